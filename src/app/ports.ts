@@ -1,0 +1,294 @@
+/**
+ * What the use cases need from the outside. Adapters implement these; tests may inject faults behind them.
+ */
+import type { Readable } from 'node:stream';
+import type { Address } from '../core/address/address.ts';
+import type { MessageId } from '../core/message/message-id.ts';
+import type { PlacementFacts, PlacementQuery } from '../core/thread/place-outbound.ts';
+import type { DeliveryState, EmailState, RecipientOutcome, Reply } from '../core/delivery/states.ts';
+
+/** Bytes in memory (small) or in a file of the spool (large). Never changed once made. */
+export type Content =
+  | { readonly kind: 'bytes'; readonly bytes: Buffer }
+  | { readonly kind: 'file'; readonly path: string; readonly sizeBytes: number };
+
+/** The time now. Injected, so that tests decide it. */
+export type Clock = () => Date;
+
+export interface IdSource {
+  /** A new UUID, time-ordered (version 7, RFC 9562), lower-case. */
+  uuid(): string;
+  /** Bytes nobody can guess. */
+  randomBytes(length: number): Buffer;
+}
+
+/** Structured log; a field named `err` is written with its stack and causes. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** A configured mail identity. */
+export interface Account {
+  /** Stable short name, `[a-z0-9][a-z0-9_-]{0,62}`; the first part of storage paths. */
+  readonly id: string;
+  /** What From says. */
+  readonly from: Address;
+}
+
+// ---------------------------------------------------------------- sending
+
+/** SMTP only (RFC 5321 §2.3.1). Bcc recipients stand here and nowhere else. Addresses are `local@domain`. */
+export interface Envelope {
+  /** null for the null sender `<>`. */
+  readonly mailFrom: string | null;
+  /** Without repeats. */
+  readonly rcptTo: readonly string[];
+}
+
+/**
+ * How one hand-over ended.
+ * - `accepted`: the server answered 2xx after the message, so at least one recipient is taken.
+ * - `refused`: certainly not taken for anybody; `temporary` says whether a later try may succeed.
+ * - `unknown`: the line broke after the end of DATA could have reached the server; nobody knows.
+ */
+export type TransportResult = {
+  /** One for each of `rcptTo`, same order. */
+  readonly recipients: readonly RecipientOutcome[];
+  /** The reply that decided; null when there was none. */
+  readonly reply: Reply | null;
+  /** English, for the record and for `details`; never contains a secret. */
+  readonly detail: string;
+} & (
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'refused'; readonly temporary: boolean }
+  | { readonly kind: 'unknown' }
+);
+
+/** Hands messages to the next mail server. Never throws for what the server or the network does. */
+export interface Transport {
+  send(envelope: Envelope, raw: Content): Promise<TransportResult>;
+  /** Connects and authenticates without sending; throws when that fails. */
+  verify(): Promise<void>;
+  /** Waits for the sends under way, then closes idle connections. */
+  close(): Promise<void>;
+}
+
+// ---------------------------------------------------------------- files
+
+/** A scratch folder of one request for what is too large for memory. */
+export interface SpoolFolder {
+  /** Writes a stream to a new file, without fsync. Throws `ServiceError('disk_full')` when there is no room. */
+  write(source: AsyncIterable<Buffer>): Promise<Extract<Content, { kind: 'file' }>>;
+  /** Deletes everything in it; a second call does nothing. */
+  remove(): Promise<void>;
+}
+
+export interface Spool {
+  /** The folder appears on disk with its first file; making one costs nothing. */
+  create(): SpoolFolder;
+}
+
+/** Byte range, both ends included, zero-based (RFC 9110 §14.1.2). */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Files under a relative path with `/`, such as `<account_id>/<email_id>/<filename>`. */
+export interface BlobStore {
+  /**
+   * Stores a file durably; it is visible whole or not at all. A second put of the same path replaces it.
+   * Throws `ServiceError('storage_unavailable' | 'disk_full')`.
+   */
+  put(path: string, content: Content, contentType: string): Promise<void>;
+  /** null when there is no such file. The stream must be read or destroyed. */
+  get(path: string, range?: ByteRange): Promise<Readable | null>;
+  /** Deletes; does nothing when there is no such file. */
+  delete(path: string): Promise<void>;
+  /** Throws when the store can't be reached or written to. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+// ---------------------------------------------------------------- recording
+
+/** An attachment as it is stored. */
+export interface StoredAttachment {
+  readonly id: string;
+  /** As the sender named it, for display and download; not a path. */
+  readonly filename: string;
+  readonly contentType: string;
+  readonly sizeBytes: number;
+  /** `<account_id>/<email_id>/<filename>`, the last part made safe and unique within the email. */
+  readonly storagePath: string;
+  /** SHA-256 of the bytes, lower-case hex. */
+  readonly sha256: string;
+}
+
+/** Everything the database gets of one outbound email, in one piece. */
+export interface OutboundRecord {
+  readonly id: string;
+  readonly accountId: string;
+  readonly threadId: string;
+  readonly placement: Placement;
+  readonly messageId: MessageId;
+  /** What the relay says it gave the message instead; null when it kept ours. */
+  readonly relayMessageId: MessageId | null;
+  readonly inReplyTo: readonly MessageId[];
+  readonly references: readonly MessageId[];
+  readonly from: Address;
+  readonly to: readonly Address[];
+  readonly cc: readonly Address[];
+  readonly bcc: readonly Address[];
+  readonly subject: string;
+  /** Never null: HTML-only mail is rendered to text. */
+  readonly textBody: string;
+  readonly htmlBody: string | null;
+  readonly date: Date;
+  readonly customerId: string | null;
+  readonly companyId: string | null;
+  readonly state: EmailState;
+  /** English reason of `failed` and `unknown`; null else. */
+  readonly stateDetail: string | null;
+  readonly deliveries: readonly RecipientOutcome[];
+  readonly attachments: readonly StoredAttachment[];
+  readonly rawSizeBytes: number;
+  /** Small messages stay in the database. */
+  readonly raw: Buffer | null;
+  /** Large ones are in blob storage; exactly one of `raw` and `rawPath` is set. */
+  readonly rawPath: string | null;
+}
+
+/** Why an email is in its thread. */
+export interface Placement {
+  /** `thread_id`: the caller said so. `in_reply_to`: by Message-ID. `new`: nothing to join. */
+  readonly rule: 'thread_id' | 'in_reply_to' | 'new';
+  readonly matchedMessageId: MessageId | null;
+}
+
+/** One email of a thread, as the spec lists it. */
+export interface EmailSummary {
+  readonly id: string;
+  readonly messageId: MessageId;
+  readonly direction: 'inbound' | 'outbound';
+  readonly from: AddressView;
+  readonly to: readonly AddressView[];
+  readonly subject: string;
+  readonly textBody: string;
+  readonly date: Date;
+  readonly attachments: readonly AttachmentView[];
+}
+
+/** How an address is stored and shown. */
+export interface AddressView {
+  readonly name: string;
+  /** `local@domain`. */
+  readonly address: string;
+}
+
+export type AttachmentView = Omit<StoredAttachment, 'sha256'>;
+
+export interface RecipientView extends AddressView {
+  readonly state: DeliveryState;
+  readonly reply: Reply | null;
+}
+
+/** Everything known about one email. */
+export interface EmailDetail extends EmailSummary {
+  readonly accountId: string;
+  readonly threadId: string;
+  readonly customerId: string | null;
+  readonly companyId: string | null;
+  readonly cc: readonly AddressView[];
+  readonly bcc: readonly AddressView[];
+  readonly htmlBody: string | null;
+  readonly inReplyTo: readonly MessageId[];
+  readonly references: readonly MessageId[];
+  readonly relayMessageId: MessageId | null;
+  readonly state: EmailState;
+  readonly stateDetail: string | null;
+  readonly deliveries: readonly RecipientOutcome[];
+  readonly placement: Placement;
+  readonly rawSizeBytes: number;
+  readonly createdAt: Date;
+}
+
+export interface CustomerEmailsQuery {
+  readonly customerId: string;
+  readonly direction: 'inbound' | 'outbound' | null;
+  /** Inclusive. */
+  readonly since: Date | null;
+  /** Exclusive. */
+  readonly until: Date | null;
+  /** 1 to 200. */
+  readonly limit: number;
+  /** Where the page before ended; null for the first. */
+  readonly after: { readonly date: Date; readonly id: string } | null;
+}
+
+/**
+ * The database. Throws `ServiceError('database_unavailable')` when it can't be reached or does not answer in time.
+ */
+export interface MessageStore {
+  /** What placing an outbound email needs to know, in one round trip. */
+  readPlacementFacts(query: PlacementQuery): Promise<PlacementFacts>;
+  /**
+   * Records an outbound email once, whole or not at all. A repeat with the same id changes nothing, so that it may
+   * be called again after any failure. Calls at the same moment share one commit.
+   */
+  recordOutbound(record: OutboundRecord): Promise<void>;
+  /** By `date`, then id, in one round trip. null when the thread does not exist. */
+  readThread(threadId: string): Promise<readonly EmailSummary[] | null>;
+  /** Newest first, one more than `limit` never. */
+  listCustomerEmails(query: CustomerEmailsQuery): Promise<readonly EmailSummary[]>;
+  readEmail(id: string): Promise<EmailDetail | null>;
+  /** Where the raw message is. */
+  readRaw(
+    id: string,
+  ): Promise<{
+    readonly bytes: Buffer | null;
+    readonly path: string | null;
+    readonly sizeBytes: number;
+  } | null>;
+  readAttachment(id: string): Promise<StoredAttachment | null>;
+  /** Throws when the database can't be reached. */
+  check(): Promise<void>;
+}
+
+// ---------------------------------------------------------------- journal
+
+/**
+ * What the journal keeps of a send: everything the record needs but the outcome. Binary parts that are small stand
+ * in it; large ones are files of the spool folder, which the journal keeps until the entry is removed.
+ */
+export interface JournalEntry {
+  readonly record: Omit<
+    OutboundRecord,
+    'state' | 'stateDetail' | 'deliveries' | 'relayMessageId' | 'raw' | 'rawPath'
+  >;
+  readonly envelope: Envelope;
+  readonly raw: Content;
+  /** Same order as `record.attachments`. */
+  readonly attachments: readonly Content[];
+  /** null until SMTP answered. An entry found without one after a crash has the outcome `unknown`. */
+  readonly result: TransportResult | null;
+}
+
+/** Durable local memory of sends that the database does not have yet. Keyed by email id. */
+export interface Journal {
+  /**
+   * Returns when the entry, and every spool file it names, is on the disk (group commit). The folder is kept until
+   * `remove`. Throws `ServiceError('disk_full')`.
+   */
+  prepare(entry: JournalEntry, folder: SpoolFolder): Promise<void>;
+  /** Adds the outcome. Survives a killed process at once and a power cut when `flushed` resolves. */
+  settle(id: string, result: TransportResult): { readonly flushed: Promise<void> };
+  /** Forgets an entry that the database has, and deletes its spool folder. */
+  remove(id: string): Promise<void>;
+  /** Entries, oldest first. */
+  entries(): AsyncIterable<JournalEntry>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,114 @@
+/**
+ * The registry of everything that can go wrong towards a caller: stable `code`, HTTP status, German text.
+ * The text is what `error` says in a response; the internal reason (`cause`, `message`) goes to the log only.
+ */
+
+interface ErrorEntry {
+  /** HTTP status of the response. */
+  readonly status: number;
+  /** German text for `error`; `{x}` is replaced by the value of that name. */
+  readonly text: string;
+  /** True when the same request may succeed later without being changed. */
+  readonly temporary: boolean;
+}
+
+const permanent = (status: number, text: string): ErrorEntry => ({ status, text, temporary: false });
+const temporary = (status: number, text: string): ErrorEntry => ({ status, text, temporary: true });
+
+/** Every error code the service answers with. Codes are stable; texts may be reworded. */
+export const ERRORS = {
+  // What the caller sent
+  missing_recipient_or_subject: permanent(400, 'Empfänger (to) und Betreff (subject) sind Pflichtfelder.'),
+  missing_body: permanent(400, 'Mindestens eines der Felder text_body oder html_body muss angegeben werden.'),
+  invalid_json: permanent(400, 'Der Inhalt der Anfrage ist kein gültiges JSON.'),
+  invalid_request: permanent(400, 'Die Anfrage ist ungültig: {detail}'),
+  unknown_field: permanent(400, 'Unbekanntes Feld: {field}'),
+  invalid_uuid: permanent(400, '{field} ist keine gültige UUID.'),
+  invalid_address: permanent(400, 'Ungültige E-Mail-Adresse in {field}: {value}'),
+  too_many_recipients: permanent(400, 'Zu viele Empfänger: höchstens {limit} sind erlaubt.'),
+  invalid_message_id: permanent(400, '{field} ist keine gültige Message-ID der Form <lokal@domain>.'),
+  header_injection: permanent(400, '{field} enthält unzulässige Steuerzeichen.'),
+  invalid_text: permanent(
+    400,
+    '{field} enthält Zeichen, die in einer E-Mail nicht dargestellt werden können.',
+  ),
+  invalid_base64: permanent(400, 'Der Inhalt von {field} ist kein gültiges Base64.'),
+  invalid_content_type: permanent(400, '{field} ist kein gültiger MIME-Typ: {value}'),
+  invalid_filename: permanent(400, '{field} fehlt oder ist leer.'),
+  invalid_cursor: permanent(400, 'Der Cursor ist ungültig.'),
+  unknown_account: permanent(400, 'Das Konto {value} ist nicht eingerichtet.'),
+  unauthorized: permanent(401, 'Das Zugangsgeheimnis fehlt oder ist falsch.'),
+  not_found: permanent(404, 'Diese Adresse gibt es nicht.'),
+  thread_not_found: permanent(404, 'Der Thread wurde nicht gefunden.'),
+  email_not_found: permanent(404, 'Die E-Mail wurde nicht gefunden.'),
+  attachment_not_found: permanent(404, 'Der Anhang wurde nicht gefunden.'),
+  method_not_allowed: permanent(405, 'Diese Methode ist hier nicht erlaubt.'),
+  request_timeout: temporary(408, 'Die Anfrage kam nicht rechtzeitig vollständig an.'),
+  payload_too_large: permanent(413, 'Die Anfrage ist zu groß.'),
+  attachments_too_large: permanent(
+    413,
+    'Die Anhänge sind zusammen zu groß: höchstens {limit} Bytes sind erlaubt.',
+  ),
+  uri_too_long: permanent(414, 'Die Adresse der Anfrage ist zu lang.'),
+  unsupported_media_type: permanent(415, 'Die Anfrage muss den Content-Type application/json haben.'),
+  range_not_satisfiable: permanent(416, 'Der angeforderte Bereich liegt außerhalb der Datei.'),
+  headers_too_large: permanent(431, 'Die Kopfzeilen der Anfrage sind zu groß.'),
+  rate_limited: temporary(429, 'Zu viele Anfragen. Bitte später erneut versuchen.'),
+
+  // What went wrong on our side or behind us
+  send_failed: permanent(500, 'Die E-Mail konnte nicht gesendet werden.'),
+  send_deferred: temporary(500, 'Die E-Mail konnte vorübergehend nicht gesendet werden.'),
+  send_unknown: permanent(
+    500,
+    'Die Verbindung brach nach der Übergabe ab: Es ist unbekannt, ob die E-Mail gesendet wurde. Sie wird nicht von selbst erneut gesendet.',
+  ),
+  content_missing: permanent(500, 'Der Inhalt ist im Speicher nicht mehr vorhanden.'),
+  internal_error: temporary(500, 'Interner Fehler.'),
+  database_unavailable: temporary(503, 'Die Datenbank ist derzeit nicht erreichbar.'),
+  storage_unavailable: temporary(503, 'Der Dateispeicher ist derzeit nicht erreichbar.'),
+  disk_full: temporary(503, 'Der Speicherplatz reicht nicht aus. Es wurde nichts gesendet.'),
+  busy: temporary(503, 'Der Dienst ist ausgelastet. Bitte später erneut versuchen.'),
+  shutting_down: temporary(503, 'Der Dienst wird gerade beendet.'),
+} as const satisfies Record<string, ErrorEntry>;
+
+/** A stable error code of the registry. */
+export type ErrorCode = keyof typeof ERRORS;
+
+export interface ServiceErrorOptions {
+  /** Values for the `{x}` of the registry's text. */
+  readonly values?: Readonly<Record<string, string | number>>;
+  /** What the caller may see beside `error`, as `details`; only where the spec has such a field. */
+  readonly details?: string;
+  /** The internal reason, for the log. */
+  readonly cause?: unknown;
+}
+
+/** A failure with a stable code. Throw it anywhere; the outermost edge turns it into a response or a log line. */
+export class ServiceError extends Error {
+  readonly code: ErrorCode;
+  /** HTTP status of the registry. */
+  readonly status: number;
+  readonly temporary: boolean;
+  /** The German text, values filled in. */
+  readonly text: string;
+  readonly details: string | undefined;
+
+  constructor(code: ErrorCode, options: ServiceErrorOptions = {}) {
+    super(code, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ServiceError';
+    const entry: ErrorEntry = ERRORS[code];
+    this.code = code;
+    this.status = entry.status;
+    this.temporary = entry.temporary;
+    this.text = entry.text.replace(/\{(\w+)\}/g, (_, name: string) => shorten(options.values?.[name] ?? ''));
+    this.details = options.details;
+  }
+}
+
+/** A caller's value is echoed in an error only this far, in characters. */
+const MAX_ECHO = 200;
+
+function shorten(value: string | number): string {
+  const text = String(value).replace(/[\u0000-\u001f\u007f]/g, '�');
+  return text.length > MAX_ECHO ? `${text.slice(0, MAX_ECHO)}…` : text;
+}

@@ -1,0 +1,83 @@
+/**
+ * Which thread an outbound email joins, and what its In-Reply-To and References say (RFC 5322 §3.6.4).
+ *
+ * An explicit thread decides; else a known `in_reply_to`; else a new thread. With `thread_id` alone the newest email
+ * of that thread is the one replied to, so that the recipient's mail program threads the answer too.
+ */
+import { ServiceError } from '../errors.ts';
+import type { MessageId } from '../message/message-id.ts';
+
+export interface PlacementQuery {
+  /** The account the caller named; null when it named none. */
+  readonly accountId: string | null;
+  /** The account that sends when neither the caller nor the thread decides. */
+  readonly defaultAccountId: string;
+  readonly threadId: string | null;
+  readonly inReplyTo: MessageId | null;
+}
+
+/** An email that a new one may answer. */
+export interface Parent {
+  readonly messageId: MessageId;
+  /** Its own References (or In-Reply-To, where it had no References), oldest first. */
+  readonly references: readonly MessageId[];
+}
+
+export interface PlacementFacts {
+  /** The thread that `threadId` names, aliases resolved; null when it does not exist or none was asked for. */
+  readonly thread: { readonly id: string; readonly accountId: string } | null;
+  /** Its newest email; null when it has none. */
+  readonly newest: Parent | null;
+  /** The thread that holds the Message-ID `inReplyTo`, seen or merely referenced; null when it is unknown. */
+  readonly inReplyToThreadId: string | null;
+  /** References of the email `inReplyTo` itself; empty when that email was never seen. */
+  readonly inReplyToReferences: readonly MessageId[];
+}
+
+export interface OutboundPlacement {
+  readonly accountId: string;
+  readonly threadId: string;
+  readonly rule: 'thread_id' | 'in_reply_to' | 'new';
+  readonly matchedMessageId: MessageId | null;
+  /** The email replied to, for In-Reply-To and References; null for a new conversation. */
+  readonly parent: Parent | null;
+}
+
+/**
+ * Decides. `newThreadId` is used when nothing is joined.
+ * Throws `thread_not_found` when `threadId` names no thread of the account.
+ */
+export function placeOutbound(
+  query: PlacementQuery,
+  facts: PlacementFacts,
+  newThreadId: string,
+): OutboundPlacement {
+  const answered: Parent | null =
+    query.inReplyTo === null ? null : { messageId: query.inReplyTo, references: facts.inReplyToReferences };
+
+  if (query.threadId !== null) {
+    const thread = facts.thread;
+    if (thread === null || (query.accountId !== null && query.accountId !== thread.accountId)) {
+      throw new ServiceError('thread_not_found');
+    }
+    return {
+      accountId: thread.accountId,
+      threadId: thread.id,
+      rule: 'thread_id',
+      matchedMessageId: null,
+      parent: answered ?? facts.newest,
+    };
+  }
+
+  const accountId = query.accountId ?? query.defaultAccountId;
+  if (answered !== null && facts.inReplyToThreadId !== null) {
+    return {
+      accountId,
+      threadId: facts.inReplyToThreadId,
+      rule: 'in_reply_to',
+      matchedMessageId: answered.messageId,
+      parent: answered,
+    };
+  }
+  return { accountId, threadId: newThreadId, rule: 'new', matchedMessageId: null, parent: answered };
+}
