@@ -1,0 +1,100 @@
+/**
+ * What the service can do, as its edges (HTTP, CLI, listeners) see it. service.ts builds one.
+ */
+import type { Readable } from 'node:stream';
+import type { ByteRange, Content, EmailDetail, EmailSummary, SpoolFolder, StoredAttachment } from './ports.ts';
+import type { MessageId } from '../core/message/message-id.ts';
+
+/** One attachment of a send. */
+export interface AttachmentInput {
+  /** As given; may hold anything a caller can type, paths included. */
+  readonly filename: string;
+  /** As given, such as `application/pdf`; null means application/octet-stream. */
+  readonly contentType: string | null;
+  /** Decoded bytes. */
+  readonly content: Content;
+}
+
+/** A send as the caller asked for it: types are checked, contents are not. */
+export interface SendRequest {
+  /** RFC 5322 address lists; each string may hold several. */
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  readonly bcc: readonly string[];
+  readonly subject: string;
+  readonly textBody: string | null;
+  readonly htmlBody: string | null;
+  /** Message-ID with or without angle brackets. */
+  readonly inReplyTo: string | null;
+  /** UUIDs, lower-case. */
+  readonly threadId: string | null;
+  readonly customerId: string | null;
+  readonly companyId: string | null;
+  /** null: the thread's account, else the default one. */
+  readonly accountId: string | null;
+  readonly attachments: readonly AttachmentInput[];
+}
+
+/** `sent`: sent and stored. `partial`: sent, and stored by itself as soon as that is possible. */
+export type SendResult =
+  | { readonly kind: 'sent'; readonly id: string; readonly messageId: MessageId; readonly threadId: string }
+  | { readonly kind: 'partial'; readonly messageId: MessageId; readonly error: string };
+
+export interface CustomerEmailsRequest {
+  /** UUID, lower-case. */
+  readonly customerId: string;
+  readonly direction: 'inbound' | 'outbound' | null;
+  /** Inclusive. */
+  readonly since: Date | null;
+  /** Exclusive. */
+  readonly until: Date | null;
+  /** 1 to 200. */
+  readonly limit: number;
+  /** `nextCursor` of the page before; null for the first page. */
+  readonly cursor: string | null;
+}
+
+export interface CustomerEmailsPage {
+  readonly emails: readonly EmailSummary[];
+  /** null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export interface RawMessage {
+  readonly sizeBytes: number;
+  readonly stream: Readable;
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly checks: readonly ReadinessCheck[];
+}
+
+export interface ReadinessCheck {
+  readonly name: 'database' | 'storage' | 'smtp' | 'journal';
+  readonly ok: boolean;
+  /** English reason; null when ok. */
+  readonly detail: string | null;
+}
+
+export interface Application {
+  /**
+   * Sends one email and records it. Takes over `folder`, which holds the large attachments: it is removed when
+   * nothing needs it any more. Throws ServiceError; nothing was sent unless the code is `send_unknown`.
+   */
+  sendMessage(request: SendRequest, folder: SpoolFolder): Promise<SendResult>;
+  /** Throws `thread_not_found`. */
+  readThread(threadId: string): Promise<readonly EmailSummary[]>;
+  /** Throws `invalid_cursor`. */
+  listCustomerEmails(request: CustomerEmailsRequest): Promise<CustomerEmailsPage>;
+  /** Throws `email_not_found`. */
+  readEmail(id: string): Promise<EmailDetail>;
+  /** Throws `email_not_found`, `content_missing`. */
+  readRaw(id: string): Promise<RawMessage>;
+  /** Throws `attachment_not_found`. */
+  readAttachment(id: string): Promise<StoredAttachment>;
+  /** Throws `content_missing`. */
+  openAttachment(attachment: StoredAttachment, range?: ByteRange): Promise<Readable>;
+  /** Asks every dependency, each with a deadline. */
+  checkReadiness(): Promise<Readiness>;
+}
