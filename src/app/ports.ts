@@ -61,6 +61,8 @@ export type TransportResult = {
   readonly reply: Reply | null;
   /** English, for the record and for `details`; never contains a secret. */
   readonly detail: string;
+  /** The Message-ID that the relay says it gave the message instead of ours; null when it kept ours. */
+  readonly relayMessageId: MessageId | null;
 } & (
   | { readonly kind: 'accepted' }
   | { readonly kind: 'refused'; readonly temporary: boolean }
@@ -223,7 +225,6 @@ export interface CustomerEmailsQuery {
   readonly since: Date | null;
   /** Exclusive. */
   readonly until: Date | null;
-  /** 1 to 200. */
   readonly limit: number;
   /** Where the page before ended; null for the first. */
   readonly after: { readonly date: Date; readonly id: string } | null;
@@ -242,7 +243,7 @@ export interface MessageStore {
   recordOutbound(record: OutboundRecord): Promise<void>;
   /** By `date`, then id, in one round trip. null when the thread does not exist. */
   readThread(threadId: string): Promise<readonly EmailSummary[] | null>;
-  /** Newest first, one more than `limit` never. */
+  /** Newest first, at most `limit`. */
   listCustomerEmails(query: CustomerEmailsQuery): Promise<readonly EmailSummary[]>;
   readEmail(id: string): Promise<EmailDetail | null>;
   /** Where the raw message is. */

@@ -1,0 +1,93 @@
+/** The tables as Kysely sees them; the schema itself is in migrations/. Rows never leave this folder. */
+import type { ColumnType, Generated } from 'kysely';
+import type { AddressView, Placement } from '../../app/ports.ts';
+import type { DeliveryState, EmailState } from '../../core/delivery/states.ts';
+
+/** Written as JSON text, read as a value. */
+type Json<T> = ColumnType<T, string, string>;
+
+interface EmailThreadTable {
+  id: string;
+  account_id: string;
+  customer_id: string | null;
+  company_id: string | null;
+  created_at: Generated<Date>;
+}
+
+interface ThreadAliasTable {
+  id: string;
+  thread_id: string;
+  merged_at: Generated<Date>;
+}
+
+interface ThreadMessageIdTable {
+  account_id: string;
+  message_id: string;
+  thread_id: string;
+}
+
+export interface EmailTable {
+  id: string;
+  account_id: string;
+  thread_id: string;
+  direction: 'inbound' | 'outbound';
+  message_id: string;
+  relay_message_id: string | null;
+  in_reply_to: string[];
+  reference_ids: string[];
+  from_address: Json<AddressView>;
+  to_addresses: Json<AddressView[]>;
+  cc_addresses: Json<AddressView[]>;
+  bcc_addresses: Json<AddressView[]>;
+  subject: string;
+  text_body: string;
+  html_body: string | null;
+  date: Date;
+  customer_id: string | null;
+  company_id: string | null;
+  state: EmailState;
+  state_detail: string | null;
+  placement_rule: Placement['rule'];
+  placement_message_id: string | null;
+  raw_size_bytes: string;
+  raw: Buffer | null;
+  raw_path: string | null;
+  created_at: Generated<Date>;
+}
+
+interface EmailDeliveryTable {
+  email_id: string;
+  ordinal: number;
+  address: string;
+  state: DeliveryState;
+  reply_code: number | null;
+  reply_status: string | null;
+  reply_text: string | null;
+}
+
+interface EmailAttachmentTable {
+  id: string;
+  email_id: string;
+  ordinal: number;
+  filename: string;
+  content_type: string;
+  size_bytes: string;
+  storage_path: string;
+  sha256: Buffer;
+}
+
+interface CustomerAddressTable {
+  address: string;
+  customer_id: string;
+  created_at: Generated<Date>;
+}
+
+export interface Database {
+  email_threads: EmailThreadTable;
+  thread_aliases: ThreadAliasTable;
+  thread_message_ids: ThreadMessageIdTable;
+  emails: EmailTable;
+  email_deliveries: EmailDeliveryTable;
+  email_attachments: EmailAttachmentTable;
+  customer_addresses: CustomerAddressTable;
+}

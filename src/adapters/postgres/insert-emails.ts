@@ -1,0 +1,130 @@
+/**
+ * Writes outbound emails: any number of them in one statement, so that one round trip and one commit serve many.
+ * A row that is there already is left as it is, which makes every repeat harmless.
+ */
+import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { addrSpec } from '../../core/address/address-list.ts';
+import type { Address } from '../../core/address/address.ts';
+import type { OutboundRecord } from '../../app/ports.ts';
+import type { Database } from './database.ts';
+
+/** One statement; the connection or transaction decides what else is in its commit. */
+export async function insertEmails(db: Kysely<Database>, records: readonly OutboundRecord[]): Promise<void> {
+  await insertStatement(JSON.stringify(records.map(toRow))).execute(db);
+}
+
+/** How an address is stored and shown. */
+const toView = (address: Address) => ({ name: address.name, address: addrSpec(address) });
+
+function toRow(record: OutboundRecord) {
+  return {
+    id: record.id,
+    account_id: record.accountId,
+    thread_id: record.threadId,
+    message_id: record.messageId,
+    relay_message_id: record.relayMessageId,
+    in_reply_to: record.inReplyTo,
+    reference_ids: record.references,
+    from_address: toView(record.from),
+    to_addresses: record.to.map(toView),
+    cc_addresses: record.cc.map(toView),
+    bcc_addresses: record.bcc.map(toView),
+    subject: record.subject,
+    text_body: record.textBody,
+    html_body: record.htmlBody,
+    date: record.date,
+    customer_id: record.customerId,
+    company_id: record.companyId,
+    state: record.state,
+    state_detail: record.stateDetail,
+    placement_rule: record.placement.rule,
+    placement_message_id: record.placement.matchedMessageId,
+    raw_size_bytes: record.rawSizeBytes,
+    raw: record.raw?.toString('base64') ?? null,
+    raw_path: record.rawPath,
+    deliveries: record.deliveries.map((delivery) => ({
+      address: delivery.address,
+      state: delivery.state,
+      reply_code: delivery.reply?.code ?? null,
+      reply_status: delivery.reply?.enhancedStatus ?? null,
+      reply_text: delivery.reply?.text ?? null,
+    })),
+    attachments: record.attachments.map((attachment) => ({
+      id: attachment.id,
+      filename: attachment.filename,
+      content_type: attachment.contentType,
+      size_bytes: attachment.sizeBytes,
+      storage_path: attachment.storagePath,
+      sha256: attachment.sha256,
+    })),
+  };
+}
+
+/**
+ * `input.counterparty` is the first recipient's address: the customer is the one the send named, else the thread's,
+ * else the only one that address was learned for. A new thread takes its customer from its first email.
+ */
+function insertStatement(rows: string): RawBuilder<unknown> {
+  return sql`
+    with input as materialized (
+      select r.*,
+        coalesce(r.customer_id, t.customer_id, (
+          select min(c.customer_id::text)::uuid from customer_addresses c
+          where c.address = lower(r.to_addresses -> 0 ->> 'address') having count(*) = 1
+        )) as customer,
+        coalesce(r.company_id, t.company_id) as company
+      from jsonb_to_recordset(${rows}::jsonb) as r (
+        id uuid, account_id text, thread_id uuid, message_id text, relay_message_id text, in_reply_to text[],
+        reference_ids text[], from_address jsonb, to_addresses jsonb, cc_addresses jsonb, bcc_addresses jsonb,
+        subject text, text_body text, html_body text, date timestamptz, customer_id uuid, company_id uuid, state text,
+        state_detail text, placement_rule text, placement_message_id text, raw_size_bytes bigint, raw text,
+        raw_path text, deliveries jsonb, attachments jsonb
+      )
+      left join email_threads t on t.id = r.thread_id
+    ), new_threads as (
+      insert into email_threads (id, account_id, customer_id, company_id)
+      select thread_id, account_id, customer, company from input
+      on conflict (id) do nothing
+    ), new_ids as (
+      insert into thread_message_ids (account_id, message_id, thread_id)
+      select account_id, message_id, thread_id from input
+      union
+      select account_id, relay_message_id, thread_id from input where relay_message_id is not null
+      on conflict do nothing
+    ), new_emails as (
+      insert into emails (
+        id, account_id, thread_id, direction, message_id, relay_message_id, in_reply_to, reference_ids, from_address,
+        to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body, date, customer_id, company_id, state,
+        state_detail, placement_rule, placement_message_id, raw_size_bytes, raw, raw_path
+      )
+      select
+        id, account_id, thread_id, 'outbound', message_id, relay_message_id, in_reply_to, reference_ids, from_address,
+        to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body, date, customer, company, state,
+        state_detail, placement_rule, placement_message_id, raw_size_bytes, decode(raw, 'base64'), raw_path
+      from input
+      on conflict (id) do nothing
+    ), new_deliveries as (
+      insert into email_deliveries (email_id, ordinal, address, state, reply_code, reply_status, reply_text)
+      select i.id, d.ordinality - 1, d.address, d.state, d.reply_code, d.reply_status, d.reply_text
+      from input i, rows from (
+        jsonb_to_recordset(i.deliveries)
+          as (address text, state text, reply_code int, reply_status text, reply_text text)
+      ) with ordinality as d (address, state, reply_code, reply_status, reply_text, ordinality)
+      on conflict (email_id, ordinal) do nothing
+    ), new_attachments as (
+      insert into email_attachments (id, email_id, ordinal, filename, content_type, size_bytes, storage_path, sha256)
+      select a.id, i.id, a.ordinality - 1, a.filename, a.content_type, a.size_bytes, a.storage_path,
+        decode(a.sha256, 'hex')
+      from input i, rows from (
+        jsonb_to_recordset(i.attachments)
+          as (id uuid, filename text, content_type text, size_bytes bigint, storage_path text, sha256 text)
+      ) with ordinality as a (id, filename, content_type, size_bytes, storage_path, sha256, ordinality)
+      where i.attachments <> '[]'
+      on conflict do nothing
+    )
+    insert into customer_addresses (address, customer_id)
+    select distinct lower(a ->> 'address'), i.customer_id
+    from input i, jsonb_array_elements(i.to_addresses) a
+    where i.customer_id is not null
+    on conflict do nothing`;
+}

@@ -1,0 +1,156 @@
+/** `MessageStore` on PostgreSQL: each read is one statement, prepared once per connection. */
+import type { Kysely } from 'kysely';
+import type { Pool, QueryResultRow } from 'pg';
+import { LISTED_STATES } from '../../core/delivery/states.ts';
+import type { EmailDetail, EmailSummary, MessageStore, StoredAttachment } from '../../app/ports.ts';
+import type { PlacementFacts } from '../../core/thread/place-outbound.ts';
+import type { Database } from './database.ts';
+import { guard } from './pool.ts';
+import { createOutboundRecorder } from './record-outbound.ts';
+import {
+  toDetail,
+  toParent,
+  toStoredAttachment,
+  toSummary,
+  type AttachmentRow,
+  type DetailRow,
+  type FactsRow,
+  type SummaryRow,
+} from './rows.ts';
+
+export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageStore {
+  /** Named statements are parsed and planned once per connection. */
+  const query = async <Row extends QueryResultRow>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
+    (await guard(pool.query<Row>({ name, text, values }))).rows;
+
+  return {
+    recordOutbound: createOutboundRecorder(db),
+
+    async readPlacementFacts(request): Promise<PlacementFacts> {
+      const [row] = await query<FactsRow>('placement-facts', PLACEMENT_FACTS, [
+        request.threadId,
+        request.inReplyTo,
+        request.accountId,
+        request.defaultAccountId,
+      ]);
+      return {
+        thread:
+          row?.thread_id == null || row.thread_account_id === null
+            ? null
+            : { id: row.thread_id, accountId: row.thread_account_id },
+        newest: toParent(row?.newest ?? null),
+        inReplyToThreadId: row?.in_reply_to_thread_id ?? null,
+        inReplyToReferences: toParent(row?.parent ?? null)?.references ?? [],
+      };
+    },
+
+    async readThread(threadId): Promise<readonly EmailSummary[] | null> {
+      const rows = await query<SummaryRow & { id: string | null }>('read-thread', READ_THREAD, [threadId]);
+      if (rows.length === 0) return null;
+      return rows.filter((row) => row.id !== null).map(toSummary);
+    },
+
+    async listCustomerEmails(request): Promise<readonly EmailSummary[]> {
+      const rows = await query<SummaryRow>('customer-emails', CUSTOMER_EMAILS, [
+        request.customerId,
+        request.direction,
+        request.since,
+        request.until,
+        request.after?.date ?? null,
+        request.after?.id ?? null,
+        request.limit,
+      ]);
+      return rows.map(toSummary);
+    },
+
+    async readEmail(id): Promise<EmailDetail | null> {
+      const [row] = await query<DetailRow>('read-email', READ_EMAIL, [id]);
+      return row === undefined ? null : toDetail(row);
+    },
+
+    async readRaw(id) {
+      const [row] = await query<{ raw: Buffer | null; raw_path: string | null; raw_size_bytes: string }>(
+        'read-raw',
+        'select raw, raw_path, raw_size_bytes from emails where id = $1',
+        [id],
+      );
+      return row === undefined ? null : { bytes: row.raw, path: row.raw_path, sizeBytes: Number(row.raw_size_bytes) };
+    },
+
+    async readAttachment(id): Promise<StoredAttachment | null> {
+      const [row] = await query<AttachmentRow & { sha256: Buffer }>(
+        'read-attachment',
+        `select id, filename, content_type, size_bytes, storage_path, sha256 from email_attachments where id = $1`,
+        [id],
+      );
+      return row === undefined ? null : toStoredAttachment(row);
+    },
+
+    async check() {
+      await query('check', 'select 1', []);
+    },
+  };
+}
+
+const ATTACHMENTS = `coalesce((
+  select json_agg(json_build_object('id', a.id, 'filename', a.filename, 'content_type', a.content_type,
+    'size_bytes', a.size_bytes, 'storage_path', a.storage_path) order by a.ordinal)
+  from email_attachments a where a.email_id = e.id
+), '[]') as attachments`;
+
+const SUMMARY = `e.id, e.message_id, e.direction, e.from_address, e.to_addresses, e.subject, e.text_body, e.date,
+  ${ATTACHMENTS}`;
+
+/** What certainly did not go out is not shown. */
+const LISTED = `e.state in (${LISTED_STATES.map((state) => `'${state}'`).join(', ')})`;
+
+const THREAD = `coalesce((select thread_id from thread_aliases where id = $1::uuid), $1::uuid)`;
+
+/** A thread without emails gives one row of nulls, an unknown thread none. */
+const READ_THREAD = `
+  select ${SUMMARY}
+  from email_threads t left join emails e on e.thread_id = t.id and ${LISTED}
+  where t.id = ${THREAD}
+  order by e.date, e.id`;
+
+const CUSTOMER_EMAILS = `
+  select ${SUMMARY}
+  from emails e
+  where e.customer_id = $1 and ${LISTED}
+    and ($2::text is null or e.direction = $2)
+    and ($3::timestamptz is null or e.date >= $3)
+    and ($4::timestamptz is null or e.date < $4)
+    and ($5::timestamptz is null or (e.date, e.id) < ($5, $6::uuid))
+  order by e.date desc, e.id desc
+  limit $7`;
+
+const READ_EMAIL = `
+  select ${SUMMARY}, e.account_id, e.thread_id, e.customer_id, e.company_id, e.cc_addresses, e.bcc_addresses,
+    e.html_body, e.in_reply_to, e.reference_ids, e.relay_message_id, e.state, e.state_detail, e.placement_rule,
+    e.placement_message_id, e.raw_size_bytes, e.created_at,
+    coalesce((
+      select json_agg(json_build_object('address', d.address, 'state', d.state, 'code', d.reply_code,
+        'status', d.reply_status, 'text', d.reply_text) order by d.ordinal)
+      from email_deliveries d where d.email_id = e.id
+    ), '[]') as deliveries
+  from emails e where e.id = $1`;
+
+const PARENT = (alias: string) =>
+  `case when ${alias}.id is null then null else json_build_object('message_id', ${alias}.message_id,
+    'in_reply_to', ${alias}.in_reply_to, 'reference_ids', ${alias}.reference_ids) end`;
+
+/** $1 thread, $2 Message-ID, $3 account named by the caller, $4 default account. */
+const PLACEMENT_FACTS = `
+  select t.id as thread_id, t.account_id as thread_account_id, ${PARENT('n')} as newest,
+    m.thread_id as in_reply_to_thread_id, ${PARENT('p')} as parent
+  from (select 1) one
+  left join email_threads t on t.id = ${THREAD}
+  left join lateral (
+    select * from emails e where e.thread_id = t.id and ${LISTED} order by e.date desc, e.id desc limit 1
+  ) n on true
+  left join thread_message_ids m on m.message_id = $2 and m.account_id = coalesce($3, t.account_id, $4)
+  left join lateral (
+    select * from emails e
+    where e.account_id = coalesce($3, t.account_id, $4) and (e.message_id = $2 or e.relay_message_id = $2)
+    order by e.date, e.id limit 1
+  ) p on true`;

@@ -1,0 +1,86 @@
+/** The connection pool, and the mapping of its failures to our error codes. */
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { ServiceError } from '../../core/errors.ts';
+import type { Logger } from '../../app/ports.ts';
+import type { Database } from './database.ts';
+
+export interface PoolOptions {
+  /** A `postgres://` address, or the parts of one. */
+  readonly connection: string | { host: string; port: number; user: string; database: string; password?: string };
+  readonly maxConnections: number;
+  /** How long to wait for a connection, in ms. */
+  readonly connectTimeoutMs: number;
+  /** How long one statement may take, in ms; afterwards the server ends it. */
+  readonly statementTimeoutMs: number;
+  readonly logger: Logger;
+}
+
+export function createPool(options: PoolOptions): pg.Pool {
+  const { connection } = options;
+  const pool = new pg.Pool({
+    ...(typeof connection === 'string' ? { connectionString: connection } : connection),
+    application_name: 'email-worker',
+    max: options.maxConnections,
+    connectionTimeoutMillis: options.connectTimeoutMs,
+    statement_timeout: options.statementTimeoutMs,
+    // The client gives up a little later than the server, for when the server itself is gone without a word.
+    query_timeout: options.statementTimeoutMs + 2000,
+    idle_in_transaction_session_timeout: options.statementTimeoutMs,
+    keepAlive: true,
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', (err) => options.logger.warn({ err }, 'an idle database connection broke'));
+  return pool;
+}
+
+export function createKysely(pool: pg.Pool): Kysely<Database> {
+  return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+}
+
+/** SQLSTATE classes and codes after which the same statement may work later: the server, not the statement, is at fault. */
+const AWAY = new Set([
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now: starting up or in recovery
+  '57014', // query_canceled: statement_timeout
+  '25006', // read_only_sql_transaction: a standby
+  '25P03', // idle_in_transaction_session_timeout
+  '28000', // invalid_authorization_specification
+  '28P01', // invalid_password
+  '3D000', // invalid_catalog_name: the database is gone
+]);
+const AWAY_CLASSES = new Set(['08', '53', '58', 'XX']); // connection, resources (disk full too), system, internal
+
+/** SQLSTATEs after which the whole transaction is to be tried again at once. */
+const RETRY = new Set([
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected
+  '23503', // foreign_key_violation: the thread was merged away between reading and writing
+]);
+
+function sqlState(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
+export function isRetryable(error: unknown): boolean {
+  return RETRY.has(sqlState(error) ?? '');
+}
+
+/** True for a failure of the connection or the server, false for one of the statement or its data. */
+export function isAway(error: unknown): boolean {
+  const code = sqlState(error);
+  // pg's own errors ("Connection terminated unexpectedly", "Query read timeout", …) have no code.
+  if (code === null) return error instanceof Error && /timeout|terminat|not queryable|ended/i.test(error.message);
+  return AWAY.has(code) || AWAY_CLASSES.has(code.slice(0, 2)) || /^E[A-Z]{3,}/.test(code);
+}
+
+/** Runs a query; failures of the server become `database_unavailable`, others pass. */
+export async function guard<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof ServiceError || !isAway(error)) throw error;
+    throw new ServiceError('database_unavailable', { cause: error });
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Records outbound emails, many of them in one commit.
+ *
+ * An email that starts a conversation touches nothing that another one could touch at the same moment, so such emails
+ * are collected while a commit is under way and written together by one statement. An email that joins or answers
+ * something takes a transaction of its own, which links Message-IDs and may merge threads.
+ */
+import type { Kysely } from 'kysely';
+import type { OutboundRecord } from '../../app/ports.ts';
+import type { Database } from './database.ts';
+import { insertEmails } from './insert-emails.ts';
+import { adoptCustomer, linkThread } from './link-thread.ts';
+import { guard, isAway, isRetryable } from './pool.ts';
+
+/** Emails in one statement at most: beyond this a larger batch gains nothing and only makes the first one wait. */
+const MAX_BATCH = 64;
+/** Bytes of raw messages in one statement at most; bounds the memory of a batch. */
+const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+/** Batches under way at once: while one waits for its commit the next is being executed. */
+const MAX_CONCURRENT_BATCHES = 2;
+/** Tries of a transaction that another one got in the way of. */
+const MAX_TRIES = 10;
+
+interface Waiting {
+  readonly record: OutboundRecord;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Returns the function that records one email; see `MessageStore.recordOutbound`. */
+export function createOutboundRecorder(db: Kysely<Database>): (record: OutboundRecord) => Promise<void> {
+  const waiting: Waiting[] = [];
+  let running = 0;
+
+  function start(): void {
+    while (running < MAX_CONCURRENT_BATCHES && waiting.length > 0) {
+      running += 1;
+      void writeBatch(takeBatch(waiting)).finally(() => {
+        running -= 1;
+        start();
+      });
+    }
+  }
+
+  async function writeBatch(batch: readonly Waiting[]): Promise<void> {
+    try {
+      await guard(insertEmails(db, batch.map((item) => item.record)));
+      for (const item of batch) item.resolve();
+    } catch (error) {
+      if (batch.length === 1 || isAway(error) || isDatabaseUnavailable(error)) {
+        for (const item of batch) item.reject(error);
+        return;
+      }
+      // One record that the database refuses must not take the others with it.
+      for (const item of batch) await writeBatch([item]);
+    }
+  }
+
+  return (record) => {
+    if (record.placement.rule !== 'new' || record.inReplyTo.length > 0) return recordLinked(db, record);
+    return new Promise((resolve, reject) => {
+      waiting.push({ record, resolve, reject });
+      start();
+    });
+  };
+}
+
+function isDatabaseUnavailable(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'database_unavailable';
+}
+
+function takeBatch(waiting: Waiting[]): readonly Waiting[] {
+  let count = 0;
+  let bytes = 0;
+  for (const { record } of waiting) {
+    bytes += record.rawSizeBytes;
+    if (count > 0 && (count >= MAX_BATCH || bytes > MAX_BATCH_BYTES)) break;
+    count += 1;
+  }
+  return waiting.splice(0, count);
+}
+
+async function recordLinked(db: Kysely<Database>, record: OutboundRecord): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await guard(
+        db.transaction().execute(async (trx) => {
+          const known = await trx.selectFrom('emails').select('id').where('id', '=', record.id).executeTakeFirst();
+          if (known !== undefined) return;
+          const threadId = await linkThread(trx, {
+            accountId: record.accountId,
+            threadId: record.threadId,
+            messageIds: [record.messageId, ...record.inReplyTo, ...record.references],
+            mayMerge: record.placement.rule !== 'thread_id',
+          });
+          await insertEmails(trx, [{ ...record, threadId }]);
+          await adoptCustomer(trx, threadId, record.customerId, record.companyId);
+        }),
+      );
+    } catch (error) {
+      if (attempt >= MAX_TRIES || !isRetryable(error)) throw error;
+    }
+  }
+}

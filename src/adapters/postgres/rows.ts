@@ -1,0 +1,144 @@
+/** Rows of the reads, and their mapping to what the use cases speak of. */
+import type {
+  AddressView,
+  AttachmentView,
+  EmailDetail,
+  EmailSummary,
+  Placement,
+  StoredAttachment,
+} from '../../app/ports.ts';
+import type { DeliveryState, EmailState } from '../../core/delivery/states.ts';
+import type { MessageId } from '../../core/message/message-id.ts';
+import type { Parent } from '../../core/thread/place-outbound.ts';
+
+export interface AttachmentRow {
+  id: string;
+  filename: string;
+  content_type: string;
+  /** `pg` gives bigint as text, JSON as a number. */
+  size_bytes: string | number;
+  storage_path: string;
+}
+
+export interface SummaryRow {
+  id: string;
+  message_id: string;
+  direction: 'inbound' | 'outbound';
+  from_address: AddressView;
+  to_addresses: AddressView[];
+  subject: string;
+  text_body: string;
+  date: Date;
+  attachments: AttachmentRow[];
+}
+
+export interface DetailRow extends SummaryRow {
+  account_id: string;
+  thread_id: string;
+  customer_id: string | null;
+  company_id: string | null;
+  cc_addresses: AddressView[];
+  bcc_addresses: AddressView[];
+  html_body: string | null;
+  in_reply_to: string[];
+  reference_ids: string[];
+  relay_message_id: string | null;
+  state: EmailState;
+  state_detail: string | null;
+  placement_rule: Placement['rule'];
+  placement_message_id: string | null;
+  raw_size_bytes: string;
+  created_at: Date;
+  deliveries: {
+    address: string;
+    state: DeliveryState;
+    code: number | null;
+    status: string | null;
+    text: string | null;
+  }[];
+}
+
+interface ParentRow {
+  message_id: string;
+  in_reply_to: string[];
+  reference_ids: string[];
+}
+
+export interface FactsRow {
+  thread_id: string | null;
+  thread_account_id: string | null;
+  newest: ParentRow | null;
+  in_reply_to_thread_id: string | null;
+  parent: ParentRow | null;
+}
+
+/** The database's domain `message_id` holds nothing else; this is the one place where its text becomes a MessageId. */
+const toMessageId = (text: string) => text as MessageId;
+
+export function toParent(row: ParentRow | null): Parent | null {
+  if (row === null) return null;
+  // RFC 5322 §3.6.4: a parent without References lends its In-Reply-To, if that is a single one.
+  const references =
+    row.reference_ids.length > 0 ? row.reference_ids : row.in_reply_to.length === 1 ? row.in_reply_to : [];
+  return { messageId: toMessageId(row.message_id), references: references.map(toMessageId) };
+}
+
+export function toSummary(row: SummaryRow): EmailSummary {
+  return {
+    id: row.id,
+    messageId: toMessageId(row.message_id),
+    direction: row.direction,
+    from: row.from_address,
+    to: row.to_addresses,
+    subject: row.subject,
+    textBody: row.text_body,
+    date: row.date,
+    attachments: row.attachments.map(toAttachmentView),
+  };
+}
+
+export function toDetail(row: DetailRow): EmailDetail {
+  return {
+    ...toSummary(row),
+    accountId: row.account_id,
+    threadId: row.thread_id,
+    customerId: row.customer_id,
+    companyId: row.company_id,
+    cc: row.cc_addresses,
+    bcc: row.bcc_addresses,
+    htmlBody: row.html_body,
+    inReplyTo: row.in_reply_to.map(toMessageId),
+    references: row.reference_ids.map(toMessageId),
+    relayMessageId: row.relay_message_id === null ? null : toMessageId(row.relay_message_id),
+    state: row.state,
+    stateDetail: row.state_detail,
+    deliveries: row.deliveries.map((delivery) => ({
+      address: delivery.address,
+      state: delivery.state,
+      reply:
+        delivery.code === null
+          ? null
+          : { code: delivery.code, enhancedStatus: delivery.status, text: delivery.text ?? '' },
+    })),
+    placement: {
+      rule: row.placement_rule,
+      matchedMessageId: row.placement_message_id === null ? null : toMessageId(row.placement_message_id),
+    },
+    rawSizeBytes: Number(row.raw_size_bytes),
+    createdAt: row.created_at,
+  };
+}
+
+function toAttachmentView(row: AttachmentRow): AttachmentView {
+  return {
+    id: row.id,
+    filename: row.filename,
+    contentType: row.content_type,
+    sizeBytes: Number(row.size_bytes),
+    storagePath: row.storage_path,
+  };
+}
+
+export function toStoredAttachment(row: AttachmentRow & { sha256: Buffer }): StoredAttachment {
+  return { ...toAttachmentView(row), sha256: row.sha256.toString('hex') };
+}

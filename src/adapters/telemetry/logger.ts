@@ -1,0 +1,10 @@
+/** Structured logs on standard output, one JSON object a line, with pino. */
+import { pino } from 'pino';
+import type { Logger } from '../../app/ports.ts';
+
+/** Fields that must never be written, wherever a careless caller puts them. */
+const REDACTED = ['authorization', 'password', 'secret', 'pass', '*.authorization', '*.password', '*.secret', '*.pass'];
+
+export function createLogger(level: string): Logger {
+  return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED });
+}

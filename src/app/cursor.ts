@@ -1,0 +1,25 @@
+/** Page cursors: the place of the last email of a page in the order "newest first", opaque to the caller. */
+import { ServiceError } from '../core/errors.ts';
+
+export interface Place {
+  readonly date: Date;
+  /** UUID. */
+  readonly id: string;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Base64url without padding. */
+export function formatCursor({ date, id }: Place): string {
+  return Buffer.from(`${date.getTime()}:${id}`).toString('base64url');
+}
+
+/** Throws `invalid_cursor`. */
+export function parseCursor(text: string): Place {
+  const [milliseconds, id, ...rest] = Buffer.from(text, 'base64url').toString('utf8').split(':');
+  const date = new Date(/^-?\d{1,16}$/.test(milliseconds ?? '') ? Number(milliseconds) : NaN);
+  if (Number.isNaN(date.getTime()) || id === undefined || !UUID.test(id) || rest.length > 0) {
+    throw new ServiceError('invalid_cursor');
+  }
+  return { date, id };
+}

@@ -1,0 +1,59 @@
+/** The reads: a thread, a customer's emails, one email, its raw message, an attachment. */
+import { Readable } from 'node:stream';
+import { ServiceError } from '../core/errors.ts';
+import type { Application, CustomerEmailsRequest } from './application.ts';
+import { formatCursor, parseCursor } from './cursor.ts';
+import type { BlobStore, MessageStore } from './ports.ts';
+
+type Reads = Pick<
+  Application,
+  'readThread' | 'listCustomerEmails' | 'readEmail' | 'readRaw' | 'readAttachment' | 'openAttachment'
+>;
+
+export function createReads(store: MessageStore, blobs: BlobStore): Reads {
+  return {
+    async readThread(threadId) {
+      const emails = await store.readThread(threadId);
+      if (emails === null) throw new ServiceError('thread_not_found');
+      return emails;
+    },
+
+    async listCustomerEmails({ cursor, ...request }: CustomerEmailsRequest) {
+      const after = cursor === null ? null : parseCursor(cursor);
+      // One more than asked for tells whether there is another page.
+      const emails = await store.listCustomerEmails({ ...request, limit: request.limit + 1, after });
+      const page = emails.slice(0, request.limit);
+      const last = page.at(-1);
+      return { emails: page, nextCursor: emails.length > page.length && last !== undefined ? formatCursor(last) : null };
+    },
+
+    async readEmail(id) {
+      const email = await store.readEmail(id);
+      if (email === null) throw new ServiceError('email_not_found');
+      return email;
+    },
+
+    async readRaw(id) {
+      const raw = await store.readRaw(id);
+      if (raw === null) throw new ServiceError('email_not_found');
+      if (raw.bytes !== null) return { sizeBytes: raw.sizeBytes, stream: Readable.from([raw.bytes]) };
+      const stream = raw.path === null ? null : await blobs.get(raw.path);
+      if (stream === null) throw new ServiceError('content_missing', { cause: new Error(`no file ${raw.path}`) });
+      return { sizeBytes: raw.sizeBytes, stream };
+    },
+
+    async readAttachment(id) {
+      const attachment = await store.readAttachment(id);
+      if (attachment === null) throw new ServiceError('attachment_not_found');
+      return attachment;
+    },
+
+    async openAttachment(attachment, range) {
+      const stream = await blobs.get(attachment.storagePath, range);
+      if (stream === null) {
+        throw new ServiceError('content_missing', { cause: new Error(`no file ${attachment.storagePath}`) });
+      }
+      return stream;
+    },
+  };
+}

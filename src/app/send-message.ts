@@ -1,0 +1,248 @@
+/**
+ * Sends one email and records it: check, place, compose, journal, hand over, store.
+ *
+ * The order is what keeps the promises. Everything a caller can get wrong is found before anything is written; the
+ * journal is on the disk before the first byte goes to the mail server; the outcome is in the journal before the
+ * database is asked. So whatever breaks, and whenever, the email is sent at most once and recorded exactly once.
+ */
+import { addrSpec, parseAddressList, sameMailbox } from '../core/address/address-list.ts';
+import type { Address } from '../core/address/address.ts';
+import { ServiceError } from '../core/errors.ts';
+import { createMessageId, parseMessageId, type MessageId } from '../core/message/message-id.ts';
+import { buildReferences } from '../core/message/references.ts';
+import { composeMessage, composeMessageStream, type Draft } from '../core/mime/compose.ts';
+import { htmlToText } from '../core/mime/html-to-text.ts';
+import { COMPOSE_IN_MEMORY_MAX_BYTES } from '../core/mime/limits.ts';
+import { placeOutbound, type OutboundPlacement, type PlacementFacts } from '../core/thread/place-outbound.ts';
+import type { SendRequest, SendResult } from './application.ts';
+import type {
+  Account,
+  Clock,
+  Content,
+  Envelope,
+  IdSource,
+  JournalEntry,
+  Logger,
+  SpoolFolder,
+  StoredAttachment,
+  Transport,
+} from './ports.ts';
+import { prepareAttachments, readContent } from './prepare-attachments.ts';
+import type { PendingSends } from './pending-sends.ts';
+import { storeSend, type StoreSendPorts } from './store-send.ts';
+
+export interface SendMessagePorts extends StoreSendPorts {
+  readonly accounts: ReadonlyMap<string, Account>;
+  readonly defaultAccountId: string;
+  /** The transport of an account. */
+  readonly transportOf: (accountId: string) => Transport;
+  readonly pending: PendingSends;
+  readonly openFile: (path: string) => AsyncIterable<Buffer>;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  /** To, cc and bcc together. */
+  readonly maxRecipients: number;
+}
+
+/** Bytes of the unguessable part of a Message-ID: nobody can slip into a thread by guessing one. */
+const MESSAGE_ID_RANDOM_BYTES = 16;
+
+/** See `Application.sendMessage`. */
+export async function sendMessage(
+  ports: SendMessagePorts,
+  request: SendRequest,
+  folder: SpoolFolder,
+): Promise<SendResult> {
+  const entry = await prepareSend(ports, request, folder).catch(async (error: unknown) => {
+    await folder.remove();
+    throw error;
+  });
+  const { id } = entry.record;
+  ports.pending.begin(id);
+  try {
+    await ports.journal.prepare(entry, folder).catch(async (error: unknown) => {
+      await folder.remove();
+      throw error;
+    });
+    return await handOver(ports, entry);
+  } finally {
+    ports.pending.end(id);
+  }
+}
+
+async function handOver(ports: SendMessagePorts, entry: JournalEntry): Promise<SendResult> {
+  const { record } = entry;
+  const result = await ports.transportOf(record.accountId).send(entry.envelope, entry.raw);
+  const { flushed } = ports.journal.settle(record.id, result);
+  // Awaited only where the journal has the last word; elsewhere the database's commit makes it moot.
+  flushed.catch((err: unknown) => ports.logger.error({ err, emailId: record.id }, 'the journal could not be written'));
+
+  let storageError: unknown = null;
+  try {
+    await storeSend(ports, { ...entry, result });
+  } catch (err) {
+    storageError = err;
+    ports.pending.needsReplay();
+    ports.logger.error({ err, emailId: record.id }, 'a send could not be stored yet; it stays in the journal');
+    await flushed.catch(() => undefined);
+  }
+
+  if (result.kind === 'unknown') throw new ServiceError('send_unknown', { details: result.detail });
+  if (result.kind === 'refused') {
+    throw new ServiceError(result.temporary ? 'send_deferred' : 'send_failed', { details: result.detail });
+  }
+  if (storageError !== null) {
+    return { kind: 'partial', messageId: record.messageId, error: describeStorageError(storageError) };
+  }
+  return { kind: 'sent', id: record.id, messageId: record.messageId, threadId: record.threadId };
+}
+
+/** German, like every text a caller sees; the cause is in the log. */
+function describeStorageError(error: unknown): string {
+  return error instanceof ServiceError ? error.text : new ServiceError('internal_error').text;
+}
+
+interface Recipients {
+  readonly to: readonly Address[];
+  readonly cc: readonly Address[];
+  readonly bcc: readonly Address[];
+}
+
+async function prepareSend(ports: SendMessagePorts, request: SendRequest, folder: SpoolFolder): Promise<JournalEntry> {
+  const recipients = readRecipients(request, ports.maxRecipients);
+  const inReplyTo = readInReplyTo(request.inReplyTo);
+  const placement = await place(ports, request, inReplyTo);
+  const account = accountOf(ports, placement.accountId);
+
+  const id = ports.ids.uuid();
+  const now = ports.clock();
+  const attachments = await prepareAttachments(ports, account.id, id, request.attachments);
+  const draft: Draft = {
+    messageId: createMessageId(ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES), now, account.from.domain),
+    // RFC 5322 §3.3 knows no fractions of a second; the record must say the same as the header.
+    date: new Date(Math.floor(now.getTime() / 1000) * 1000),
+    from: account.from,
+    to: recipients.to,
+    cc: recipients.cc,
+    subject: request.subject,
+    textBody: request.textBody,
+    htmlBody: request.htmlBody,
+    inReplyTo: placement.parent === null ? [] : [placement.parent.messageId],
+    references: placement.parent === null ? [] : buildReferences(placement.parent),
+    attachments: attachments.map(({ stored, content }) => ({
+      filename: stored.filename,
+      contentType: stored.contentType,
+      content,
+    })),
+    boundarySeed: ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES).toString('hex'),
+  };
+  const raw = await compose(ports, draft, folder);
+
+  return {
+    record: {
+      id,
+      accountId: account.id,
+      threadId: placement.threadId,
+      placement: { rule: placement.rule, matchedMessageId: placement.matchedMessageId },
+      messageId: draft.messageId,
+      inReplyTo: draft.inReplyTo,
+      references: draft.references,
+      from: draft.from,
+      ...recipients,
+      subject: request.subject,
+      textBody: request.textBody ?? htmlToText(request.htmlBody ?? ''),
+      htmlBody: request.htmlBody,
+      date: draft.date,
+      customerId: request.customerId,
+      companyId: request.companyId,
+      attachments: attachments.map(({ stored }): StoredAttachment => stored),
+    },
+    envelope: envelopeOf(account.from, recipients),
+    raw,
+    attachments: attachments.map(({ content }): Content => content),
+    result: null,
+  };
+}
+
+function readRecipients(request: SendRequest, maxRecipients: number): Recipients {
+  const read = (field: 'to' | 'cc' | 'bcc') => request[field].flatMap((text) => parseAddressList(text, field));
+  const recipients = { to: read('to'), cc: read('cc'), bcc: read('bcc') };
+  const count = recipients.to.length + recipients.cc.length + recipients.bcc.length;
+  // An empty group (`undisclosed-recipients:;`) is an address list without a recipient.
+  if (count === 0) throw new ServiceError('missing_recipient_or_subject');
+  if (count > maxRecipients) throw new ServiceError('too_many_recipients', { values: { limit: maxRecipients } });
+  return recipients;
+}
+
+function readInReplyTo(text: string | null): MessageId | null {
+  if (text === null) return null;
+  const messageId = parseMessageId(text);
+  if (messageId === null) throw new ServiceError('invalid_message_id', { values: { field: 'in_reply_to' } });
+  return messageId;
+}
+
+const NOTHING_KNOWN: PlacementFacts = {
+  thread: null,
+  newest: null,
+  inReplyToThreadId: null,
+  inReplyToReferences: [],
+};
+
+async function place(
+  ports: SendMessagePorts,
+  request: SendRequest,
+  inReplyTo: MessageId | null,
+): Promise<OutboundPlacement> {
+  if (request.accountId !== null) accountOf(ports, request.accountId);
+  const query = {
+    accountId: request.accountId,
+    defaultAccountId: ports.defaultAccountId,
+    threadId: request.threadId,
+    inReplyTo,
+  };
+  // The most common send, a new conversation, asks the database nothing.
+  const facts =
+    request.threadId === null && inReplyTo === null ? NOTHING_KNOWN : await readFacts(ports, request, query);
+  return placeOutbound(query, facts, ports.ids.uuid());
+}
+
+async function readFacts(
+  ports: SendMessagePorts,
+  request: SendRequest,
+  query: Parameters<typeof ports.store.readPlacementFacts>[0],
+): Promise<PlacementFacts> {
+  try {
+    return await ports.store.readPlacementFacts(query);
+  } catch (error) {
+    // Without the database an explicit thread can't be checked. An answered Message-ID can wait: the email is linked
+    // to it when it is stored, and the thread id given out stays valid as an alias.
+    const canWait = request.threadId === null && error instanceof ServiceError && error.code === 'database_unavailable';
+    if (canWait) return NOTHING_KNOWN;
+    throw error;
+  }
+}
+
+function accountOf(ports: SendMessagePorts, accountId: string): Account {
+  const account = ports.accounts.get(accountId);
+  if (account === undefined) throw new ServiceError('unknown_account', { values: { value: accountId } });
+  return account;
+}
+
+/** Small messages are made in memory; what has a file or is large goes through the spool folder. */
+async function compose(ports: SendMessagePorts, draft: Draft, folder: SpoolFolder): Promise<Content> {
+  const inMemoryBytes = draft.attachments.reduce(
+    (sum, { content }) => (content.kind === 'bytes' ? sum + content.bytes.length : Infinity),
+    (draft.textBody?.length ?? 0) + (draft.htmlBody?.length ?? 0),
+  );
+  if (inMemoryBytes <= COMPOSE_IN_MEMORY_MAX_BYTES) return { kind: 'bytes', bytes: composeMessage(draft) };
+  return folder.write(composeMessageStream(draft, (content) => readContent(ports, content)));
+}
+
+function envelopeOf(from: Address, { to, cc, bcc }: Recipients): Envelope {
+  const recipients: Address[] = [];
+  for (const address of [...to, ...cc, ...bcc]) {
+    if (!recipients.some((known) => sameMailbox(known, address))) recipients.push(address);
+  }
+  return { mailFrom: addrSpec(from), rcptTo: recipients.map(addrSpec) };
+}

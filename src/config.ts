@@ -1,0 +1,306 @@
+/**
+ * Configuration: the only reader of the environment. Every variable is declared once, in VARIABLES, with its meaning
+ * and default; `--help` and docs/configuration.md are made from that table.
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseAddressList } from './core/address/address-list.ts';
+import type { Address } from './core/address/address.ts';
+
+export interface Variable {
+  readonly name: string;
+  /** How the default reads in the table. */
+  readonly defaultText: string;
+  /** One or two sentences; units included. */
+  readonly meaning: string;
+}
+
+/** Every variable, in the order of the documentation. All are optional. */
+export const VARIABLES = [
+  { name: 'PORT', defaultText: '3000', meaning: 'Port where HTTP listens; 0 picks a free one.' },
+  { name: 'HOST', defaultText: '127.0.0.1', meaning: 'Address where HTTP listens; `0.0.0.0` or `::` for all.' },
+  {
+    name: 'API_SECRET',
+    defaultText: 'made at the first start, kept in `DATA_DIR/api-secret`',
+    meaning: 'The bearer secret, at least 16 characters; two, separated by a comma, while it is being changed.',
+  },
+  { name: 'DATA_DIR', defaultText: './data', meaning: 'Folder of the embedded database, the files and the journal.' },
+  {
+    name: 'DATABASE_URL',
+    defaultText: 'the embedded PostgreSQL',
+    meaning: 'An external PostgreSQL 15 or later: `postgres://user:pass@host:5432/name`.',
+  },
+  { name: 'DATABASE_POOL_SIZE', defaultText: '10', meaning: 'Database connections of this process at most.' },
+  {
+    name: 'DATABASE_CONNECT_TIMEOUT_MS',
+    defaultText: '3000',
+    meaning: 'How long to wait for a database connection, in ms.',
+  },
+  {
+    name: 'DATABASE_STATEMENT_TIMEOUT_MS',
+    defaultText: '10000',
+    meaning: 'How long one statement may take, in ms; a send whose record takes longer is answered with 207.',
+  },
+  {
+    name: 'SMTP_URL',
+    defaultText: 'an outbox folder in `DATA_DIR`',
+    meaning:
+      'The mail server that takes outgoing mail: `smtp://user:pass@host:587` (STARTTLS when offered), `smtps://host:465`. Without it each email is written as an .eml file and delivered to nobody.',
+  },
+  {
+    name: 'SMTP_MAX_CONNECTIONS',
+    defaultText: '10',
+    meaning: 'Connections to the mail server at the same time, per account.',
+  },
+  { name: 'SMTP_CONNECT_TIMEOUT_MS', defaultText: '30000', meaning: 'Connecting, TLS included, in ms.' },
+  { name: 'SMTP_GREETING_TIMEOUT_MS', defaultText: '30000', meaning: "Waiting for the server's greeting, in ms." },
+  { name: 'SMTP_COMMAND_TIMEOUT_MS', defaultText: '60000', meaning: 'Waiting for the reply to a command, in ms.' },
+  {
+    name: 'SMTP_DATA_TIMEOUT_MS',
+    defaultText: '120000',
+    meaning: 'Waiting for the reply after the end of a message, in ms; when it passes, the outcome is unknown.',
+  },
+  {
+    name: 'MAIL_FROM',
+    defaultText: 'email-worker <noreply@localhost>',
+    meaning: "The default account's address, with a display name if wanted.",
+  },
+  {
+    name: 'ACCOUNTS_FILE',
+    defaultText: 'none',
+    meaning:
+      'JSON file with several accounts, the first being the default one: `[{"id": "sales", "from": "Sales <sales@example.com>", "smtp_url": "${SALES_SMTP_URL}"}]`. `${NAME}` is replaced by that environment variable.',
+  },
+  {
+    name: 'BLOB_URL',
+    defaultText: 'a folder in `DATA_DIR`',
+    meaning:
+      'Where attachments are stored: `s3://bucket/prefix?endpoint=https://…&region=…`; see docs/configuration.md.',
+  },
+  { name: 'AWS_ACCESS_KEY_ID', defaultText: 'none', meaning: 'Access key for an S3 `BLOB_URL`.' },
+  { name: 'AWS_SECRET_ACCESS_KEY', defaultText: 'none', meaning: 'Secret key for an S3 `BLOB_URL`.' },
+  {
+    name: 'MAX_ATTACHMENT_BYTES',
+    defaultText: '26214400',
+    meaning: 'All attachments of one email together, in bytes of the raw files (25 MiB).',
+  },
+  { name: 'MAX_RECIPIENTS', defaultText: '200', meaning: 'Recipients of one email: to, cc and bcc together.' },
+  {
+    name: 'SHUTDOWN_TIMEOUT_MS',
+    defaultText: '30000',
+    meaning: 'How long running requests may take to finish after SIGTERM or SIGINT, in ms.',
+  },
+  { name: 'LOG_LEVEL', defaultText: 'info', meaning: '`debug`, `info`, `warn`, `error` or `silent`.' },
+] as const satisfies readonly Variable[];
+
+type VariableName = (typeof VARIABLES)[number]['name'];
+
+export interface AccountConfig {
+  readonly id: string;
+  readonly from: Address;
+  /** null: the outbox folder. */
+  readonly smtpUrl: string | null;
+}
+
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  /** Empty: make one and keep it in the data folder. */
+  readonly apiSecrets: readonly string[];
+  /** Absolute. */
+  readonly dataDir: string;
+  /** null: the embedded server. */
+  readonly databaseUrl: string | null;
+  readonly databasePoolSize: number;
+  readonly databaseConnectTimeoutMs: number;
+  readonly databaseStatementTimeoutMs: number;
+  readonly smtp: {
+    readonly maxConnections: number;
+    readonly connectTimeoutMs: number;
+    readonly greetingTimeoutMs: number;
+    readonly commandTimeoutMs: number;
+    readonly dataTimeoutMs: number;
+  };
+  /** At least one; the first is the default. */
+  readonly accounts: readonly [AccountConfig, ...AccountConfig[]];
+  /** null: a folder in the data folder. */
+  readonly blobUrl: string | null;
+  readonly s3Credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
+  readonly maxAttachmentBytes: number;
+  readonly maxRecipients: number;
+  readonly shutdownTimeoutMs: number;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+}
+
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const MIN_SECRET_LENGTH = 16;
+const ACCOUNT_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+
+/** A variable has a value that can't be used. The message names it and never shows a secret. */
+export class ConfigError extends Error {
+  constructor(variable: string, reason: string) {
+    super(`${variable}: ${reason}`);
+    this.name = 'ConfigError';
+  }
+}
+
+/** Reads the environment; an empty variable counts as absent. Throws ConfigError. */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>, cwd: string): Config {
+  const get = (name: VariableName): string | null => {
+    const value = env[name]?.trim();
+    return value === undefined || value === '' ? null : value;
+  };
+  const integer = (name: VariableName, fallback: number, min: number, max: number): number => {
+    const text = get(name);
+    if (text === null) return fallback;
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+    if (!(value >= min && value <= max)) throw new ConfigError(name, `must be a whole number from ${min} to ${max}`);
+    return value;
+  };
+  const milliseconds = (name: VariableName, fallback: number) => integer(name, fallback, 1, 86_400_000);
+
+  const logLevel = LOG_LEVELS.find((level) => level === (get('LOG_LEVEL') ?? 'info'));
+  if (logLevel === undefined) throw new ConfigError('LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}`);
+
+  return Object.freeze({
+    port: integer('PORT', 3000, 0, 65_535),
+    host: get('HOST') ?? '127.0.0.1',
+    apiSecrets: readSecrets(get('API_SECRET')),
+    dataDir: path.resolve(cwd, get('DATA_DIR') ?? 'data'),
+    databaseUrl: readUrl('DATABASE_URL', get('DATABASE_URL'), ['postgres:', 'postgresql:']),
+    databasePoolSize: integer('DATABASE_POOL_SIZE', 10, 2, 1000),
+    databaseConnectTimeoutMs: milliseconds('DATABASE_CONNECT_TIMEOUT_MS', 3000),
+    databaseStatementTimeoutMs: milliseconds('DATABASE_STATEMENT_TIMEOUT_MS', 10_000),
+    smtp: {
+      maxConnections: integer('SMTP_MAX_CONNECTIONS', 10, 1, 1000),
+      connectTimeoutMs: milliseconds('SMTP_CONNECT_TIMEOUT_MS', 30_000),
+      greetingTimeoutMs: milliseconds('SMTP_GREETING_TIMEOUT_MS', 30_000),
+      commandTimeoutMs: milliseconds('SMTP_COMMAND_TIMEOUT_MS', 60_000),
+      dataTimeoutMs: milliseconds('SMTP_DATA_TIMEOUT_MS', 120_000),
+    },
+    accounts: readAccounts(env, cwd, get),
+    blobUrl: readUrl('BLOB_URL', get('BLOB_URL'), ['s3:']),
+    s3Credentials: readCredentials(get('AWS_ACCESS_KEY_ID'), get('AWS_SECRET_ACCESS_KEY')),
+    maxAttachmentBytes: integer('MAX_ATTACHMENT_BYTES', 25 * 1024 * 1024, 0, 1024 * 1024 * 1024),
+    maxRecipients: integer('MAX_RECIPIENTS', 200, 1, 10_000),
+    shutdownTimeoutMs: milliseconds('SHUTDOWN_TIMEOUT_MS', 30_000),
+    logLevel,
+  });
+}
+
+type Get = (name: VariableName) => string | null;
+
+function readSecrets(text: string | null): readonly string[] {
+  if (text === null) return [];
+  const secrets = text.split(',').map((secret) => secret.trim());
+  for (const secret of secrets) {
+    if (secret.length < MIN_SECRET_LENGTH) {
+      throw new ConfigError('API_SECRET', `must have at least ${MIN_SECRET_LENGTH} characters`);
+    }
+    // RFC 9110 §5.5: what can stand in a header field
+    if (!/^[\x21-\x7e]+$/.test(secret)) throw new ConfigError('API_SECRET', 'must be printable ASCII without spaces');
+  }
+  return secrets;
+}
+
+function readUrl(name: string, text: string | null, protocols: readonly string[]): string | null {
+  if (text === null) return null;
+  const protocol = URL.canParse(text) ? new URL(text).protocol : null;
+  if (protocol === null || !protocols.includes(protocol)) {
+    throw new ConfigError(name, `must be an address that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+  }
+  return text;
+}
+
+function readCredentials(accessKeyId: string | null, secretAccessKey: string | null): Config['s3Credentials'] {
+  if (accessKeyId === null && secretAccessKey === null) return null;
+  if (accessKeyId === null) throw new ConfigError('AWS_ACCESS_KEY_ID', 'is missing beside AWS_SECRET_ACCESS_KEY');
+  if (secretAccessKey === null) throw new ConfigError('AWS_SECRET_ACCESS_KEY', 'is missing beside AWS_ACCESS_KEY_ID');
+  return { accessKeyId, secretAccessKey };
+}
+
+function readFrom(variable: string, text: string): Address {
+  let addresses: readonly Address[];
+  try {
+    addresses = parseAddressList(text, 'from');
+  } catch {
+    throw new ConfigError(variable, 'is not an email address');
+  }
+  const [address, ...others] = addresses;
+  if (address === undefined || others.length > 0) throw new ConfigError(variable, 'must be one email address');
+  return address;
+}
+
+const SMTP_PROTOCOLS = ['smtp:', 'smtps:'];
+
+function readAccounts(env: Readonly<Record<string, string | undefined>>, cwd: string, get: Get): Config['accounts'] {
+  const file = get('ACCOUNTS_FILE');
+  if (file === null) {
+    return [
+      {
+        id: 'default',
+        from: readFrom('MAIL_FROM', get('MAIL_FROM') ?? 'email-worker <noreply@localhost>'),
+        smtpUrl: readUrl('SMTP_URL', get('SMTP_URL'), SMTP_PROTOCOLS),
+      },
+    ];
+  }
+  for (const name of ['MAIL_FROM', 'SMTP_URL'] as const) {
+    if (get(name) !== null) throw new ConfigError(name, 'has no effect beside ACCOUNTS_FILE; put it into that file');
+  }
+  const [first, ...others] = parseAccounts(readAccountsFile(path.resolve(cwd, file)), env);
+  if (first === undefined) throw new ConfigError('ACCOUNTS_FILE', 'must hold at least one account');
+  return [first, ...others];
+}
+
+function readAccountsFile(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new ConfigError('ACCOUNTS_FILE', error instanceof SyntaxError ? 'is not JSON' : 'can not be read');
+  }
+}
+
+function parseAccounts(json: unknown, env: Readonly<Record<string, string | undefined>>): readonly AccountConfig[] {
+  if (!Array.isArray(json)) throw new ConfigError('ACCOUNTS_FILE', 'must hold an array of accounts');
+  const ids = new Set<string>();
+  return json.map((entry: unknown, index): AccountConfig => {
+    const where = `ACCOUNTS_FILE, account ${index + 1}`;
+    if (typeof entry !== 'object' || entry === null) throw new ConfigError(where, 'must be an object');
+    const fields: Record<string, unknown> = { ...entry };
+    const unknown = Object.keys(fields).find((name) => !['id', 'from', 'smtp_url'].includes(name));
+    if (unknown !== undefined) throw new ConfigError(where, `has the unknown field ${unknown}`);
+    const { id, from, smtp_url: smtpUrl } = fields;
+    if (typeof id !== 'string' || !ACCOUNT_ID.test(id)) {
+      throw new ConfigError(where, 'id must be lower-case letters, digits, - and _, at most 63');
+    }
+    if (ids.has(id)) throw new ConfigError(where, `id ${id} is taken`);
+    ids.add(id);
+    if (typeof from !== 'string') throw new ConfigError(where, 'from is missing');
+    if (smtpUrl !== undefined && typeof smtpUrl !== 'string') throw new ConfigError(where, 'smtp_url must be text');
+    return {
+      id,
+      from: readFrom(`${where}, from`, expand(from, env, where)),
+      smtpUrl: readUrl(
+        `${where}, smtp_url`,
+        smtpUrl === undefined ? null : expand(smtpUrl, env, where),
+        SMTP_PROTOCOLS,
+      ),
+    };
+  });
+}
+
+/** Secrets stand in the environment, not in the file. */
+function expand(text: string, env: Readonly<Record<string, string | undefined>>, where: string): string {
+  return text.replace(/\$\{(\w+)\}/g, (_, name: string) => {
+    const value = env[name];
+    if (value === undefined) throw new ConfigError(where, `the environment variable ${name} is not set`);
+    return value;
+  });
+}
+
+/** The table of variables for `--help`. */
+export function formatVariables(): string {
+  return VARIABLES.map(
+    (variable) => `  ${variable.name}\n      ${variable.meaning}\n      Default: ${variable.defaultText}`,
+  ).join('\n');
+}
