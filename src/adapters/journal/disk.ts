@@ -1,0 +1,27 @@
+/** What journal and spool share about the disk: its failures as ours, and folders made durable. */
+import { open } from 'node:fs/promises';
+import { ServiceError } from '../../core/errors.ts';
+
+/** LMDB's own code for a map that cannot grow any further (lmdb.h). */
+const MDB_MAP_FULL = -30792;
+/** As `code` of Node and as the bare errno that LMDB hands through. All mean: nothing more can be kept here. */
+const DISK_FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 28, 122, 5, MDB_MAP_FULL]);
+
+/** `ServiceError('disk_full')` when that is what happened, else the error itself. */
+export function diskFailure(error: unknown): unknown {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof Error && 'code' in error && DISK_FULL.has(error.code)) {
+    return new ServiceError('disk_full', { cause: error });
+  }
+  return error;
+}
+
+/** Makes the names in a folder survive a power cut. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * Uses a journal until it is killed. Arguments: data folder, mode.
+ * - `prepare`: prepares entry after entry, 20 at a time, and prints the number of each that is safe.
+ * - `settle`: prepares and settles one entry and kills itself in the same turn of the event loop.
+ */
+import { writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { openLmdbJournal } from '../../dist/adapters/journal/lmdb-journal.js';
+import { createSpool } from '../../dist/adapters/journal/spool.js';
+import { accepted, makeEntry, silentLogger, uuid } from './journal-entry.mjs';
+
+const [folder, mode] = process.argv.slice(2);
+const spool = createSpool(join(folder, 'spool'));
+const journal = await openLmdbJournal({ folder: join(folder, 'journal'), spool, logger: silentLogger });
+
+let next = 1;
+/** Every tenth entry has its raw message in the spool. */
+async function prepareNext() {
+  const n = next++;
+  const entry = makeEntry(n);
+  const scratch = spool.create();
+  if (n % 10 === 0) entry.raw = await scratch.write([Buffer.from(`raw of ${n}`)]);
+  await journal.prepare(entry, scratch);
+  return n;
+}
+
+if (mode === 'settle') {
+  await prepareNext();
+  journal.settle(uuid(1), accepted);
+  process.kill(process.pid, 'SIGKILL');
+}
+await Promise.all(
+  Array.from({ length: 20 }, async () => {
+    for (;;) writeSync(1, `${await prepareNext()}\n`);
+  }),
+);
