@@ -1,8 +1,48 @@
 /**
- * Message-ID, RFC 5322 §3.6.4: parse, format and make one.
+ * Message-ID, RFC 5322 §3.6.4: parse, format and make one. Lists of them are in references.ts.
  */
+import { MAX_MESSAGE_ID_OCTETS, MIN_MESSAGE_ID_RANDOM_BYTES } from './limits.ts';
 
 declare const brand: unique symbol;
 
 /** A Message-ID without its angle brackets; they are added at the HTTP and the header edge. */
 export type MessageId = string & { readonly [brand]: 'MessageId' };
+
+/** White space, controls and angle brackets: what ends a Message-ID or breaks out of its header. */
+const FORBIDDEN = /[\s<>\u0000-\u001f\u007f-\u009f]/;
+
+/**
+ * Reads one Message-ID that a caller gives, with or without angle brackets; white space around it is dropped.
+ * null when it is none. Seen in practice: ids that RFC 5322 forbids, with `[`, `:` or several `@`; they are kept
+ * as they are, since an answer has to quote them exactly.
+ */
+export function parseMessageId(text: string): MessageId | null {
+  const trimmed = text.trim();
+  const bracketed = trimmed.startsWith('<') && trimmed.endsWith('>');
+  const id = bracketed ? trimmed.slice(1, -1) : trimmed;
+  return id.includes('@') ? toMessageId(id) : null;
+}
+
+/** Takes text as a Message-ID without brackets if it can stand in a header; null else. It may lack an `@`. */
+export function toMessageId(text: string): MessageId | null {
+  if (text === '' || FORBIDDEN.test(text) || !text.isWellFormed()) return null;
+  return Buffer.byteLength(text) <= MAX_MESSAGE_ID_OCTETS ? (text as MessageId) : null;
+}
+
+/** `<local@domain>`, as headers and the HTTP interface write it. */
+export function formatMessageId(id: MessageId): string {
+  return `<${id}>`;
+}
+
+/**
+ * Makes a Message-ID nobody can guess: the time, then the random bytes (16 or more) in lower-case hex, which survives
+ * software that ignores case. `domain` is lower-case ASCII, as in Address. Throws RangeError for too few bytes.
+ */
+export function createMessageId(randomBytes: Buffer, now: Date, domain: string): MessageId {
+  if (randomBytes.length < MIN_MESSAGE_ID_RANDOM_BYTES) {
+    throw new RangeError(`a Message-ID needs ${MIN_MESSAGE_ID_RANDOM_BYTES} random bytes`);
+  }
+  const id = toMessageId(`${now.getTime().toString(36)}.${randomBytes.toString('hex')}@${domain}`);
+  if (id === null) throw new RangeError(`no Message-ID can be made for the domain ${domain}`);
+  return id;
+}

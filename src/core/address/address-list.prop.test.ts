@@ -1,0 +1,61 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addressArbitrary, addressListTextArbitrary } from '../../../test/helpers/arbitrary/address.ts';
+import { ServiceError } from '../errors.ts';
+import { addrSpec, formatAddress } from './address.ts';
+import type { Address } from './address.ts';
+import { parseAddressList } from './address-list.ts';
+
+/** A refused text is as good as an empty list here; any other error fails the test. */
+function parsedOrRefused(text: string): readonly Address[] {
+  try {
+    return parseAddressList(text, 'to');
+  } catch (error) {
+    if (error instanceof ServiceError) return [];
+    throw error;
+  }
+}
+
+describe('address lists', () => {
+  it('read back what was formatted', () => {
+    fc.assert(
+      fc.property(
+        fc.array(addressArbitrary, { maxLength: 5 }),
+        fc.constantFrom(', ', ';', ' ,, '),
+        (list, separator) => {
+          expect(parseAddressList(list.map(formatAddress).join(separator), 'to')).toEqual(list);
+        },
+      ),
+      {
+        numRuns: 1000,
+        examples: [
+          [[{ name: '=?utf-8?q?x?=', localPart: 'a', domain: 'x.test' }], ', '],
+          [[{ name: 'a\u00a0b', localPart: 'a', domain: 'x.test' }], ', '],
+        ],
+      },
+    );
+  });
+
+  it('read back without names too', () => {
+    fc.assert(
+      fc.property(addressArbitrary, (address) => {
+        expect(parseAddressList(addrSpec(address), 'to')).toEqual([{ ...address, name: '' }]);
+      }),
+    );
+  });
+
+  it('of any text give valid addresses or a ServiceError, and never a control character', () => {
+    fc.assert(
+      fc.property(fc.oneof(addressListTextArbitrary, fc.string({ unit: 'binary' })), (text) => {
+        const list = parsedOrRefused(text);
+        for (const address of list) {
+          expect(formatAddress(address)).not.toMatch(/[\p{Cc}\p{Cs}]/u);
+          expect(address.domain).toMatch(/^(?:[a-z0-9_.-]+|\[[\d.]+\]|\[IPv6:[\da-f:.]+\])$/);
+          expect(address.localPart).not.toBe('');
+        }
+        expect(parseAddressList(list.map(formatAddress).join(','), 'to')).toEqual(list);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});

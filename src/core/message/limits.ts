@@ -1,0 +1,21 @@
+/**
+ * The bounds of Message-IDs and of lists of them.
+ */
+
+/**
+ * One Message-ID without its angle brackets, in octets of UTF-8. RFC 5322 §2.1.1 allows 998 for a line; alone on a
+ * folded line of References it is preceded by a space and stands between brackets.
+ */
+export const MAX_MESSAGE_ID_OCTETS = 995;
+
+/** Message-IDs that one References header gives, first and newest. Ours: the longest threads seen have hundreds. */
+export const MAX_PARSED_REFERENCES = 1000;
+
+/** Message-IDs that we write into References. Ours: enough to find the thread in every client's memory. */
+export const MAX_REFERENCES = 100;
+
+/** References as we write it, folds included, in octets. Ours: many mail servers refuse or cut longer headers. */
+export const MAX_REFERENCES_OCTETS = 8000;
+
+/** Random bytes of a Message-ID of ours, at least. 128 bits can't be guessed. */
+export const MIN_MESSAGE_ID_RANDOM_BYTES = 16;

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { messageIdArbitrary } from '../../../test/helpers/arbitrary/message-id.ts';
+import { createMessageId, formatMessageId, parseMessageId } from './message-id.ts';
+
+describe('parseMessageId', () => {
+  it.each([
+    ['with brackets', '<a@x.test>', 'a@x.test'],
+    ['without brackets', 'a@x.test', 'a@x.test'],
+    ['with white space around', ' \r\n <a@x.test>\t', 'a@x.test'],
+    ['with characters that the RFC forbids', '<a:b[c@d]@e@x>', 'a:b[c@d]@e@x'],
+    ['with a quoted local part', '<"a"@x.test>', '"a"@x.test'],
+    ['of 995 octets', `${'a'.repeat(993)}@x`, `${'a'.repeat(993)}@x`],
+  ])('reads an id %s', (_, text, expected) => {
+    expect(parseMessageId(text)).toBe(expected);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['empty brackets', '<>'],
+    ['no @', '<abc>'],
+    ['an open bracket', '<a@x.test'],
+    ['two ids', '<a@x.test> <b@x.test>'],
+    ['two ids side by side', '<a@x.test><b@x.test>'],
+    ['a space', 'a b@x.test'],
+    ['a header behind a line break', 'a@x.test>\r\nBcc: <b@x.test'],
+    ['a control character', 'a\u0000@x.test'],
+    ['a line separator', 'a\u2028@x.test'],
+    ['half a character', 'a\ud800@x.test'],
+    ['996 octets', `${'a'.repeat(994)}@x`],
+  ])('refuses %s', (_, text) => {
+    expect(parseMessageId(text)).toBeNull();
+  });
+
+  it('reads back what was formatted', () => {
+    fc.assert(
+      fc.property(messageIdArbitrary, (id) => {
+        expect(parseMessageId(formatMessageId(id))).toBe(id);
+        expect(parseMessageId(id)).toBe(id);
+      }),
+    );
+  });
+});
+
+describe('createMessageId', () => {
+  const now = new Date('2026-03-01T12:00:00.000Z');
+
+  it('holds time, random bytes and domain', () => {
+    expect(createMessageId(Buffer.alloc(16, 0xab), now, 'x.test')).toBe(`mm7p6yo0.${'ab'.repeat(16)}@x.test`);
+  });
+
+  it('is a dot-atom that reads back and survives software that ignores case', () => {
+    for (const domain of ['x.test', 'localhost', 'xn--bcher-kva.example', '[192.0.2.1]']) {
+      const id = createMessageId(randomBytes(16), now, domain);
+      expect(id).toMatch(/^[a-z0-9]+\.[a-z0-9]+@/);
+      expect(parseMessageId(formatMessageId(id).toLowerCase())).toBe(id);
+    }
+  });
+
+  it('refuses too few random bytes and a domain that breaks the header', () => {
+    expect(() => createMessageId(Buffer.alloc(15), now, 'x.test')).toThrow(RangeError);
+    expect(() => createMessageId(Buffer.alloc(16), now, 'x>\r\n')).toThrow(RangeError);
+  });
+});

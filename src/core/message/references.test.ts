@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_REFERENCES, MAX_REFERENCES_OCTETS } from './limits.ts';
+import { parseMessageId } from './message-id.ts';
+import type { MessageId } from './message-id.ts';
+import { buildReferences, parseMessageIdList } from './references.ts';
+
+const id = (text: string): MessageId => parseMessageId(text)!;
+
+describe('parseMessageIdList', () => {
+  it.each([
+    ['ids, oldest first', '<a@x> <b@x>', ['a@x', 'b@x']],
+    ['a folded header', '<a@x>\r\n <b@x>\r\n\t<c@x>', ['a@x', 'b@x', 'c@x']],
+    ['ids without separators', '<a@x><b@x>,<c@x>', ['a@x', 'b@x', 'c@x']],
+    ['repeats once', '<a@x> <b@x> <a@x>', ['a@x', 'b@x']],
+    ['comments', '(of <no@x> (b)) <a@x> (by \\) <no@x>) <b@x>', ['a@x', 'b@x']],
+    ['parentheses within brackets', '<a(b)@x>', ['a(b)@x']],
+    ['ids behind a comment that never ends', '(see <a@x> <b@x>', ['a@x', 'b@x']],
+    ['a phrase, as RFC 822 allowed', 'Your message of "Tue, 3 Jan" <a@x>', ['a@x']],
+    ['an id that was folded inside', '<aaa\r\n bbb@x>', ['aaabbb@x']],
+    ['a quoted local part', '<"a"@x> <b@x>', ['"a"@x', 'b@x']],
+    ['no half of a quoted local part', '<"a>b"@x> <b@x>', ['b@x']],
+    ['ids without @', '<abc>', ['abc']],
+    ['bare ids', 'a@x, b@x', ['a@x', 'b@x']],
+    ['a lost closing bracket', '<a@x <b@x>', ['b@x']],
+    ['a cut last id', '<a@x> <b@', ['a@x']],
+    ['empty brackets', '<> <a@x>', ['a@x']],
+    ['nothing', '', []],
+    ['nonsense', 'hello (world', []],
+    ['an id with a control character', '<a\u0000@x> <b@x>', ['b@x']],
+  ])('reads %s', (_, text, expected) => {
+    expect(parseMessageIdList(text)).toEqual(expected);
+  });
+
+  it('keeps the first and the newest of very many', () => {
+    const list = parseMessageIdList(Array.from({ length: 5000 }, (_, n) => `<${n}@x>`).join(' '));
+    expect(list).toHaveLength(1000);
+    expect([list[0], list[1], list.at(-1)]).toEqual(['0@x', '4001@x', '4999@x']);
+  });
+
+  it.each(['(', '<', '<a', '(<', '\\(', '"', '<"', ' ', 'a@'])('needs linear time for many %j', (unit) => {
+    const start = performance.now();
+    parseMessageIdList(unit.repeat(500_000));
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+});
+
+describe('buildReferences', () => {
+  it('adds the parent to its own references', () => {
+    expect(buildReferences({ messageId: id('c@x'), references: [id('a@x'), id('b@x')] })).toEqual([
+      'a@x',
+      'b@x',
+      'c@x',
+    ]);
+  });
+
+  it('is the parent alone when it had none', () => {
+    expect(buildReferences({ messageId: id('c@x'), references: [] })).toEqual(['c@x']);
+  });
+
+  it('names a parent last that its own references name, and nothing twice', () => {
+    const references = [id('c@x'), id('a@x'), id('a@x')];
+    expect(buildReferences({ messageId: id('c@x'), references })).toEqual(['a@x', 'c@x']);
+  });
+
+  it('keeps the first and the newest when there are too many', () => {
+    const references = Array.from({ length: 500 }, (_, n) => id(`${n}@x`));
+    const built = buildReferences({ messageId: id('new@x'), references });
+    expect(built).toHaveLength(MAX_REFERENCES);
+    expect(built[0]).toBe('0@x');
+    expect(built.slice(-2)).toEqual(['499@x', 'new@x']);
+  });
+
+  it('keeps the first and the newest when they are too long', () => {
+    const references = Array.from({ length: 50 }, (_, n) => id(`${n}${'a'.repeat(900)}@x`));
+    const built = buildReferences({ messageId: id('new@x'), references });
+    expect(built).toEqual([references[0], ...references.slice(-7), 'new@x']);
+    expect(built.map((one) => `\r\n <${one}>`).join('').length).toBeLessThanOrEqual(MAX_REFERENCES_OCTETS);
+  });
+});

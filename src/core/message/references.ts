@@ -1,0 +1,96 @@
+/**
+ * References and In-Reply-To, RFC 5322 §3.6.4: read them from any mail, build them for an answer.
+ */
+import { MAX_PARSED_REFERENCES, MAX_REFERENCES, MAX_REFERENCES_OCTETS } from './limits.ts';
+import { toMessageId } from './message-id.ts';
+import type { MessageId } from './message-id.ts';
+
+/** CRLF, space and two angle brackets: what each id costs in a header beside its own octets. */
+const ID_OVERHEAD_OCTETS = 5;
+
+/** `<…>`, outside of comments; a second `<` starts anew, for a lost `>`. */
+const BRACKETED = /<([^<>]*)>/g;
+
+/**
+ * Reads the value of References or In-Reply-To, folded or not: oldest first, each id once, where it first stood.
+ * What is no id is skipped. Never throws. Of very many ids the first and the newest are kept.
+ *
+ * Seen in practice, and accepted: commas or nothing between ids, white space from folding inside an id, comments and
+ * phrases around ids, ids without `@`, and, when nothing stands in brackets, bare ids.
+ */
+export function parseMessageIdList(text: string): readonly MessageId[] {
+  const visible = withoutComments(text);
+  const ids = new Set<MessageId>();
+  const add = (candidate: string): void => {
+    const id = toMessageId(candidate);
+    if (id !== null) ids.add(id);
+  };
+  for (const [, content = ''] of visible.matchAll(BRACKETED)) {
+    // An odd quote means that a bracket of a quoted local part was taken for the end: no id that could be quoted.
+    if (content.split('"').length % 2 === 1) add(content.replace(/\s+/g, ''));
+  }
+  if (ids.size === 0) {
+    for (const token of visible.split(/[\s,;"]+/)) if (token.includes('@')) add(token);
+  }
+  return keepFirstAndNewest([...ids], MAX_PARSED_REFERENCES, Number.POSITIVE_INFINITY);
+}
+
+/**
+ * References of an answer: the parent's own, then the parent (RFC 5322 §3.6.4), each id once. `references` is oldest
+ * first. When the header would grow too long, the first id, which names the thread, and the newest ones stay.
+ */
+export function buildReferences(parent: {
+  readonly messageId: MessageId;
+  readonly references: readonly MessageId[];
+}): readonly MessageId[] {
+  const ids = new Set(parent.references);
+  // The parent stands last, also when its own References name it.
+  ids.delete(parent.messageId);
+  ids.add(parent.messageId);
+  return keepFirstAndNewest([...ids], MAX_REFERENCES, MAX_REFERENCES_OCTETS);
+}
+
+/** Drops from behind the first; the last one always stays. */
+function keepFirstAndNewest(
+  ids: readonly MessageId[],
+  maxCount: number,
+  maxOctets: number,
+): readonly MessageId[] {
+  const cost = (id: MessageId): number => Buffer.byteLength(id) + ID_OVERHEAD_OCTETS;
+  const [first, ...rest] = ids;
+  if (first === undefined) return ids;
+  const newest: MessageId[] = [];
+  let octets = cost(first);
+  for (const id of rest.reverse()) {
+    octets += cost(id);
+    if (octets > maxOctets || newest.length + 1 >= maxCount) break;
+    newest.push(id);
+  }
+  return [first, ...newest.reverse()];
+}
+
+/**
+ * Removes comments (RFC 5322 §3.2.2), nested ones too, but not what only looks like one within angle brackets. With
+ * a comment that never ends, the parentheses are taken as text, so that no id behind them is lost.
+ */
+function withoutComments(text: string): string {
+  if (!text.includes('(')) return text;
+  let kept = '';
+  let keptFrom = 0;
+  let depth = 0;
+  let inBrackets = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (depth > 0) {
+      if (character === '\\') at++;
+      else if (character === '(') depth++;
+      else if (character === ')' && --depth === 0) keptFrom = at + 1;
+    } else if (character === '<') inBrackets = true;
+    else if (character === '>') inBrackets = false;
+    else if (character === '(' && !inBrackets) {
+      kept += `${text.slice(keptFrom, at)} `;
+      depth = 1;
+    }
+  }
+  return depth > 0 ? text : kept + text.slice(keptFrom);
+}

@@ -1,0 +1,19 @@
+/**
+ * Generators of Message-IDs, regular ones and such as broken software writes.
+ */
+import * as fc from 'fast-check';
+import { toMessageId } from '../../../src/core/message/message-id.ts';
+import type { MessageId } from '../../../src/core/message/message-id.ts';
+
+export const messageIdArbitrary: fc.Arbitrary<MessageId> = fc
+  .oneof(
+    fc.stringMatching(/^[a-z0-9.]{1,20}@[a-z0-9.]{1,20}$/),
+    fc.stringMatching(/^[!-;=?-~]{1,40}@[!-;=?-~]{1,40}$/),
+    fc.stringMatching(/^[a-z]{100,400}@x$/),
+  )
+  .map((text) => toMessageId(text)!);
+
+export const messageIdListArbitrary: fc.Arbitrary<readonly MessageId[]> = fc.array(messageIdArbitrary, {
+  maxLength: 150,
+  size: 'large',
+});
