@@ -18,13 +18,22 @@ export interface Variable {
 /** Every variable, in the order of the documentation. All are optional. */
 export const VARIABLES = [
   { name: 'PORT', defaultText: '3000', meaning: 'Port where HTTP listens; 0 picks a free one.' },
-  { name: 'HOST', defaultText: '127.0.0.1', meaning: 'Address where HTTP listens; `0.0.0.0` or `::` for all.' },
+  {
+    name: 'HOST',
+    defaultText: '127.0.0.1',
+    meaning: 'Address where HTTP listens; `0.0.0.0` or `::` for all.',
+  },
   {
     name: 'API_SECRET',
     defaultText: 'made at the first start, kept in `DATA_DIR/api-secret`',
-    meaning: 'The bearer secret, at least 16 characters; two, separated by a comma, while it is being changed.',
+    meaning:
+      'The bearer secret, at least 16 characters; two, separated by a comma, while it is being changed.',
   },
-  { name: 'DATA_DIR', defaultText: './data', meaning: 'Folder of the embedded database, the files and the journal.' },
+  {
+    name: 'DATA_DIR',
+    defaultText: './data',
+    meaning: 'Folder of the embedded database, the files and the journal.',
+  },
   {
     name: 'DATABASE_URL',
     defaultText: 'the embedded PostgreSQL',
@@ -53,12 +62,21 @@ export const VARIABLES = [
     meaning: 'Connections to the mail server at the same time, per account.',
   },
   { name: 'SMTP_CONNECT_TIMEOUT_MS', defaultText: '30000', meaning: 'Connecting, TLS included, in ms.' },
-  { name: 'SMTP_GREETING_TIMEOUT_MS', defaultText: '30000', meaning: "Waiting for the server's greeting, in ms." },
-  { name: 'SMTP_COMMAND_TIMEOUT_MS', defaultText: '60000', meaning: 'Waiting for the reply to a command, in ms.' },
+  {
+    name: 'SMTP_GREETING_TIMEOUT_MS',
+    defaultText: '30000',
+    meaning: "Waiting for the server's greeting, in ms.",
+  },
+  {
+    name: 'SMTP_COMMAND_TIMEOUT_MS',
+    defaultText: '60000',
+    meaning: 'Waiting for the reply to a command, in ms.',
+  },
   {
     name: 'SMTP_DATA_TIMEOUT_MS',
     defaultText: '120000',
-    meaning: 'Waiting for the reply after the end of a message, in ms; when it passes, the outcome is unknown.',
+    meaning:
+      'Waiting for the reply after the end of a message, in ms; when it passes, the outcome is unknown.',
   },
   {
     name: 'MAIL_FROM',
@@ -84,7 +102,11 @@ export const VARIABLES = [
     defaultText: '26214400',
     meaning: 'All attachments of one email together, in bytes of the raw files (25 MiB).',
   },
-  { name: 'MAX_RECIPIENTS', defaultText: '200', meaning: 'Recipients of one email: to, cc and bcc together.' },
+  {
+    name: 'MAX_RECIPIENTS',
+    defaultText: '200',
+    meaning: 'Recipients of one email: to, cc and bcc together.',
+  },
   {
     name: 'SHUTDOWN_TIMEOUT_MS',
     defaultText: '30000',
@@ -154,7 +176,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, cw
     const text = get(name);
     if (text === null) return fallback;
     const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
-    if (!(value >= min && value <= max)) throw new ConfigError(name, `must be a whole number from ${min} to ${max}`);
+    if (!(value >= min && value <= max))
+      throw new ConfigError(name, `must be a whole number from ${min} to ${max}`);
     return value;
   };
   const milliseconds = (name: VariableName, fallback: number) => integer(name, fallback, 1, 86_400_000);
@@ -198,7 +221,8 @@ function readSecrets(text: string | null): readonly string[] {
       throw new ConfigError('API_SECRET', `must have at least ${MIN_SECRET_LENGTH} characters`);
     }
     // RFC 9110 §5.5: what can stand in a header field
-    if (!/^[\x21-\x7e]+$/.test(secret)) throw new ConfigError('API_SECRET', 'must be printable ASCII without spaces');
+    if (!/^[\x21-\x7e]+$/.test(secret))
+      throw new ConfigError('API_SECRET', 'must be printable ASCII without spaces');
   }
   return secrets;
 }
@@ -207,15 +231,23 @@ function readUrl(name: string, text: string | null, protocols: readonly string[]
   if (text === null) return null;
   const protocol = URL.canParse(text) ? new URL(text).protocol : null;
   if (protocol === null || !protocols.includes(protocol)) {
-    throw new ConfigError(name, `must be an address that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+    throw new ConfigError(
+      name,
+      `must be an address that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`,
+    );
   }
   return text;
 }
 
-function readCredentials(accessKeyId: string | null, secretAccessKey: string | null): Config['s3Credentials'] {
+function readCredentials(
+  accessKeyId: string | null,
+  secretAccessKey: string | null,
+): Config['s3Credentials'] {
   if (accessKeyId === null && secretAccessKey === null) return null;
-  if (accessKeyId === null) throw new ConfigError('AWS_ACCESS_KEY_ID', 'is missing beside AWS_SECRET_ACCESS_KEY');
-  if (secretAccessKey === null) throw new ConfigError('AWS_SECRET_ACCESS_KEY', 'is missing beside AWS_ACCESS_KEY_ID');
+  if (accessKeyId === null)
+    throw new ConfigError('AWS_ACCESS_KEY_ID', 'is missing beside AWS_SECRET_ACCESS_KEY');
+  if (secretAccessKey === null)
+    throw new ConfigError('AWS_SECRET_ACCESS_KEY', 'is missing beside AWS_ACCESS_KEY_ID');
   return { accessKeyId, secretAccessKey };
 }
 
@@ -227,13 +259,18 @@ function readFrom(variable: string, text: string): Address {
     throw new ConfigError(variable, 'is not an email address');
   }
   const [address, ...others] = addresses;
-  if (address === undefined || others.length > 0) throw new ConfigError(variable, 'must be one email address');
+  if (address === undefined || others.length > 0)
+    throw new ConfigError(variable, 'must be one email address');
   return address;
 }
 
 const SMTP_PROTOCOLS = ['smtp:', 'smtps:'];
 
-function readAccounts(env: Readonly<Record<string, string | undefined>>, cwd: string, get: Get): Config['accounts'] {
+function readAccounts(
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+  get: Get,
+): Config['accounts'] {
   const file = get('ACCOUNTS_FILE');
   if (file === null) {
     return [
@@ -245,7 +282,8 @@ function readAccounts(env: Readonly<Record<string, string | undefined>>, cwd: st
     ];
   }
   for (const name of ['MAIL_FROM', 'SMTP_URL'] as const) {
-    if (get(name) !== null) throw new ConfigError(name, 'has no effect beside ACCOUNTS_FILE; put it into that file');
+    if (get(name) !== null)
+      throw new ConfigError(name, 'has no effect beside ACCOUNTS_FILE; put it into that file');
   }
   const [first, ...others] = parseAccounts(readAccountsFile(path.resolve(cwd, file)), env);
   if (first === undefined) throw new ConfigError('ACCOUNTS_FILE', 'must hold at least one account');
@@ -260,7 +298,10 @@ function readAccountsFile(file: string): unknown {
   }
 }
 
-function parseAccounts(json: unknown, env: Readonly<Record<string, string | undefined>>): readonly AccountConfig[] {
+function parseAccounts(
+  json: unknown,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly AccountConfig[] {
   if (!Array.isArray(json)) throw new ConfigError('ACCOUNTS_FILE', 'must hold an array of accounts');
   const ids = new Set<string>();
   return json.map((entry: unknown, index): AccountConfig => {
@@ -276,7 +317,8 @@ function parseAccounts(json: unknown, env: Readonly<Record<string, string | unde
     if (ids.has(id)) throw new ConfigError(where, `id ${id} is taken`);
     ids.add(id);
     if (typeof from !== 'string') throw new ConfigError(where, 'from is missing');
-    if (smtpUrl !== undefined && typeof smtpUrl !== 'string') throw new ConfigError(where, 'smtp_url must be text');
+    if (smtpUrl !== undefined && typeof smtpUrl !== 'string')
+      throw new ConfigError(where, 'smtp_url must be text');
     return {
       id,
       from: readFrom(`${where}, from`, expand(from, env, where)),

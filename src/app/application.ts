@@ -2,7 +2,14 @@
  * What the service can do, as its edges (HTTP, CLI, listeners) see it. service.ts builds one.
  */
 import type { Readable } from 'node:stream';
-import type { ByteRange, Content, EmailDetail, EmailSummary, SpoolFolder, StoredAttachment } from './ports.ts';
+import type {
+  ByteRange,
+  Content,
+  EmailDetail,
+  EmailSummary,
+  SpoolFolder,
+  StoredAttachment,
+} from './ports.ts';
 import type { MessageId } from '../core/message/message-id.ts';
 
 /** One attachment of a send. */
@@ -71,7 +78,7 @@ export interface Readiness {
 }
 
 export interface ReadinessCheck {
-  readonly name: 'database' | 'storage' | 'smtp' | 'journal';
+  readonly name: 'database' | 'storage' | 'smtp';
   readonly ok: boolean;
   /** English reason; null when ok. */
   readonly detail: string | null;

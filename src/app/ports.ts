@@ -131,14 +131,12 @@ export interface StoredAttachment {
 }
 
 /** Everything the database gets of one outbound email, in one piece. */
-export interface OutboundRecord {
+export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
   readonly id: string;
   readonly accountId: string;
   readonly threadId: string;
   readonly placement: Placement;
   readonly messageId: MessageId;
-  /** What the relay says it gave the message instead; null when it kept ours. */
-  readonly relayMessageId: MessageId | null;
   readonly inReplyTo: readonly MessageId[];
   readonly references: readonly MessageId[];
   readonly from: Address;
@@ -152,15 +150,25 @@ export interface OutboundRecord {
   readonly date: Date;
   readonly customerId: string | null;
   readonly companyId: string | null;
+  readonly attachments: readonly StoredAttachment[];
+}
+
+/** What the hand-over adds to a record. */
+export interface RecordedOutcome {
   readonly state: EmailState;
   /** English reason of `failed` and `unknown`; null else. */
   readonly stateDetail: string | null;
   readonly deliveries: readonly RecipientOutcome[];
-  readonly attachments: readonly StoredAttachment[];
+  /** What the relay says it gave the message instead of our Message-ID; null when it kept ours. */
+  readonly relayMessageId: MessageId | null;
+}
+
+/** Where the raw message is: exactly one of `raw` and `rawPath` is set. */
+export interface RecordedRaw {
   readonly rawSizeBytes: number;
   /** Small messages stay in the database. */
   readonly raw: Buffer | null;
-  /** Large ones are in blob storage; exactly one of `raw` and `rawPath` is set. */
+  /** Large ones are in blob storage. */
   readonly rawPath: string | null;
 }
 
@@ -247,9 +255,7 @@ export interface MessageStore {
   listCustomerEmails(query: CustomerEmailsQuery): Promise<readonly EmailSummary[]>;
   readEmail(id: string): Promise<EmailDetail | null>;
   /** Where the raw message is. */
-  readRaw(
-    id: string,
-  ): Promise<{
+  readRaw(id: string): Promise<{
     readonly bytes: Buffer | null;
     readonly path: string | null;
     readonly sizeBytes: number;
@@ -266,10 +272,7 @@ export interface MessageStore {
  * in it; large ones are files of the spool folder, which the journal keeps until the entry is removed.
  */
 export interface JournalEntry {
-  readonly record: Omit<
-    OutboundRecord,
-    'state' | 'stateDetail' | 'deliveries' | 'relayMessageId' | 'raw' | 'rawPath'
-  >;
+  readonly record: Omit<OutboundRecord, keyof RecordedOutcome | keyof RecordedRaw>;
   readonly envelope: Envelope;
   readonly raw: Content;
   /** Same order as `record.attachments`. */

@@ -24,7 +24,10 @@ export function createReads(store: MessageStore, blobs: BlobStore): Reads {
       const emails = await store.listCustomerEmails({ ...request, limit: request.limit + 1, after });
       const page = emails.slice(0, request.limit);
       const last = page.at(-1);
-      return { emails: page, nextCursor: emails.length > page.length && last !== undefined ? formatCursor(last) : null };
+      return {
+        emails: page,
+        nextCursor: emails.length > page.length && last !== undefined ? formatCursor(last) : null,
+      };
     },
 
     async readEmail(id) {
@@ -38,7 +41,8 @@ export function createReads(store: MessageStore, blobs: BlobStore): Reads {
       if (raw === null) throw new ServiceError('email_not_found');
       if (raw.bytes !== null) return { sizeBytes: raw.sizeBytes, stream: Readable.from([raw.bytes]) };
       const stream = raw.path === null ? null : await blobs.get(raw.path);
-      if (stream === null) throw new ServiceError('content_missing', { cause: new Error(`no file ${raw.path}`) });
+      if (stream === null)
+        throw new ServiceError('content_missing', { cause: new Error(`no file ${raw.path}`) });
       return { sizeBytes: raw.sizeBytes, stream };
     },
 

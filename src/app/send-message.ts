@@ -5,14 +5,13 @@
  * journal is on the disk before the first byte goes to the mail server; the outcome is in the journal before the
  * database is asked. So whatever breaks, and whenever, the email is sent at most once and recorded exactly once.
  */
-import { addrSpec, parseAddressList, sameMailbox } from '../core/address/address-list.ts';
-import type { Address } from '../core/address/address.ts';
+import { parseAddressList } from '../core/address/address-list.ts';
+import { addrSpec, dedupeAddresses, type Address } from '../core/address/address.ts';
 import { ServiceError } from '../core/errors.ts';
 import { createMessageId, parseMessageId, type MessageId } from '../core/message/message-id.ts';
 import { buildReferences } from '../core/message/references.ts';
 import { composeMessage, composeMessageStream, type Draft } from '../core/mime/compose.ts';
 import { htmlToText } from '../core/mime/html-to-text.ts';
-import { COMPOSE_IN_MEMORY_MAX_BYTES } from '../core/mime/limits.ts';
 import { placeOutbound, type OutboundPlacement, type PlacementFacts } from '../core/thread/place-outbound.ts';
 import type { SendRequest, SendResult } from './application.ts';
 import type {
@@ -27,6 +26,7 @@ import type {
   StoredAttachment,
   Transport,
 } from './ports.ts';
+import { COMPOSE_IN_MEMORY_MAX_BYTES } from './limits.ts';
 import { prepareAttachments, readContent } from './prepare-attachments.ts';
 import type { PendingSends } from './pending-sends.ts';
 import { storeSend, type StoreSendPorts } from './store-send.ts';
@@ -76,7 +76,9 @@ async function handOver(ports: SendMessagePorts, entry: JournalEntry): Promise<S
   const result = await ports.transportOf(record.accountId).send(entry.envelope, entry.raw);
   const { flushed } = ports.journal.settle(record.id, result);
   // Awaited only where the journal has the last word; elsewhere the database's commit makes it moot.
-  flushed.catch((err: unknown) => ports.logger.error({ err, emailId: record.id }, 'the journal could not be written'));
+  flushed.catch((err: unknown) =>
+    ports.logger.error({ err, emailId: record.id }, 'the journal could not be written'),
+  );
 
   let storageError: unknown = null;
   try {
@@ -84,7 +86,10 @@ async function handOver(ports: SendMessagePorts, entry: JournalEntry): Promise<S
   } catch (err) {
     storageError = err;
     ports.pending.needsReplay();
-    ports.logger.error({ err, emailId: record.id }, 'a send could not be stored yet; it stays in the journal');
+    ports.logger.error(
+      { err, emailId: record.id },
+      'a send could not be stored yet; it stays in the journal',
+    );
     await flushed.catch(() => undefined);
   }
 
@@ -109,7 +114,11 @@ interface Recipients {
   readonly bcc: readonly Address[];
 }
 
-async function prepareSend(ports: SendMessagePorts, request: SendRequest, folder: SpoolFolder): Promise<JournalEntry> {
+async function prepareSend(
+  ports: SendMessagePorts,
+  request: SendRequest,
+  folder: SpoolFolder,
+): Promise<JournalEntry> {
   const recipients = readRecipients(request, ports.maxRecipients);
   const inReplyTo = readInReplyTo(request.inReplyTo);
   const placement = await place(ports, request, inReplyTo);
@@ -166,12 +175,14 @@ async function prepareSend(ports: SendMessagePorts, request: SendRequest, folder
 }
 
 function readRecipients(request: SendRequest, maxRecipients: number): Recipients {
-  const read = (field: 'to' | 'cc' | 'bcc') => request[field].flatMap((text) => parseAddressList(text, field));
+  const read = (field: 'to' | 'cc' | 'bcc') =>
+    request[field].flatMap((text) => parseAddressList(text, field));
   const recipients = { to: read('to'), cc: read('cc'), bcc: read('bcc') };
   const count = recipients.to.length + recipients.cc.length + recipients.bcc.length;
   // An empty group (`undisclosed-recipients:;`) is an address list without a recipient.
   if (count === 0) throw new ServiceError('missing_recipient_or_subject');
-  if (count > maxRecipients) throw new ServiceError('too_many_recipients', { values: { limit: maxRecipients } });
+  if (count > maxRecipients)
+    throw new ServiceError('too_many_recipients', { values: { limit: maxRecipients } });
   return recipients;
 }
 
@@ -217,7 +228,8 @@ async function readFacts(
   } catch (error) {
     // Without the database an explicit thread can't be checked. An answered Message-ID can wait: the email is linked
     // to it when it is stored, and the thread id given out stays valid as an alias.
-    const canWait = request.threadId === null && error instanceof ServiceError && error.code === 'database_unavailable';
+    const canWait =
+      request.threadId === null && error instanceof ServiceError && error.code === 'database_unavailable';
     if (canWait) return NOTHING_KNOWN;
     throw error;
   }
@@ -240,9 +252,5 @@ async function compose(ports: SendMessagePorts, draft: Draft, folder: SpoolFolde
 }
 
 function envelopeOf(from: Address, { to, cc, bcc }: Recipients): Envelope {
-  const recipients: Address[] = [];
-  for (const address of [...to, ...cc, ...bcc]) {
-    if (!recipients.some((known) => sameMailbox(known, address))) recipients.push(address);
-  }
-  return { mailFrom: addrSpec(from), rcptTo: recipients.map(addrSpec) };
+  return { mailFrom: addrSpec(from), rcptTo: dedupeAddresses([...to, ...cc, ...bcc]).map(addrSpec) };
 }

@@ -3,8 +3,15 @@
  * may be repeated, so the whole may be called again after any failure or crash.
  */
 import type { EmailState, RecipientOutcome } from '../core/delivery/states.ts';
-import { RAW_INLINE_MAX_BYTES } from '../core/mime/limits.ts';
-import type { BlobStore, Journal, JournalEntry, MessageStore, OutboundRecord, TransportResult } from './ports.ts';
+import { RAW_INLINE_MAX_BYTES } from './limits.ts';
+import type {
+  BlobStore,
+  Journal,
+  JournalEntry,
+  MessageStore,
+  RecordedOutcome,
+  TransportResult,
+} from './ports.ts';
 
 export interface StoreSendPorts {
   readonly store: MessageStore;
@@ -34,23 +41,23 @@ function rawStoragePath(record: JournalEntry['record']): string {
   return `_raw/${record.accountId}/${record.id}.eml`;
 }
 
-type Outcome = Pick<OutboundRecord, 'state' | 'stateDetail' | 'deliveries' | 'relayMessageId'>;
-
 const STATE_OF: Readonly<Record<TransportResult['kind'], EmailState>> = {
   accepted: 'sent',
   refused: 'failed',
   unknown: 'unknown',
 };
 
-function outcomeOf(entry: JournalEntry): Outcome {
+function outcomeOf(entry: JournalEntry): RecordedOutcome {
   const { result } = entry;
   if (result === null) {
     return {
       state: 'unknown',
       stateDetail: 'the service ended while the email was being handed over',
-      deliveries: entry.envelope.rcptTo.map(
-        (address): RecipientOutcome => ({ address, state: 'unknown', reply: null }),
-      ),
+      deliveries: entry.envelope.rcptTo.map((address): RecipientOutcome => ({
+        address,
+        state: 'unknown',
+        reply: null,
+      })),
       relayMessageId: null,
     };
   }

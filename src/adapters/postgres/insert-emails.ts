@@ -2,16 +2,23 @@
  * Writes outbound emails: any number of them in one statement, so that one round trip and one commit serve many.
  * A row that is there already is left as it is, which makes every repeat harmless.
  */
-import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { addrSpec } from '../../core/address/address-list.ts';
-import type { Address } from '../../core/address/address.ts';
+import { CompiledQuery, type Transaction } from 'kysely';
+import type { Pool } from 'pg';
+import { addrSpec, type Address } from '../../core/address/address.ts';
 import type { OutboundRecord } from '../../app/ports.ts';
 import type { Database } from './database.ts';
 
-/** One statement; the connection or transaction decides what else is in its commit. */
-export async function insertEmails(db: Kysely<Database>, records: readonly OutboundRecord[]): Promise<void> {
-  await insertStatement(JSON.stringify(records.map(toRow))).execute(db);
+/** One statement in a commit of its own. Named, because planning it takes longer than carrying it out for one email. */
+export async function insertEmails(pool: Pool, records: readonly OutboundRecord[]): Promise<void> {
+  await pool.query({ name: 'insert-emails', text: INSERT_EMAILS, values: [toJson(records)] });
 }
+
+/** The same as a part of a transaction. */
+export async function insertEmail(trx: Transaction<Database>, record: OutboundRecord): Promise<void> {
+  await trx.executeQuery(CompiledQuery.raw(INSERT_EMAILS, [toJson([record])]));
+}
+
+const toJson = (records: readonly OutboundRecord[]) => JSON.stringify(records.map(toRow));
 
 /** How an address is stored and shown. */
 const toView = (address: Address) => ({ name: address.name, address: addrSpec(address) });
@@ -61,11 +68,10 @@ function toRow(record: OutboundRecord) {
 }
 
 /**
- * `input.counterparty` is the first recipient's address: the customer is the one the send named, else the thread's,
- * else the only one that address was learned for. A new thread takes its customer from its first email.
+ * `customer` is the one the send named, else the thread's, else the only one that the first recipient's address was
+ * learned for. A new thread takes its customer from its first email.
  */
-function insertStatement(rows: string): RawBuilder<unknown> {
-  return sql`
+const INSERT_EMAILS = `
     with input as materialized (
       select r.*,
         coalesce(r.customer_id, t.customer_id, (
@@ -73,7 +79,7 @@ function insertStatement(rows: string): RawBuilder<unknown> {
           where c.address = lower(r.to_addresses -> 0 ->> 'address') having count(*) = 1
         )) as customer,
         coalesce(r.company_id, t.company_id) as company
-      from jsonb_to_recordset(${rows}::jsonb) as r (
+      from jsonb_to_recordset($1::jsonb) as r (
         id uuid, account_id text, thread_id uuid, message_id text, relay_message_id text, in_reply_to text[],
         reference_ids text[], from_address jsonb, to_addresses jsonb, cc_addresses jsonb, bcc_addresses jsonb,
         subject text, text_body text, html_body text, date timestamptz, customer_id uuid, company_id uuid, state text,
@@ -127,4 +133,3 @@ function insertStatement(rows: string): RawBuilder<unknown> {
     from input i, jsonb_array_elements(i.to_addresses) a
     where i.customer_id is not null
     on conflict do nothing`;
-}

@@ -20,11 +20,14 @@ import {
 
 export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageStore {
   /** Named statements are parsed and planned once per connection. */
-  const query = async <Row extends QueryResultRow>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
-    (await guard(pool.query<Row>({ name, text, values }))).rows;
+  const query = async <Row extends QueryResultRow>(
+    name: string,
+    text: string,
+    values: unknown[],
+  ): Promise<Row[]> => (await guard(pool.query<Row>({ name, text, values }))).rows;
 
   return {
-    recordOutbound: createOutboundRecorder(db),
+    recordOutbound: createOutboundRecorder(pool, db),
 
     async readPlacementFacts(request): Promise<PlacementFacts> {
       const [row] = await query<FactsRow>('placement-facts', PLACEMENT_FACTS, [
@@ -74,7 +77,9 @@ export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageSto
         'select raw, raw_path, raw_size_bytes from emails where id = $1',
         [id],
       );
-      return row === undefined ? null : { bytes: row.raw, path: row.raw_path, sizeBytes: Number(row.raw_size_bytes) };
+      return row === undefined
+        ? null
+        : { bytes: row.raw, path: row.raw_path, sizeBytes: Number(row.raw_size_bytes) };
     },
 
     async readAttachment(id): Promise<StoredAttachment | null> {

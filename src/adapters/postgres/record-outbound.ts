@@ -6,9 +6,10 @@
  * something takes a transaction of its own, which links Message-IDs and may merge threads.
  */
 import type { Kysely } from 'kysely';
+import type { Pool } from 'pg';
 import type { OutboundRecord } from '../../app/ports.ts';
 import type { Database } from './database.ts';
-import { insertEmails } from './insert-emails.ts';
+import { insertEmail, insertEmails } from './insert-emails.ts';
 import { adoptCustomer, linkThread } from './link-thread.ts';
 import { guard, isAway, isRetryable } from './pool.ts';
 
@@ -28,7 +29,10 @@ interface Waiting {
 }
 
 /** Returns the function that records one email; see `MessageStore.recordOutbound`. */
-export function createOutboundRecorder(db: Kysely<Database>): (record: OutboundRecord) => Promise<void> {
+export function createOutboundRecorder(
+  pool: Pool,
+  db: Kysely<Database>,
+): (record: OutboundRecord) => Promise<void> {
   const waiting: Waiting[] = [];
   let running = 0;
 
@@ -44,7 +48,12 @@ export function createOutboundRecorder(db: Kysely<Database>): (record: OutboundR
 
   async function writeBatch(batch: readonly Waiting[]): Promise<void> {
     try {
-      await guard(insertEmails(db, batch.map((item) => item.record)));
+      await guard(
+        insertEmails(
+          pool,
+          batch.map((item) => item.record),
+        ),
+      );
       for (const item of batch) item.resolve();
     } catch (error) {
       if (batch.length === 1 || isAway(error) || isDatabaseUnavailable(error)) {
@@ -85,7 +94,11 @@ async function recordLinked(db: Kysely<Database>, record: OutboundRecord): Promi
     try {
       return await guard(
         db.transaction().execute(async (trx) => {
-          const known = await trx.selectFrom('emails').select('id').where('id', '=', record.id).executeTakeFirst();
+          const known = await trx
+            .selectFrom('emails')
+            .select('id')
+            .where('id', '=', record.id)
+            .executeTakeFirst();
           if (known !== undefined) return;
           const threadId = await linkThread(trx, {
             accountId: record.accountId,
@@ -93,7 +106,7 @@ async function recordLinked(db: Kysely<Database>, record: OutboundRecord): Promi
             messageIds: [record.messageId, ...record.inReplyTo, ...record.references],
             mayMerge: record.placement.rule !== 'thread_id',
           });
-          await insertEmails(trx, [{ ...record, threadId }]);
+          await insertEmail(trx, { ...record, threadId });
           await adoptCustomer(trx, threadId, record.customerId, record.companyId);
         }),
       );

@@ -1,0 +1,7 @@
+/** Bounds of the use cases, each with its unit and reason. */
+
+/** A message whose parts are together larger than this, in bytes, is composed into a file instead of memory. */
+export const COMPOSE_IN_MEMORY_MAX_BYTES = 256 * 1024;
+
+/** A raw message up to this size, in bytes, is kept in the database: one commit is cheaper than a file of its own. */
+export const RAW_INLINE_MAX_BYTES = 64 * 1024;

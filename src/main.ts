@@ -1,0 +1,60 @@
+#!/usr/bin/env node
+/** The long-running process: read the configuration, start, stop on a signal. */
+import { parseArgs } from 'node:util';
+import { createLogger } from './adapters/telemetry/logger.ts';
+import { ConfigError, formatVariables, loadConfig } from './config.ts';
+import { startService } from './service.ts';
+
+const HELP = `email-worker: sends, records and threads a company's email over HTTP and JSON.
+
+Usage: npm start [-- --help | --version]
+
+Everything is set by environment variables; a .env file in the working directory is read. All are optional.
+
+${formatVariables()}
+`;
+
+const { values } = parseArgs({
+  options: { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } },
+});
+if (values.help === true) process.stdout.write(HELP);
+else await run();
+
+async function run(): Promise<void> {
+  readDotEnv();
+  const started = performance.now();
+  let logger = createLogger('info');
+  try {
+    const config = loadConfig(process.env, process.cwd());
+    logger = createLogger(config.logLevel);
+    const service = await startService(config, logger);
+    logger.info(
+      {
+        url: service.url,
+        docs: `${service.url}/api/docs`,
+        startMs: Math.round(performance.now() - started),
+        ...(service.secretFile === null ? {} : { apiSecretFile: service.secretFile }),
+      },
+      'email-worker is ready',
+    );
+    const stop = (signal: string) => {
+      logger.info({ signal }, 'email-worker is stopping');
+      void service.stop().then(() => process.exit(0));
+    };
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
+  } catch (err) {
+    if (err instanceof ConfigError) process.stderr.write(`${err.message}\n`);
+    else logger.error({ err }, 'email-worker could not start');
+    process.exitCode = 1;
+  }
+}
+
+/** Variables that are set already win over the file. */
+function readDotEnv(): void {
+  try {
+    process.loadEnvFile();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+}

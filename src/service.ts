@@ -1,0 +1,188 @@
+/**
+ * The composition root: picks the concrete parts for a configuration, wires them, and takes them down again in order.
+ */
+import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import path from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { v7 as uuidv7 } from 'uuid';
+import { createBlobStore } from './adapters/blob/create.ts';
+import { lockDataDir } from './adapters/data-dir/data-dir-lock.ts';
+import { loadOrCreateSecret } from './adapters/data-dir/api-secret.ts';
+import { createHttpApp } from './adapters/http/app.ts';
+import { openLmdbJournal } from './adapters/journal/lmdb-journal.ts';
+import { createSpool } from './adapters/journal/spool.ts';
+import { startEmbeddedPostgres } from './adapters/postgres/embedded/server.ts';
+import { createMessageStore } from './adapters/postgres/message-store.ts';
+import { migrateToLatest } from './adapters/postgres/migrate.ts';
+import { createKysely, createPool } from './adapters/postgres/pool.ts';
+import { createOutboxTransport } from './adapters/smtp-out/outbox-transport.ts';
+import { createSmtpTransport } from './adapters/smtp-out/smtp-transport.ts';
+import { parseSmtpUrl } from './adapters/smtp-out/smtp-url.ts';
+import type { Application } from './app/application.ts';
+import { createReadiness } from './app/check-readiness.ts';
+import { createPendingSends } from './app/pending-sends.ts';
+import type { Account, IdSource, Logger, Transport } from './app/ports.ts';
+import { createReads } from './app/read-emails.ts';
+import { sendMessage } from './app/send-message.ts';
+import type { Config } from './config.ts';
+import { startJournalReplayer } from './worker/journal-replayer.ts';
+
+export interface Service {
+  /** Where HTTP listens, such as `http://127.0.0.1:3000`. */
+  readonly url: string;
+  /** Where the API secret was made or found; null when the configuration gave it. */
+  readonly secretFile: string | null;
+  /** Ends everything in order; a second call waits for the first. */
+  stop(): Promise<void>;
+}
+
+/** Throws when a part can't start; what had been started by then is taken down again. */
+export async function startService(config: Config, logger: Logger): Promise<Service> {
+  /** What to undo, in the order it was set up; taken down from the end. */
+  const teardown: (() => Promise<void>)[] = [];
+  const takeDown = async () => {
+    for (const step of teardown.splice(0).reverse()) {
+      await step().catch((err: unknown) => logger.error({ err }, 'a part could not be taken down'));
+    }
+  };
+  try {
+    return await startParts(config, logger, teardown, takeDown);
+  } catch (error) {
+    await takeDown();
+    throw error;
+  }
+}
+
+async function startParts(
+  config: Config,
+  logger: Logger,
+  teardown: (() => Promise<void>)[],
+  takeDown: () => Promise<void>,
+): Promise<Service> {
+  const { dataDir } = config;
+  const lock = await lockDataDir(dataDir);
+  teardown.push(() => lock.release());
+
+  const madeSecret = config.apiSecrets.length > 0 ? null : await loadOrCreateSecret(dataDir);
+  const secrets = madeSecret === null ? config.apiSecrets : [madeSecret.secret];
+
+  const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir, logger }) : null;
+  if (embedded !== null) teardown.push(() => embedded.stop());
+  const pool = createPool({
+    connection: embedded?.connection ?? config.databaseUrl ?? '',
+    maxConnections: config.databasePoolSize,
+    connectTimeoutMs: config.databaseConnectTimeoutMs,
+    statementTimeoutMs: config.databaseStatementTimeoutMs,
+    logger,
+  });
+  teardown.push(() => pool.end());
+  const db = createKysely(pool);
+  await migrateToLatest(pool, db);
+  const store = createMessageStore(pool, db);
+
+  const blobs = await createBlobStore({
+    url: config.blobUrl,
+    folder: path.join(dataDir, 'files'),
+    credentials: config.s3Credentials,
+  });
+  teardown.push(() => blobs.close());
+
+  const spool = createSpool(path.join(dataDir, 'spool'));
+  const journal = await openLmdbJournal({ folder: path.join(dataDir, 'journal'), spool, logger });
+  teardown.push(() => journal.close());
+
+  const transports = createTransports(config, logger);
+  teardown.push(async () => {
+    await Promise.all([...transports.values()].map((transport) => transport.close()));
+  });
+  const transportOf = (accountId: string): Transport => {
+    const transport = transports.get(accountId);
+    if (transport === undefined) throw new Error(`no transport for account ${accountId}`);
+    return transport;
+  };
+
+  const pending = createPendingSends();
+  const clock = () => new Date();
+  const [defaultAccount] = config.accounts;
+  const sendPorts = {
+    store,
+    blobs,
+    journal,
+    pending,
+    transportOf,
+    clock,
+    logger,
+    accounts: new Map(config.accounts.map(({ id, from }): [string, Account] => [id, { id, from }])),
+    defaultAccountId: defaultAccount.id,
+    ids: IDS,
+    openFile: (file: string) => createReadStream(file),
+    maxRecipients: config.maxRecipients,
+  };
+  const application: Application = {
+    ...createReads(store, blobs),
+    sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
+    checkReadiness: createReadiness(
+      {
+        database: () => store.check(),
+        storage: () => blobs.check(),
+        smtp: async () => {
+          for (const transport of transports.values()) await transport.verify();
+        },
+      },
+      clock,
+    ),
+  };
+
+  const replayer = startJournalReplayer({ store, blobs, journal, pending, logger }, logger);
+  teardown.push(() => replayer.stop());
+  // A send whose caller went away is still carried to its end.
+  teardown.push(() => pending.idle());
+
+  const app = await createHttpApp({
+    application,
+    spool,
+    secrets,
+    logger,
+    clock,
+    maxAttachmentBytes: config.maxAttachmentBytes,
+  });
+  teardown.push(() => closeHttp(app, config.shutdownTimeoutMs, logger));
+  const url = await app.listen({ port: config.port, host: config.host });
+
+  let stopping: Promise<void> | null = null;
+  return { url, secretFile: madeSecret?.path ?? null, stop: () => (stopping ??= takeDown()) };
+}
+
+const IDS: IdSource = { uuid: () => uuidv7(), randomBytes };
+
+function createTransports(config: Config, logger: Logger): ReadonlyMap<string, Transport> {
+  return new Map(
+    config.accounts.map(({ id, smtpUrl }): [string, Transport] => {
+      if (smtpUrl !== null)
+        return [id, createSmtpTransport({ ...parseSmtpUrl(smtpUrl), ...config.smtp, logger })];
+      const outbox = path.join(config.dataDir, 'outbox');
+      logger.warn(
+        { accountId: id, outbox },
+        'no SMTP_URL is set: emails are written to the outbox folder and delivered to nobody',
+      );
+      return [id, createOutboxTransport(outbox)];
+    }),
+  );
+}
+
+/** Requests under way may finish; after the deadline their connections are cut. */
+async function closeHttp(app: FastifyInstance, timeoutMs: number, logger: Logger): Promise<void> {
+  const timer = setTimeout(() => {
+    logger.warn(
+      { timeoutMs },
+      'requests were still running at the end of the shutdown time; they are cut off',
+    );
+    app.server.closeAllConnections();
+  }, timeoutMs);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(timer);
+  }
+}
