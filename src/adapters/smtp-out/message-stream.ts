@@ -1,0 +1,136 @@
+/**
+ * The bytes of one message on their way into an SMTP connection (RFC 5321 §4.5.2 is done by nodemailer behind it).
+ * Knows exactly whether the first byte and whether the last byte was handed over: nodemailer writes the final dot
+ * only after this stream ended, so until then the server cannot have the whole message.
+ */
+import { isAscii } from 'node:buffer';
+import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import type { Content } from '../../app/ports.ts';
+
+/** Large messages go to the socket in pieces of this size, so that it can say when it has enough. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** The file of a message is not there any more or is not what it was: sending it can never succeed. */
+export class ContentChangedError extends Error {
+  override readonly name = 'ContentChangedError';
+}
+
+export function sizeOfContent(content: Content): number {
+  return content.kind === 'bytes' ? content.bytes.length : content.sizeBytes;
+}
+
+/**
+ * Reads a message once before a connection is taken for it, so that a missing file costs no transaction.
+ *
+ * @returns whether it holds bytes above 127 (RFC 6152)
+ * @throws {ContentChangedError} when the file is missing or of another size; or the error of the file system
+ */
+export async function findEightBit(content: Content): Promise<boolean> {
+  if (content.kind === 'bytes') return !isAscii(content.bytes);
+  let eightBit = false;
+  for await (const chunk of readFileExactly(content.path, content.sizeBytes)) {
+    eightBit ||= !isAscii(chunk);
+  }
+  return eightBit;
+}
+
+export class MessageStream extends Readable {
+  /** True from the moment the connection asks for the first byte: the server has answered DATA. */
+  started = false;
+  /** True when the connection got the last byte; from here on the final dot may reach the server. */
+  handedOver = false;
+  readonly #chunks: AsyncIterator<Buffer> | Iterator<Buffer>;
+  readonly #mayStart: () => Error | null;
+
+  /**
+   * @param mayStart asked before the first byte leaves; an error ends the stream with it
+   * @param onHandedOver called once, before the connection writes the final dot
+   */
+  constructor(content: Content, mayStart: () => Error | null, onHandedOver: () => void) {
+    super({ highWaterMark: CHUNK_BYTES });
+    this.#chunks =
+      content.kind === 'bytes' ? sliceBytes(content.bytes) : readFileExactly(content.path, content.sizeBytes);
+    this.#mayStart = mayStart;
+    // Listens before pipe() does, so it runs before the connection's stream is ended.
+    this.once('end', () => {
+      this.handedOver = true;
+      onHandedOver();
+    });
+  }
+
+  override _read(): void {
+    if (!this.started) {
+      const error = this.#mayStart();
+      if (error !== null) {
+        this.destroy(error);
+        return;
+      }
+      this.started = true;
+    }
+    const next = this.#chunks.next();
+    if (next instanceof Promise) {
+      next.then(
+        (result) => this.#push(result),
+        (error: unknown) => this.destroy(error instanceof Error ? error : new Error(String(error))),
+      );
+    } else {
+      this.#push(next);
+    }
+  }
+
+  override _destroy(reason: Error | null, done: (error?: Error | null) => void): void {
+    // Closes the file of an unfinished reader.
+    const closed = this.#chunks.return?.();
+    const finish = (): void => done(reason);
+    if (closed instanceof Promise) closed.then(finish, finish);
+    else finish();
+  }
+
+  #push(result: IteratorResult<Buffer>): void {
+    this.push(result.done === true ? null : result.value);
+  }
+}
+
+function* sliceBytes(bytes: Buffer): Generator<Buffer, undefined> {
+  for (let offset = 0; offset < bytes.length; offset += CHUNK_BYTES) {
+    yield bytes.subarray(offset, offset + CHUNK_BYTES);
+  }
+}
+
+/** Fails before its end when the file does not hold exactly `sizeBytes`: half a message must never get its dot. */
+async function* readFileExactly(path: string, sizeBytes: number): AsyncGenerator<Buffer, undefined> {
+  const file = await openExisting(path);
+  try {
+    let position = 0;
+    for (;;) {
+      const { bytesRead, buffer } = await file.read(
+        Buffer.allocUnsafe(CHUNK_BYTES),
+        0,
+        CHUNK_BYTES,
+        position,
+      );
+      if (bytesRead === 0) break;
+      position += bytesRead;
+      if (position > sizeBytes) break;
+      yield buffer.subarray(0, bytesRead);
+    }
+    if (position !== sizeBytes) {
+      throw new ContentChangedError('the file of the message has another size than announced');
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function openExisting(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      throw new ContentChangedError('the file of the message is missing', { cause: error });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * The one place that knows nodemailer's connection from inside. It turns its callbacks and events into promises that
+ * always settle, and names the few private fields that we read.
+ *
+ * Not left to nodemailer, as its callbacks are not exact enough: the end of a connection while a command waits (its
+ * callbacks for AUTH and RSET never come then), and replies nobody asked for.
+ */
+/* oxlint-disable eslint/no-underscore-dangle -- the names are nodemailer's */
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import type { SMTPConnectionOptions } from 'nodemailer/lib/smtp-connection';
+
+export type LibraryError = SMTPConnection.SMTPError;
+
+/** What nodemailer calls back with. */
+export type Done<T> = (error?: LibraryError | null, result?: T) => void;
+
+/** Private fields of nodemailer 10; a test fails when an update takes them away. */
+interface PrivateFields {
+  readonly _supportedExtensions: readonly string[];
+  /** 0: no limit announced. */
+  readonly _maxAllowedSize: number;
+  /** Replies that came and that no command has asked for yet. */
+  readonly _responseQueue: readonly string[];
+  /** The beginning of a reply line whose end has not come. */
+  readonly _remainder: string;
+}
+
+export class Connection {
+  readonly library: SMTPConnection;
+  /** True once the connection can't be used any more. */
+  ended = false;
+  #onEnd: () => void = () => {};
+  #pending: ((error: LibraryError) => void) | null = null;
+
+  constructor(options: SMTPConnectionOptions) {
+    this.library = new SMTPConnection(options);
+    this.library.on('error', (error: LibraryError) => this.#pending?.(error));
+    this.library.on('end', () => {
+      this.ended = true;
+      // A reply that ends the session, such as 421, calls back right after this event and says more.
+      setImmediate(() => this.#pending?.(connectionClosed()));
+      this.#onEnd();
+    });
+  }
+
+  /** At most one listener. */
+  set onEnd(listener: () => void) {
+    this.#onEnd = listener;
+  }
+
+  /** Runs one operation of the library to its end; one at a time. Rejects with the library's error. */
+  run<T>(start: (done: Done<T>) => void): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#pending = (error) => {
+        this.#pending = null;
+        reject(error);
+      };
+      start((error, result) => {
+        if (error) {
+          this.#pending?.(error);
+        } else if (this.#pending !== null) {
+          this.#pending = null;
+          resolve(result);
+        }
+      });
+    });
+  }
+
+  /** Fails the operation under way as if the line had broken, and drops the connection without a word. */
+  abort(error: LibraryError): void {
+    const pending = this.#pending;
+    this.destroy();
+    pending?.(error);
+  }
+
+  destroy(): void {
+    // socketCloseTimeout is 0, so this cuts the line and nothing more is written.
+    this.library.close();
+  }
+
+  /** Service extensions as EHLO listed them, upper case: of those that nodemailer knows. */
+  supports(extension: 'SMTPUTF8' | '8BITMIME' | 'PIPELINING' | 'SIZE'): boolean {
+    return this.#fields._supportedExtensions.includes(extension);
+  }
+
+  /** RFC 1870: the largest message the server takes, in bytes; null when it did not say. */
+  get maxSizeBytes(): number | null {
+    return this.#fields._maxAllowedSize || null;
+  }
+
+  /** False when replies arrived that belong to no command: the next command would take them for its own. */
+  get inStep(): boolean {
+    return this.#fields._responseQueue.length === 0 && this.#fields._remainder === '';
+  }
+
+  /** Silence after which the socket gives up, in ms; 0: never. */
+  setSocketTimeout(timeoutMs: number): void {
+    if (this.library._socket) this.library._socket.setTimeout(timeoutMs);
+  }
+
+  get #fields(): PrivateFields {
+    return this.library as unknown as PrivateFields;
+  }
+}
+
+function connectionClosed(): LibraryError {
+  return Object.assign(new Error('Connection closed unexpectedly'), { code: 'ECONNECTION' });
+}

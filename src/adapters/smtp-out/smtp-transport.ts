@@ -1,0 +1,79 @@
+/**
+ * Hands messages to the configured mail server over a few kept connections.
+ *
+ * Why not nodemailer's own pool: it calls a message failed when the line broke after its end, and sends it again
+ * from its queue. Here a message is sent twice never: only a kept connection that turns out to have been closed
+ * before it answered MAIL is replaced, once, as nothing of the message was handed over.
+ */
+import type { Content, Envelope, Transport, TransportResult } from '../../app/ports.ts';
+import { ContentChangedError, findEightBit } from './message-stream.ts';
+import { toRefused } from './send-result.ts';
+import { createSessionPool } from './session-pool.ts';
+import { openSession, SessionError } from './smtp-session.ts';
+import type { SmtpOptions } from './smtp-url.ts';
+
+/**
+ * A transport to the server of `options`, which come from `parseSmtpUrl`. Connects with the first message.
+ * A session that can't be set up refuses the message for now, whatever the server said: that is about us, not about
+ * the message (as in Postfix, smtp_skip_5xx_greeting and smtp_sasl_auth_soft_bounce).
+ */
+export function createSmtpTransport(options: SmtpOptions): Transport {
+  const pool = createSessionPool(() => openSession(options), options);
+
+  async function send(envelope: Envelope, raw: Content): Promise<TransportResult> {
+    const fault = findEnvelopeFault(envelope);
+    if (fault !== null) return toRefused(envelope, { reply: null, detail: fault }, undefined, 'rejected');
+    let eightBit: boolean;
+    try {
+      eightBit = await findEightBit(raw);
+    } catch (error) {
+      const state = error instanceof ContentChangedError ? 'rejected' : 'deferred';
+      return toRefused(envelope, { reply: null, detail: describeContentError(error) }, undefined, state);
+    }
+    try {
+      return await sendOnce(envelope, raw, eightBit);
+    } catch (error) {
+      if (!(error instanceof SessionError)) throw error;
+      const { reply, message } = error;
+      return toRefused(envelope, { reply, detail: message }, undefined, 'deferred');
+    }
+  }
+
+  async function sendOnce(envelope: Envelope, raw: Content, eightBit: boolean): Promise<TransportResult> {
+    let session = await pool.acquire();
+    const reused = session.messages > 0;
+    let outcome = await session.send(envelope, raw, eightBit);
+    if (outcome.stale && reused) {
+      session = await pool.replace(session);
+      outcome = await session.send(envelope, raw, eightBit);
+    }
+    pool.release(session, outcome.session);
+    return outcome.result;
+  }
+
+  return {
+    send,
+    async verify() {
+      const session = await openSession(options);
+      await session.quit();
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** RFC 5321 §4.1.2 allows no control character in a path; a line break would be a command of its own. */
+function findEnvelopeFault(envelope: Envelope): string | null {
+  if (envelope.rcptTo.length === 0) return 'the envelope has no recipient';
+  const addresses = envelope.mailFrom === null ? envelope.rcptTo : [envelope.mailFrom, ...envelope.rcptTo];
+  const bad = addresses.find(
+    (address) => address !== address.trim() || !/^[^\u0000-\u001f\u007f<>]+$/.test(address),
+  );
+  return bad === undefined ? null : `not an address for an envelope: ${JSON.stringify(bad)}`;
+}
+
+/** Without paths of this machine. */
+function describeContentError(error: unknown): string {
+  if (error instanceof ContentChangedError) return error.message;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  return `the file of the message can't be read: ${code}`;
+}
