@@ -5,6 +5,7 @@
  * somebody waits. When opening fails while others are lent, the waiting go on waiting for those (a server may allow
  * fewer connections than we do); when none is left, everybody who waited since before the failed attempt is told.
  */
+import type { Logger } from '../../app/ports.ts';
 import { SessionError } from './smtp-session.ts';
 import type { SessionOutcome, SmtpSession } from './smtp-session.ts';
 import type { SmtpLimits } from './smtp-url.ts';
@@ -34,7 +35,11 @@ interface Waiter {
   readonly reject: (error: SessionError) => void;
 }
 
-export function createSessionPool(open: () => Promise<SmtpSession>, limits: SessionPoolLimits): SessionPool {
+export function createSessionPool(
+  open: () => Promise<SmtpSession>,
+  limits: SessionPoolLimits,
+  logger: Logger,
+): SessionPool {
   const waiters: Waiter[] = [];
   /** Idle sessions and the timers that end their idleness; the one used last is used next, so others can end. */
   const idle = new Map<SmtpSession, NodeJS.Timeout>();
@@ -78,6 +83,7 @@ export function createSessionPool(open: () => Promise<SmtpSession>, limits: Sess
       failedAttemptAt = null;
       if (lent + idle.size === 0) rejectWaiters((waiter) => waiter.since <= since, toSessionError(error));
     }
+    if (lent > 0) logger.warn({ err: error, open: lent }, 'no further SMTP connection; the open ones go on');
     openMore();
     checkDrained();
   }

@@ -5,20 +5,25 @@
  * from its queue. Here a message is sent twice never: only a kept connection that turns out to have been closed
  * before it answered MAIL is replaced, once, as nothing of the message was handed over.
  */
-import type { Content, Envelope, Transport, TransportResult } from '../../app/ports.ts';
+import type { Content, Envelope, Logger, Transport, TransportResult } from '../../app/ports.ts';
 import { ContentChangedError, findEightBit } from './message-stream.ts';
 import { toRefused } from './send-result.ts';
 import { createSessionPool } from './session-pool.ts';
 import { openSession, SessionError } from './smtp-session.ts';
 import type { SmtpOptions } from './smtp-url.ts';
 
+export interface SmtpTransportOptions extends SmtpOptions {
+  /** Gets what no result tells: a connection that failed while others went on. */
+  readonly logger: Logger;
+}
+
 /**
  * A transport to the server of `options`, which come from `parseSmtpUrl`. Connects with the first message.
  * A session that can't be set up refuses the message for now, whatever the server said: that is about us, not about
  * the message (as in Postfix, smtp_skip_5xx_greeting and smtp_sasl_auth_soft_bounce).
  */
-export function createSmtpTransport(options: SmtpOptions): Transport {
-  const pool = createSessionPool(() => openSession(options), options);
+export function createSmtpTransport(options: SmtpTransportOptions): Transport {
+  const pool = createSessionPool(() => openSession(options), options, options.logger);
 
   async function send(envelope: Envelope, raw: Content): Promise<TransportResult> {
     const fault = findEnvelopeFault(envelope);
