@@ -51,6 +51,10 @@ export const ERRORS = {
   ),
   uri_too_long: permanent(414, 'Die Adresse der Anfrage ist zu lang.'),
   unsupported_media_type: permanent(415, 'Die Anfrage muss den Content-Type application/json haben.'),
+  unsupported_content_encoding: permanent(
+    415,
+    'Komprimierte Anfragen (Content-Encoding) werden nicht unterstützt.',
+  ),
   range_not_satisfiable: permanent(416, 'Der angeforderte Bereich liegt außerhalb der Datei.'),
   headers_too_large: permanent(431, 'Die Kopfzeilen der Anfrage sind zu groß.'),
   rate_limited: temporary(429, 'Zu viele Anfragen. Bitte später erneut versuchen.'),
@@ -67,6 +71,7 @@ export const ERRORS = {
   database_unavailable: temporary(503, 'Die Datenbank ist derzeit nicht erreichbar.'),
   storage_unavailable: temporary(503, 'Der Dateispeicher ist derzeit nicht erreichbar.'),
   disk_full: temporary(503, 'Der Speicherplatz reicht nicht aus. Es wurde nichts gesendet.'),
+  not_ready: temporary(503, 'Der Dienst ist nicht bereit: Etwas, das er braucht, ist nicht erreichbar.'),
   busy: temporary(503, 'Der Dienst ist ausgelastet. Bitte später erneut versuchen.'),
   shutting_down: temporary(503, 'Der Dienst wird gerade beendet.'),
 } as const satisfies Record<string, ErrorEntry>;

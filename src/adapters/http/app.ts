@@ -1,0 +1,146 @@
+/**
+ * Builds the HTTP edge; it never listens. Order of a request: shutdown and form of the request, then the secret, then
+ * its parameters, then its body.
+ */
+import Fastify from 'fastify';
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Application } from '../../app/application.ts';
+import type { Clock, Logger, Spool } from '../../app/ports.ts';
+import { ServiceError } from '../../core/errors.ts';
+import { createAuthenticator } from './auth.ts';
+import { answerClientError } from './client-error.ts';
+import type { HttpContext, HttpServer } from './context.ts';
+import { createErrorHandler } from './error-handler.ts';
+import { createHttpLimits } from './limits.ts';
+import type { HttpLimits } from './limits.ts';
+import { registerDocumentRoutes } from './routes/document.ts';
+import { RouteTable } from './route-table.ts';
+import { expectContinue } from './request-body.ts';
+import { registerAttachmentRoutes } from './routes/attachments.ts';
+import { registerCustomerRoutes } from './routes/customers.ts';
+import { registerEmailRoutes } from './routes/emails.ts';
+import { registerHealthRoutes } from './routes/health.ts';
+import { registerSendRoutes } from './routes/send.ts';
+import { registerThreadRoutes } from './routes/threads.ts';
+import { setSecurityHeaders } from './security-headers.ts';
+import { toValidationError } from './validation.ts';
+
+export interface HttpAppOptions {
+  readonly application: Application;
+  readonly spool: Spool;
+  /** Bearer secrets; any of them opens. At least one, none empty. */
+  readonly secrets: readonly string[];
+  /** Overrides of the defaults in limits.ts. */
+  readonly limits?: Partial<HttpLimits>;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+export interface HttpApp {
+  /** Call `listen` or `inject` on it, and `close` when done: that waits for the requests under way. */
+  readonly fastify: FastifyInstance;
+  /** From now on new requests get 503 `shutting_down`, and connections close after their answer. */
+  beginShutdown(): void;
+}
+
+/** Builds the application. Throws TypeError for bad limits or secrets. */
+export function createHttpApp(options: HttpAppOptions): HttpApp {
+  const limits = createHttpLimits(options.limits);
+  const { application, spool, logger, clock } = options;
+  const context: HttpContext = { application, spool, limits, logger, clock };
+  const authenticate = createAuthenticator(options.secrets);
+  const handleError = createErrorHandler(limits, logger);
+  const shutdown = { begun: false };
+
+  const app: HttpServer = Fastify({
+    // Our own logger writes what matters; a line for each request costs a third of the throughput.
+    logger: false,
+    // Our hook answers instead, in our shape.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    http: {
+      headersTimeout: limits.headersTimeoutMs,
+      maxHeaderSize: limits.maxHeaderBytes,
+      connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, 5000),
+      // Node.js would answer without a body; our hook does it.
+      requireHostHeader: false,
+    },
+    // Too long a parameter is a bad one, not an unknown path; the length of the URL is bounded anyway.
+    routerOptions: { maxParamLength: limits.maxUrlLength },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: handleError,
+    schemaErrorFormatter: (errors) => toValidationError(errors),
+    // Unlisted parameters are reported, not removed.
+    ajv: { customOptions: { removeAdditional: false } },
+  });
+
+  // Answers are made field by field, so the schemas have nothing to filter; see email-view.ts.
+  app.setSerializerCompiler(() => JSON.stringify);
+  app.setErrorHandler(handleError);
+  app.removeAllContentTypeParsers();
+  // Bodies are read by the one route that wants them.
+  app.addContentTypeParser('*', (_request, _body, done) => done(null));
+  app.addHook('onRequest', createGuard(limits, shutdown));
+  app.addHook('preClose', (done) => {
+    shutdown.begun = true;
+    done();
+  });
+  // Says `100 Continue` only when somebody wants the body.
+  app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    expectContinue(request);
+    app.server.emit('request', request, response);
+  });
+  // RFC 9110 §10.1.1: other expectations may be ignored.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+
+  const routes = new RouteTable();
+  app.addHook('onRoute', (route) => routes.add(route));
+  app.setNotFoundHandler((request, reply) => routes.answerUnrouted(request, reply));
+  registerRoutes(app, context, authenticate, routes);
+
+  return {
+    fastify: app as unknown as FastifyInstance,
+    beginShutdown: () => {
+      shutdown.begun = true;
+    },
+  };
+}
+
+function registerRoutes(
+  app: HttpServer,
+  context: HttpContext,
+  authenticate: onRequestHookHandler,
+  routes: RouteTable,
+): void {
+  registerHealthRoutes(app, context);
+  registerDocumentRoutes(app, routes);
+  app.register(async (secured: HttpServer) => {
+    secured.addHook('onRequest', authenticate);
+    registerThreadRoutes(secured, context);
+    registerSendRoutes(secured, context);
+    registerCustomerRoutes(secured, context);
+    registerEmailRoutes(secured, context);
+    registerAttachmentRoutes(secured, context);
+  });
+}
+
+/** What every request must pass before its route is looked at. */
+function createGuard(limits: HttpLimits, shutdown: { readonly begun: boolean }): onRequestHookHandler {
+  return (request, reply, done) => {
+    setSecurityHeaders(reply);
+    const { raw } = request;
+    if (shutdown.begun) {
+      done(new ServiceError('shutting_down'));
+    } else if ((raw.url ?? '').length > limits.maxUrlLength) {
+      done(new ServiceError('uri_too_long'));
+    } else if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
+      // RFC 9112 §3.2
+      done(new ServiceError('invalid_request', { values: { detail: 'Die Kopfzeile Host fehlt.' } }));
+    } else {
+      done();
+    }
+  };
+}

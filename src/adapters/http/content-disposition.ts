@@ -1,0 +1,35 @@
+/**
+ * The Content-Disposition of a download, RFC 6266 with RFC 8187 for names beyond ASCII.
+ */
+
+/** Characters of a name; longer ones are cut at the front part, the extension stays. File systems take 255 bytes. */
+const MAX_NAME_LENGTH = 150;
+
+/** `attachment` with the name for old clients (`filename`) and for all others (`filename*`). */
+export function formatAttachmentDisposition(filename: string): string {
+  const name = toSafeName(filename);
+  const ascii = name.replace(/[^\u0020-\u007e]/g, '_').replace(/["\\%]/g, '_');
+  // encodeURIComponent leaves '()* which RFC 8187 §3.2.1 does not allow.
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+}
+
+/**
+ * No control characters, no folders, and none of the marks that turn the writing direction: with them `exe.pdf`
+ * shows what is really `fdp.exe`.
+ */
+function toSafeName(filename: string): string {
+  const name = filename
+    .toWellFormed()
+    .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
+    .replace(/[/\\]/g, '_')
+    .trim();
+  if (name === '' || name === '.' || name === '..') return 'attachment';
+  const characters = [...name];
+  if (characters.length <= MAX_NAME_LENGTH) return name;
+  const extension = /\.[A-Za-z0-9]{1,16}$/.exec(name)?.[0] ?? '';
+  return characters.slice(0, MAX_NAME_LENGTH - extension.length).join('') + extension;
+}

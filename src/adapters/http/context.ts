@@ -1,0 +1,34 @@
+/**
+ * What every route gets, and the typed Fastify instance they are registered on.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyBaseLogger, FastifyInstance, FastifyTypeProvider, RawServerDefault } from 'fastify';
+import type { XStatic } from 'typebox/schema';
+import type { Application } from '../../app/application.ts';
+import type { Clock, Logger, Spool } from '../../app/ports.ts';
+import type { HttpLimits } from './limits.ts';
+
+export interface HttpContext {
+  readonly application: Application;
+  readonly spool: Spool;
+  readonly limits: HttpLimits;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+/**
+ * Derives the types of parameters and queries from their JSON schemas. Only the types of TypeBox are used: building
+ * the schemas with it at run time costs 195 ms and 20 MB at each start.
+ */
+export interface SchemaTypes extends FastifyTypeProvider {
+  validator: XStatic<this['schema']>;
+  serializer: unknown;
+}
+
+export type HttpServer = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  SchemaTypes
+>;

@@ -1,0 +1,70 @@
+/**
+ * Emails as JSON: the only place where our words become the API's. Message-IDs get their angle brackets here.
+ */
+import type { EmailDetail, EmailSummary } from '../../app/ports.ts';
+import type { MessageId } from '../../core/message/message-id.ts';
+import type { EmailDetailJson } from './email-detail-schema.ts';
+import type { EmailJson } from './schemas.ts';
+
+export function formatMessageId(messageId: MessageId): string {
+  return `<${messageId}>`;
+}
+
+/** Exactly the fields of the specification, in its order. */
+export function toEmailJson(email: EmailSummary): EmailJson {
+  return {
+    id: email.id,
+    message_id: formatMessageId(email.messageId),
+    direction: email.direction,
+    from_address: toAddressJson(email.from),
+    to_addresses: email.to.map(toAddressJson),
+    subject: email.subject,
+    text_body: email.textBody,
+    date: email.date.toISOString(),
+    has_attachments: email.attachments.length > 0,
+    email_attachments: email.attachments.map((attachment) => ({
+      id: attachment.id,
+      filename: attachment.filename,
+      content_type: attachment.contentType,
+      size_bytes: attachment.sizeBytes,
+      storage_path: attachment.storagePath,
+    })),
+  };
+}
+
+/** Everything known about one email. */
+export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
+  return {
+    ...toEmailJson(email),
+    thread_id: email.threadId,
+    account_id: email.accountId,
+    customer_id: email.customerId,
+    company_id: email.companyId,
+    cc_addresses: email.cc.map(toAddressJson),
+    bcc_addresses: email.bcc.map(toAddressJson),
+    html_body: email.htmlBody,
+    in_reply_to: email.inReplyTo.map(formatMessageId),
+    references: email.references.map(formatMessageId),
+    relay_message_id: email.relayMessageId === null ? null : formatMessageId(email.relayMessageId),
+    state: email.state,
+    state_detail: email.stateDetail,
+    recipients: email.deliveries.map(({ address, state, reply }) => ({
+      address,
+      state,
+      reply:
+        reply === null ? null : { code: reply.code, enhanced_status: reply.enhancedStatus, text: reply.text },
+    })),
+    placement: {
+      rule: email.placement.rule,
+      matched_message_id:
+        email.placement.matchedMessageId === null ? null : formatMessageId(email.placement.matchedMessageId),
+    },
+    size_bytes: email.rawSizeBytes,
+    created_at: email.createdAt.toISOString(),
+  };
+}
+
+// A stored address may carry more than the two fields the API shows.
+function toAddressJson({ name, address }: EmailJson['from_address']): EmailJson['from_address'] {
+  return { name, address };
+}

@@ -1,0 +1,75 @@
+/**
+ * Every bound of the HTTP edge, with its unit and its reason. All are whole numbers greater than zero.
+ */
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+export interface HttpLimits {
+  /** Decoded bytes of all attachments of one request. Default 25 MiB: what large mail providers take. */
+  readonly maxAttachmentBytes: number;
+  /** Bytes of a request body as sent. Default: twice `maxAttachmentBytes`, for Base64 and escapes, plus `maxTextBytes`. */
+  readonly maxBodyBytes: number;
+  /** Bytes of a request body without its long attachments; they are held in memory. Default 10 MiB. */
+  readonly maxTextBytes: number;
+  /** Base64 longer than this goes to a file while it arrives, in characters. Default 64 KiB. */
+  readonly maxInlineContentBytes: number;
+  /** Bodies above this need one of the `maxLargeBodies` places, in bytes. Default 256 KiB. */
+  readonly smallBodyBytes: number;
+  /** Requests with a large body at the same moment; more get 503 `busy`. Default 32. */
+  readonly maxLargeBodies: number;
+  /** Attachments of one request. Default 200. */
+  readonly maxAttachments: number;
+  /** Objects, arrays and list separators of one body: a megabyte of `[[[` must not become gigabytes. Default 50,000. */
+  readonly maxJsonElements: number;
+  /** Nesting of one body; the deepest valid one has 3. Default 32. */
+  readonly maxJsonDepth: number;
+  /** Time without a byte of the body after which the request is given up, in milliseconds. Default 30 s. */
+  readonly bodyIdleTimeoutMs: number;
+  /** Time for a whole request to arrive, in milliseconds. Default 300 s, 25 MiB at 1 Mbit/s. */
+  readonly requestTimeoutMs: number;
+  /** Time for all headers to arrive, in milliseconds. Default 20 s. */
+  readonly headersTimeoutMs: number;
+  /** Time an idle connection is kept, in milliseconds. Default 72 s: longer than the 60 s of usual proxies. */
+  readonly keepAliveTimeoutMs: number;
+  /** Length of path and query together, in characters. Default 4,096. */
+  readonly maxUrlLength: number;
+  /** All headers and the request line, in bytes. Default 16 KiB, as Node.js. */
+  readonly maxHeaderBytes: number;
+  /** Time for which a readiness answer is given again, in milliseconds; asking costs an SMTP login. Default 2 s. */
+  readonly readinessMaxAgeMs: number;
+}
+
+/** Fills the defaults in. Throws TypeError for anything but whole numbers greater than zero. */
+export function createHttpLimits(overrides: Partial<HttpLimits> = {}): HttpLimits {
+  const maxAttachmentBytes = overrides.maxAttachmentBytes ?? 25 * MIB;
+  const maxTextBytes = overrides.maxTextBytes ?? 10 * MIB;
+  const limits: HttpLimits = {
+    maxAttachmentBytes,
+    maxTextBytes,
+    maxBodyBytes: 2 * maxAttachmentBytes + maxTextBytes,
+    maxInlineContentBytes: 64 * KIB,
+    smallBodyBytes: 256 * KIB,
+    maxLargeBodies: 32,
+    maxAttachments: 200,
+    maxJsonElements: 50_000,
+    maxJsonDepth: 32,
+    bodyIdleTimeoutMs: 30_000,
+    requestTimeoutMs: 300_000,
+    headersTimeoutMs: 20_000,
+    keepAliveTimeoutMs: 72_000,
+    maxUrlLength: 4096,
+    maxHeaderBytes: 16 * KIB,
+    readinessMaxAgeMs: 2000,
+    ...overrides,
+  };
+  for (const [name, value] of Object.entries(limits)) {
+    // 0, NaN and strings must not switch a guard off.
+    if (!Number.isSafeInteger(value) || value <= 0) {
+      throw new TypeError(
+        `HTTP limit ${name} must be a whole number greater than zero, not ${String(value)}`,
+      );
+    }
+  }
+  return Object.freeze(limits);
+}

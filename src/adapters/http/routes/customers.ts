@@ -1,0 +1,103 @@
+/**
+ * GET /api/customer/{customerId}/emails: the emails of one customer, newest first, page by page.
+ */
+import { ServiceError } from '../../../core/errors.ts';
+import type { HttpContext, HttpServer } from '../context.ts';
+import { toEmailJson } from '../email-view.ts';
+import { errorResponses, Uuid } from '../schemas.ts';
+
+const CustomerParams = {
+  type: 'object',
+  required: ['customerId'],
+  properties: { customerId: { ...Uuid, description: 'The customer, as the calling system knows it.' } },
+} as const;
+
+const DEFAULT_LIMIT = 50;
+
+const CustomerQuery = {
+  type: 'object',
+  // A misspelt filter must not answer with emails it was meant to leave out.
+  additionalProperties: false,
+  properties: {
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 200,
+      default: DEFAULT_LIMIT,
+      description: 'Emails on a page.',
+    },
+    cursor: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 512,
+      description: '`next_cursor` of the page before; nothing for the first page.',
+    },
+    direction: { type: 'string', enum: ['inbound', 'outbound'], description: 'Only this direction.' },
+    since: { type: 'string', format: 'date-time', description: 'Only emails of this moment or later.' },
+    until: { type: 'string', format: 'date-time', description: 'Only emails before this moment.' },
+  },
+} as const;
+
+const CustomerEmails = {
+  type: 'object',
+  title: 'CustomerEmails',
+  additionalProperties: false,
+  required: ['emails', 'next_cursor'],
+  properties: {
+    emails: { type: 'array', items: { $ref: 'Email#' } },
+    next_cursor: { type: ['string', 'null'], description: 'For the next page; null on the last one.' },
+  },
+} as const;
+
+export function registerCustomerRoutes(app: HttpServer, { application }: HttpContext): void {
+  app.get(
+    '/api/customer/:customerId/emails',
+    {
+      schema: {
+        operationId: 'listCustomerEmails',
+        tags: ['Emails'],
+        summary: 'List the emails of a customer',
+        description:
+          'Newest first. A customer that the service has never heard of has an empty list: customers live in the ' +
+          "caller's system. Query parameters that are not listed here are refused.",
+        params: CustomerParams,
+        querystring: CustomerQuery,
+        response: {
+          200: { description: 'One page.', ...CustomerEmails },
+          ...errorResponses(
+            'invalid_uuid',
+            'invalid_request',
+            'unknown_field',
+            'invalid_cursor',
+            'unauthorized',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { limit = DEFAULT_LIMIT, cursor, direction, since, until } = request.query;
+      const page = await application.listCustomerEmails({
+        customerId: request.params.customerId.toLowerCase(),
+        direction: direction ?? null,
+        since: toDate('since', since),
+        until: toDate('until', until),
+        limit,
+        cursor: cursor ?? null,
+      });
+      return { emails: page.emails.map(toEmailJson), next_cursor: page.nextCursor };
+    },
+  );
+}
+
+function toDate(field: string, text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const date = new Date(text);
+  // RFC 3339 allows a leap second, which a Date can't hold.
+  if (Number.isNaN(date.getTime())) {
+    throw new ServiceError('invalid_request', {
+      values: { detail: `${field} ist kein gültiger Zeitpunkt.` },
+    });
+  }
+  return date;
+}

@@ -1,0 +1,43 @@
+/**
+ * GET /api/thread/{threadId}: all emails of one thread. The path that callers use most; see bench/.
+ */
+import type { HttpContext, HttpServer } from '../context.ts';
+import { toEmailJson } from '../email-view.ts';
+import { errorResponses, Uuid } from '../schemas.ts';
+
+const ThreadParams = {
+  type: 'object',
+  required: ['threadId'],
+  properties: { threadId: { ...Uuid, description: 'The thread, or one that was merged into it.' } },
+} as const;
+
+const ThreadResult = {
+  type: 'object',
+  title: 'Thread',
+  additionalProperties: false,
+  required: ['emails'],
+  properties: { emails: { type: 'array', items: { $ref: 'Email#' } } },
+} as const;
+
+export function registerThreadRoutes(app: HttpServer, { application }: HttpContext): void {
+  app.get(
+    '/api/thread/:threadId',
+    {
+      schema: {
+        operationId: 'getThread',
+        tags: ['Emails'],
+        summary: 'Read all emails of a thread',
+        description: 'Both directions, with attachment records, ordered by date and then by id.',
+        params: ThreadParams,
+        response: {
+          200: { description: 'The emails of the thread.', ...ThreadResult },
+          ...errorResponses('invalid_uuid', 'unauthorized', 'thread_not_found', 'database_unavailable'),
+        },
+      },
+    },
+    async (request) => {
+      const emails = await application.readThread(request.params.threadId.toLowerCase());
+      return { emails: emails.map(toEmailJson) };
+    },
+  );
+}

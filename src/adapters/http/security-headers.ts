@@ -1,0 +1,17 @@
+/**
+ * Headers that keep browsers from doing anything with our answers but showing them.
+ */
+import type { FastifyReply } from 'fastify';
+
+/** For JSON: nothing may be loaded, nobody may frame it. */
+export const API_CSP = "default-src 'none'; frame-ancestors 'none'";
+
+/** For files that strangers sent: even when opened, no script, no form, no origin. */
+export const FILE_CSP = "sandbox; default-src 'none'";
+
+/** Answers hold mail: no cache keeps them, and no type is guessed. There are no CORS headers, so no other origin reads them. */
+export function setSecurityHeaders(reply: FastifyReply): void {
+  reply.header('x-content-type-options', 'nosniff');
+  reply.header('content-security-policy', API_CSP);
+  reply.header('cache-control', 'no-store');
+}

@@ -1,0 +1,67 @@
+/**
+ * The HTTP edge over an Application of the test's choice, with a real spool below a temporary folder.
+ */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AddressInfo } from 'node:net';
+import { createHttpApp, type HttpApp } from '../../src/adapters/http/app.ts';
+import type { HttpLimits } from '../../src/adapters/http/limits.ts';
+import { createSpool } from '../../src/adapters/journal/spool.ts';
+import type { Application } from '../../src/app/application.ts';
+import type { Logger } from '../../src/app/ports.ts';
+import { makeTempFolder } from './temp-folder.ts';
+
+export const SECRET = 'test-secret';
+export const AUTHORIZED = { authorization: `Bearer ${SECRET}` } as const;
+
+export interface LogLine {
+  readonly level: keyof Logger;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+export interface TestHttpApp extends HttpApp {
+  readonly logs: readonly LogLine[];
+  /** Listens on a free port of the loopback interface. */
+  listen(): Promise<number>;
+  /** Names of everything in the spool. */
+  spooled(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+export interface TestHttpAppOptions {
+  readonly application: Application;
+  readonly limits?: Partial<HttpLimits>;
+  readonly secrets?: readonly string[];
+  readonly clock?: () => Date;
+}
+
+export async function createTestHttpApp(options: TestHttpAppOptions): Promise<TestHttpApp> {
+  const temp = await makeTempFolder();
+  const root = join(temp.path, 'spool');
+  const logs: LogLine[] = [];
+  const log = (level: keyof Logger) => (fields: object, message: string) => {
+    logs.push({ level, fields: fields as LogLine['fields'], message });
+  };
+  const app = createHttpApp({
+    application: options.application,
+    spool: createSpool(root),
+    secrets: options.secrets ?? [SECRET],
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+    clock: options.clock ?? (() => new Date()),
+  });
+  return {
+    ...app,
+    logs,
+    async listen() {
+      await app.fastify.listen({ port: 0, host: '127.0.0.1' });
+      return (app.fastify.server.address() as AddressInfo).port;
+    },
+    spooled: () => readdir(root).catch(() => []),
+    async close() {
+      await app.fastify.close();
+      await temp.remove();
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * An Application that remembers what it is asked and answers with samples, for tests of the HTTP edge alone.
+ * Each method may be replaced, to inject faults.
+ */
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { Application, CustomerEmailsRequest, SendRequest } from '../../src/app/application.ts';
+import type { EmailDetail, EmailSummary, SpoolFolder, StoredAttachment } from '../../src/app/ports.ts';
+import type { MessageId } from '../../src/core/message/message-id.ts';
+
+export const IDS = {
+  thread: '0190b2a0-0000-7000-8000-000000000001',
+  email: '0190b2a0-0000-7000-8000-000000000002',
+  attachment: '0190b2a0-0000-7000-8000-000000000003',
+  customer: '0190b2a0-0000-7000-8000-000000000004',
+} as const;
+
+export const FILE = Buffer.from('0123456789abcdefghij');
+
+export const sampleAttachment: StoredAttachment = {
+  id: IDS.attachment,
+  filename: 'Übersicht "März".pdf',
+  contentType: 'application/pdf',
+  sizeBytes: FILE.length,
+  storagePath: `main/${IDS.email}/bersicht.pdf`,
+  sha256: createHash('sha256').update(FILE).digest('hex'),
+};
+
+export const sampleEmail: EmailSummary = {
+  id: IDS.email,
+  messageId: 'abc@example.com' as MessageId,
+  direction: 'outbound',
+  from: { name: 'Ann', address: 'ann@example.com' },
+  to: [{ name: '', address: 'bob@example.org' }],
+  subject: 'Grüße \ud83d\ude00',
+  textBody: 'Hallo\n',
+  date: new Date('2026-01-31T12:00:00.123Z'),
+  attachments: [sampleAttachment],
+};
+
+export const sampleDetail: EmailDetail = {
+  ...sampleEmail,
+  accountId: 'main',
+  threadId: IDS.thread,
+  customerId: IDS.customer,
+  companyId: null,
+  cc: [{ name: 'C', address: 'c@example.org' }],
+  bcc: [],
+  htmlBody: '<p>Hallo</p>',
+  inReplyTo: ['one@example.org' as MessageId],
+  references: ['zero@example.org' as MessageId, 'one@example.org' as MessageId],
+  relayMessageId: 'relay@example.net' as MessageId,
+  state: 'sent',
+  stateDetail: null,
+  deliveries: [
+    {
+      address: 'bob@example.org',
+      state: 'accepted',
+      reply: { code: 250, enhancedStatus: '2.0.0', text: 'Ok' },
+    },
+    { address: 'c@example.org', state: 'unknown', reply: null },
+  ],
+  placement: { rule: 'in_reply_to', matchedMessageId: 'one@example.org' as MessageId },
+  rawSizeBytes: 1234,
+  createdAt: new Date('2026-01-31T12:00:01.000Z'),
+};
+
+export interface RecordingApplication extends Application {
+  readonly sends: { readonly request: SendRequest; readonly folder: SpoolFolder }[];
+  readonly threadReads: string[];
+  readonly customerReads: CustomerEmailsRequest[];
+  /** Every stream given out, for checks that none is left open. */
+  readonly streams: Readable[];
+}
+
+export function createRecordingApplication(overrides: Partial<Application> = {}): RecordingApplication {
+  const sends: RecordingApplication['sends'] = [];
+  const threadReads: string[] = [];
+  const customerReads: CustomerEmailsRequest[] = [];
+  const streams: Readable[] = [];
+  const open = (bytes: Buffer): Readable => {
+    const stream = Readable.from([bytes], { objectMode: false });
+    streams.push(stream);
+    return stream;
+  };
+  return {
+    sends,
+    threadReads,
+    customerReads,
+    streams,
+    async sendMessage(request, folder) {
+      sends.push({ request, folder });
+      await folder.remove();
+      return { kind: 'sent', id: IDS.email, messageId: sampleEmail.messageId, threadId: IDS.thread };
+    },
+    async readThread(threadId) {
+      threadReads.push(threadId);
+      return [sampleEmail];
+    },
+    async listCustomerEmails(request) {
+      customerReads.push(request);
+      return { emails: [sampleEmail], nextCursor: null };
+    },
+    readEmail: async () => sampleDetail,
+    readRaw: async () => ({ sizeBytes: FILE.length, stream: open(FILE) }),
+    readAttachment: async () => sampleAttachment,
+    openAttachment: async (_attachment, range) =>
+      open(range === undefined ? FILE : FILE.subarray(range.start, range.end + 1)),
+    checkReadiness: async () => ({ ready: true, checks: [{ name: 'database', ok: true, detail: null }] }),
+    ...overrides,
+  };
+}
