@@ -6,7 +6,7 @@
  * fewer connections than we do); when none is left, everybody who waited since before the failed attempt is told.
  */
 import type { Logger } from '../../app/ports.ts';
-import { SessionError } from './smtp-session.ts';
+import { SessionError } from './open-session.ts';
 import type { SessionOutcome, SmtpSession } from './smtp-session.ts';
 import type { SmtpLimits } from './smtp-url.ts';
 
@@ -223,7 +223,5 @@ export function createSessionPool(
 }
 
 function toSessionError(error: unknown): SessionError {
-  return error instanceof SessionError
-    ? error
-    : new SessionError('the connection failed', null, { cause: error });
+  return error instanceof SessionError ? error : new SessionError('the connection failed');
 }

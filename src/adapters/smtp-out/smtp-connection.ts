@@ -7,7 +7,11 @@
  */
 /* oxlint-disable eslint/no-underscore-dangle -- the names are nodemailer's */
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
-import type { SMTPConnectionOptions } from 'nodemailer/lib/smtp-connection';
+import type {
+  SMTPConnectionEnvelope,
+  SMTPConnectionOptions,
+  SMTPEnvelope,
+} from 'nodemailer/lib/smtp-connection';
 
 export type LibraryError = SMTPConnection.SMTPError;
 
@@ -23,6 +27,13 @@ interface PrivateFields {
   readonly _responseQueue: readonly string[];
   /** The beginning of a reply line whose end has not come. */
   readonly _remainder: string;
+}
+
+/** The envelope that nodemailer is given, and what it writes on it as the replies come. */
+export interface EnvelopeBooks
+  extends SMTPEnvelope, Partial<Pick<SMTPConnectionEnvelope, 'accepted' | 'rejectedErrors'>> {
+  /** MAIL was refused. */
+  mailError?: LibraryError;
 }
 
 export class Connection {

@@ -2,14 +2,14 @@
  * Hands messages to the configured mail server over a few kept connections.
  *
  * Why not nodemailer's own pool: it calls a message failed when the line broke after its end, and sends it again
- * from its queue. Here a message is sent twice never: only a kept connection that turns out to have been closed
- * before it answered MAIL is replaced, once, as nothing of the message was handed over.
+ * from its queue. Here no message is sent twice: only a kept connection that breaks before any recipient was answered
+ * (the server had closed it meanwhile) is replaced, once, as nothing of the message was handed over.
  */
 import type { Content, Envelope, Logger, Transport, TransportResult } from '../../app/ports.ts';
 import { ContentChangedError, findEightBit } from './message-stream.ts';
 import { toRefused } from './send-result.ts';
 import { createSessionPool } from './session-pool.ts';
-import { openSession, SessionError } from './smtp-session.ts';
+import { openSession, SessionError } from './open-session.ts';
 import type { SmtpOptions } from './smtp-url.ts';
 
 export interface SmtpTransportOptions extends SmtpOptions {

@@ -1,0 +1,112 @@
+/**
+ * Sets up an SMTP session: connect, greeting, EHLO (RFC 5321 §3.1, §3.2), TLS (RFC 3207, RFC 8314), AUTH (RFC 4954).
+ * Credentials cross no network in plain text, and nothing that is thrown from here holds them.
+ */
+import { readFile } from 'node:fs/promises';
+import { cleanReplyText, formatReply, parseReply } from '../../core/delivery/reply.ts';
+import type { Reply } from '../../core/delivery/states.ts';
+import { Connection } from './smtp-connection.ts';
+import type { LibraryError } from './smtp-connection.ts';
+import { createSession } from './smtp-session.ts';
+import type { SmtpSession } from './smtp-session.ts';
+import { isLoopback } from './smtp-url.ts';
+import type { SmtpOptions } from './smtp-url.ts';
+
+/** A reply of more than this is not one. nodemailer's own bound is 1 MB. */
+const MAX_REPLY_BYTES = 64 * 1024;
+
+/** No session could be had, so nothing was handed over. The message is safe to show: it holds no secret. */
+export class SessionError extends Error {
+  override readonly name = 'SessionError';
+  /** The reply that ended the set-up; null when there was none. */
+  readonly reply: Reply | null;
+
+  constructor(message: string, reply: Reply | null = null) {
+    super(message);
+    this.reply = reply;
+  }
+}
+
+/** @throws {SessionError} */
+export async function openSession(options: SmtpOptions): Promise<SmtpSession> {
+  const connection = new Connection({
+    host: options.host,
+    port: options.port,
+    secure: options.tls === 'implicit',
+    requireTLS: options.tls === 'required',
+    ignoreTLS: options.tls === 'off',
+    ...(options.clientName === null ? {} : { name: options.clientName }),
+    connectionTimeout: options.connectTimeoutMs,
+    greetingTimeout: options.greetingTimeoutMs,
+    dnsTimeout: options.connectTimeoutMs,
+    // The socket counts from its first moment, so it must not cut the greeting short.
+    socketTimeout: Math.max(options.greetingTimeoutMs, options.commandTimeoutMs),
+    socketCloseTimeout: 0,
+    maxResponseSize: MAX_REPLY_BYTES,
+    allowInternalNetworkInterfaces: isLoopback(options.host),
+    tls: {
+      // RFC 8996: TLS 1.0 and 1.1 must not be used.
+      minVersion: 'TLSv1.2',
+      rejectUnauthorized: options.tlsVerify,
+      ...(options.tlsServername === null ? {} : { servername: options.tlsServername }),
+      ...(options.tlsCaFile === null ? {} : { ca: await readAuthorities(options.tlsCaFile) }),
+    },
+  });
+  try {
+    await connection.run<void>((done) => connection.library.connect(done));
+    connection.setSocketTimeout(options.commandTimeoutMs);
+    await authenticate(connection, options);
+  } catch (error) {
+    connection.destroy();
+    throw toSessionError(error, options);
+  }
+  return createSession(connection, options);
+}
+
+async function readAuthorities(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    throw new SessionError(`the file of trusted certificates can't be read: ${code}`);
+  }
+}
+
+async function authenticate(connection: Connection, options: SmtpOptions): Promise<void> {
+  const { credentials } = options;
+  if (credentials === null) return;
+  if (!connection.library.secure && !options.allowPlaintextAuth && !isLoopback(options.host)) {
+    // Also what is left when somebody on the line takes STARTTLS out of the server's answer.
+    throw new SessionError('the mail server offers no TLS, so the credentials are not sent');
+  }
+  if (!connection.library.allowsAuth) throw new SessionError('the mail server offers no AUTH');
+  const method = options.authMethod === null ? {} : { method: options.authMethod };
+  await connection.run<boolean>((done) =>
+    connection.library.login({ user: credentials.user, pass: credentials.password, ...method }, done),
+  );
+}
+
+function toSessionError(error: unknown, options: SmtpOptions): SessionError {
+  if (error instanceof SessionError) return error;
+  const failure: LibraryError = error instanceof Error ? error : new Error(String(error));
+  const where = `connection to ${options.host}:${options.port}`;
+  const reply = parseReply(redact(failure.response ?? '', options));
+  if (reply === null) {
+    return new SessionError(`${where} failed: ${cleanReplyText(redact(failure.message, options))}`);
+  }
+  const step = failure.command ?? 'CONN';
+  const what = step === 'CONN' ? 'refused' : `failed, ${step} was refused`;
+  return new SessionError(`${where} ${what}: ${formatReply(reply)}`, reply);
+}
+
+/** Seen in practice: servers that quote the AUTH line they refuse. */
+function redact(text: string, options: SmtpOptions): string {
+  if (options.credentials === null) return text;
+  const { user, password } = options.credentials;
+  const secrets = [toBase64(`\0${user}\0${password}`), toBase64(password), password];
+  return secrets.reduce((result, secret) => result.replaceAll(secret, '***'), text);
+}
+
+function toBase64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
