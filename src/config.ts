@@ -54,7 +54,7 @@ export const VARIABLES = [
     name: 'SMTP_URL',
     defaultText: 'an outbox folder in `DATA_DIR`',
     meaning:
-      'The mail server that takes outgoing mail: `smtp://user:pass@host:587` (STARTTLS when offered), `smtps://host:465`. Without it each email is written as an .eml file and delivered to nobody.',
+      'The mail server that takes outgoing mail: `smtp://user:pass@host:587` (STARTTLS when offered), `smtps://host:465`; more in docs/configuration.md. Without it each email is written as an .eml file and delivered to nobody.',
   },
   {
     name: 'SMTP_MAX_CONNECTIONS',
@@ -199,12 +199,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, cw
       connectTimeoutMs: milliseconds('SMTP_CONNECT_TIMEOUT_MS', 30_000),
       greetingTimeoutMs: milliseconds('SMTP_GREETING_TIMEOUT_MS', 30_000),
       commandTimeoutMs: milliseconds('SMTP_COMMAND_TIMEOUT_MS', 60_000),
-      dataTimeoutMs: milliseconds('SMTP_DATA_TIMEOUT_MS', 120_000),
+      dataTimeoutMs: milliseconds('SMTP_DATA_TIMEOUT_MS', 600_000),
     },
     accounts: readAccounts(env, cwd, get),
     blobUrl: readUrl('BLOB_URL', get('BLOB_URL'), ['s3:']),
     s3Credentials: readCredentials(get('AWS_ACCESS_KEY_ID'), get('AWS_SECRET_ACCESS_KEY')),
-    maxAttachmentBytes: integer('MAX_ATTACHMENT_BYTES', 25 * 1024 * 1024, 0, 1024 * 1024 * 1024),
+    maxAttachmentBytes: integer('MAX_ATTACHMENT_BYTES', 25 * 1024 * 1024, 1, 1024 * 1024 * 1024),
     maxRecipients: integer('MAX_RECIPIENTS', 200, 1, 10_000),
     shutdownTimeoutMs: milliseconds('SHUTDOWN_TIMEOUT_MS', 30_000),
     logLevel,

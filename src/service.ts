@@ -4,13 +4,12 @@
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
-import type { FastifyInstance } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
 import { createBlobStore } from './adapters/blob/create.ts';
 import { lockDataDir } from './adapters/data-dir/data-dir-lock.ts';
 import { loadOrCreateSecret } from './adapters/data-dir/api-secret.ts';
-import { createHttpApp } from './adapters/http/app.ts';
-import { openLmdbJournal } from './adapters/journal/lmdb-journal.ts';
+import { createHttpApp, type HttpApp } from './adapters/http/app.ts';
+import { LmdbJournal } from './adapters/journal/lmdb-journal.ts';
 import { createSpool } from './adapters/journal/spool.ts';
 import { startEmbeddedPostgres } from './adapters/postgres/embedded/server.ts';
 import { createMessageStore } from './adapters/postgres/message-store.ts';
@@ -18,14 +17,14 @@ import { migrateToLatest } from './adapters/postgres/migrate.ts';
 import { createKysely, createPool } from './adapters/postgres/pool.ts';
 import { createOutboxTransport } from './adapters/smtp-out/outbox-transport.ts';
 import { createSmtpTransport } from './adapters/smtp-out/smtp-transport.ts';
-import { parseSmtpUrl } from './adapters/smtp-out/smtp-url.ts';
+import { parseSmtpUrl, type SmtpOptions } from './adapters/smtp-out/smtp-url.ts';
 import type { Application } from './app/application.ts';
-import { createReadiness } from './app/check-readiness.ts';
+import { checkReadiness } from './app/check-readiness.ts';
 import { createPendingSends } from './app/pending-sends.ts';
 import type { Account, IdSource, Logger, Transport } from './app/ports.ts';
 import { createReads } from './app/read-emails.ts';
 import { sendMessage } from './app/send-message.ts';
-import type { Config } from './config.ts';
+import { ConfigError, type Config } from './config.ts';
 import { startJournalReplayer } from './worker/journal-replayer.ts';
 
 export interface Service {
@@ -89,7 +88,7 @@ async function startParts(
   teardown.push(() => blobs.close());
 
   const spool = createSpool(path.join(dataDir, 'spool'));
-  const journal = await openLmdbJournal({ folder: path.join(dataDir, 'journal'), spool, logger });
+  const journal = await LmdbJournal.open({ folder: path.join(dataDir, 'journal'), spool, logger });
   teardown.push(() => journal.close());
 
   const transports = createTransports(config, logger);
@@ -122,16 +121,14 @@ async function startParts(
   const application: Application = {
     ...createReads(store, blobs),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
-    checkReadiness: createReadiness(
-      {
+    checkReadiness: () =>
+      checkReadiness({
         database: () => store.check(),
         storage: () => blobs.check(),
         smtp: async () => {
           for (const transport of transports.values()) await transport.verify();
         },
-      },
-      clock,
-    ),
+      }),
   };
 
   const replayer = startJournalReplayer({ store, blobs, journal, pending, logger }, logger);
@@ -139,16 +136,16 @@ async function startParts(
   // A send whose caller went away is still carried to its end.
   teardown.push(() => pending.idle());
 
-  const app = await createHttpApp({
+  const app = createHttpApp({
     application,
     spool,
     secrets,
     logger,
     clock,
-    maxAttachmentBytes: config.maxAttachmentBytes,
+    limits: { maxAttachmentBytes: config.maxAttachmentBytes },
   });
   teardown.push(() => closeHttp(app, config.shutdownTimeoutMs, logger));
-  const url = await app.listen({ port: config.port, host: config.host });
+  const url = await app.fastify.listen({ port: config.port, host: config.host });
 
   let stopping: Promise<void> | null = null;
   return { url, secretFile: madeSecret?.path ?? null, stop: () => (stopping ??= takeDown()) };
@@ -159,8 +156,7 @@ const IDS: IdSource = { uuid: () => uuidv7(), randomBytes };
 function createTransports(config: Config, logger: Logger): ReadonlyMap<string, Transport> {
   return new Map(
     config.accounts.map(({ id, smtpUrl }): [string, Transport] => {
-      if (smtpUrl !== null)
-        return [id, createSmtpTransport({ ...parseSmtpUrl(smtpUrl), ...config.smtp, logger })];
+      if (smtpUrl !== null) return [id, createSmtpTransport({ ...readSmtpUrl(id, smtpUrl, config), logger })];
       const outbox = path.join(config.dataDir, 'outbox');
       logger.warn(
         { accountId: id, outbox },
@@ -171,17 +167,29 @@ function createTransports(config: Config, logger: Logger): ReadonlyMap<string, T
   );
 }
 
+function readSmtpUrl(accountId: string, smtpUrl: string, config: Config): SmtpOptions {
+  try {
+    return parseSmtpUrl(smtpUrl, config.smtp);
+  } catch (error) {
+    throw new ConfigError(
+      `SMTP_URL of account ${accountId}`,
+      error instanceof Error ? error.message : String(error),
+    );
+  }
+}
+
 /** Requests under way may finish; after the deadline their connections are cut. */
-async function closeHttp(app: FastifyInstance, timeoutMs: number, logger: Logger): Promise<void> {
+async function closeHttp(app: HttpApp, timeoutMs: number, logger: Logger): Promise<void> {
   const timer = setTimeout(() => {
     logger.warn(
       { timeoutMs },
       'requests were still running at the end of the shutdown time; they are cut off',
     );
-    app.server.closeAllConnections();
+    app.fastify.server.closeAllConnections();
   }, timeoutMs);
   try {
-    await app.close();
+    app.beginShutdown();
+    await app.fastify.close();
   } finally {
     clearTimeout(timer);
   }

@@ -1,0 +1,112 @@
+/**
+ * The service as a user runs it: the built program in a process of its own, configured by its environment alone.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const START_TIMEOUT_MS = 60_000;
+
+export const TEST_SECRET = 'test-secret-of-32-characters-1234';
+
+export interface ServiceProcess {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly process: ChildProcess;
+  /** Time from the start of the process to its being ready, in ms, as a caller sees it. */
+  readonly startMs: number;
+  /** Log lines so far. */
+  readonly log: readonly string[];
+  /** A request with the right secret; `body` other than text is sent as JSON. */
+  request(path: string, init?: RequestInit & { json?: unknown }): Promise<Response>;
+  /** SIGTERM, and waits for the end. Returns the exit code. */
+  stop(): Promise<number | null>;
+  /** SIGKILL, and waits for the end. */
+  kill(): Promise<void>;
+}
+
+export interface ServiceProcessOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: a new temporary folder. */
+  readonly dataDir?: string;
+}
+
+/** Starts the service and waits until it is ready. Throws with its log when it ends before that. */
+export async function startServiceProcess(options: ServiceProcessOptions = {}): Promise<ServiceProcess> {
+  const dataDir = options.dataDir ?? (await mkdtemp(path.join(tmpdir(), 'email-worker-test-')));
+  const started = performance.now();
+  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      PORT: '0',
+      API_SECRET: TEST_SECRET,
+      DATA_DIR: dataDir,
+      ...options.env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: dataDir,
+  });
+  const log: string[] = [];
+  child.stderr.on('data', (chunk: Buffer) => log.push(chunk.toString()));
+  const lines = createInterface({ input: child.stdout });
+  const exited = once(child, 'exit');
+
+  const url = await new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => fail('did not become ready'), START_TIMEOUT_MS);
+    const fail = (reason: string) => {
+      clearTimeout(timer);
+      child.kill('SIGKILL');
+      reject(new Error(`the service ${reason}:\n${log.join('\n')}`));
+    };
+    child.once('exit', (code) => fail(`ended with ${code}`));
+    lines.on('line', (line) => {
+      log.push(line);
+      const ready = /"url":"([^"]+)".*email-worker is ready/.exec(line)?.[1];
+      if (ready === undefined) return;
+      clearTimeout(timer);
+      child.removeAllListeners('exit');
+      resolve(ready);
+    });
+  });
+  const startMs = performance.now() - started;
+
+  return {
+    url,
+    dataDir,
+    process: child,
+    startMs,
+    log,
+    request: (target, { json, ...init } = {}) =>
+      fetch(url + target, {
+        ...init,
+        ...(json === undefined ? {} : { method: init.method ?? 'POST', body: JSON.stringify(json) }),
+        headers: {
+          authorization: `Bearer ${TEST_SECRET}`,
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(init.headers as Record<string, string> | undefined),
+        },
+      }),
+    async stop() {
+      if (child.exitCode !== null) return child.exitCode;
+      child.kill('SIGTERM');
+      await exited;
+      return child.exitCode;
+    },
+    async kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+/** Stops the service and deletes its data folder. */
+export async function disposeService(service: ServiceProcess): Promise<void> {
+  await service.stop();
+  await rm(service.dataDir, { recursive: true, force: true });
+}
