@@ -1,0 +1,25 @@
+/** Chooses the blob store by configuration. */
+import type { BlobStore } from '../../app/ports.ts';
+import { FolderBlobStore } from './folder.ts';
+import type { S3Credentials } from './s3.ts';
+import { parseS3Url } from './s3-url.ts';
+
+export interface BlobStoreOptions {
+  /** `s3://…`, see s3-url.ts; null for the folder. */
+  readonly url: string | null;
+  readonly folder: string;
+  /** null: what the environment of the process offers, such as an instance's role. For S3 only. */
+  readonly credentials: S3Credentials | null;
+}
+
+/**
+ * Opens the folder, or makes a client without asking the server anything yet. Throws a plain error for a wrong URL,
+ * and `ServiceError('storage_unavailable' | 'disk_full')` when the folder can't be used.
+ */
+export async function createBlobStore(options: BlobStoreOptions): Promise<BlobStore> {
+  if (options.url === null) return FolderBlobStore.open(options.folder);
+  const location = parseS3Url(options.url);
+  // Only here: the SDK costs a start without S3 nothing.
+  const { S3BlobStore } = await import('./s3.ts');
+  return new S3BlobStore({ ...location, credentials: options.credentials });
+}

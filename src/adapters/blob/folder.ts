@@ -1,0 +1,248 @@
+/**
+ * Blobs as files below a folder. A file is made complete and durable under `.tmp`, then named into place, so that it
+ * is seen whole or not at all; what a crash leaves in `.tmp` is deleted at the next start. Large content is
+ * hard-linked where that is possible, so that storing it costs no second copy.
+ * No symbolic link below the folder is followed. One process at a time: the lock of the data folder sees to that.
+ */
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import {
+  copyFile,
+  link,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { BlobStore, ByteRange, Content } from '../../app/ports.ts';
+import { codeOf, requireSource, storageFailure } from './failure.ts';
+import { SharedSync } from './shared-sync.ts';
+import { parseStoragePath } from './storage-path.ts';
+
+const TEMP_FOLDER = '.tmp';
+const TEMP_NAME_BYTES = 12;
+/** Folders remembered as existing and durable; each email has one, used for a moment. */
+const MAX_KNOWN_FOLDERS = 1000;
+const READ_CHUNK_BYTES = 256 * 1024;
+/** A hard link can't be had: another file system, one without links, too many of them, or not allowed. */
+const NO_LINK: ReadonlySet<unknown> = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'ENOSYS']);
+/** There is no such file; ELOOP is not among them: a symbolic link is a fault. */
+const NO_FILE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR']);
+
+export class FolderBlobStore implements BlobStore {
+  /** Without symbolic links. */
+  readonly #root: string;
+  /** Each folder that exists for sure, its name durable; or is being made so. */
+  readonly #known = new Map<string, Promise<void>>();
+  readonly #syncs = new SharedSync(sync);
+
+  private constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Makes the folder when it is missing and clears away what a crash left. Throws as `put` does. */
+  static async open(root: string): Promise<FolderBlobStore> {
+    try {
+      await mkdir(join(root, TEMP_FOLDER), { recursive: true, mode: 0o700 });
+      const store = new FolderBlobStore(await realpath(root));
+      const temp = join(store.#root, TEMP_FOLDER);
+      for (const name of await readdir(temp)) await rm(join(temp, name), { recursive: true, force: true });
+      await sync(dirname(store.#root));
+      return store;
+    } catch (error) {
+      throw storageFailure(error);
+    }
+  }
+
+  /** The content type is not kept: the database has it. */
+  async put(path: string, content: Content): Promise<void> {
+    const segments = parseStoragePath(path);
+    try {
+      // Before any name leads to it: after a power cut a name must not lead to half a file.
+      if (content.kind === 'file') {
+        await requireSource(content.path);
+        await sync(content.path);
+      }
+      await this.#place(segments, content).catch(async (error: unknown) => {
+        if (!NO_FILE.has(codeOf(error))) throw error;
+        // A delete took the folder away in between, or somebody else did.
+        this.#known.clear();
+        await this.#place(segments, content);
+      });
+    } catch (error) {
+      throw storageFailure(error);
+    }
+  }
+
+  async get(path: string, range?: ByteRange): Promise<Readable | null> {
+    const target = join(this.#root, ...parseStoragePath(path));
+    try {
+      const folder = dirname(target);
+      if ((await realpath(folder)) !== folder) throw new Error(`a symbolic link on the way to ${path}`);
+      // Opened before the answer, so that a missing file is known; O_NONBLOCK, so that a pipe can't hold us up.
+      const file = await open(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      if (!(await file.stat()).isFile()) {
+        await file.close();
+        return null;
+      }
+      return file.createReadStream({ ...range, highWaterMark: READ_CHUNK_BYTES });
+    } catch (error) {
+      if (NO_FILE.has(codeOf(error)) && (await this.#isThere())) return null;
+      throw storageFailure(error);
+    }
+  }
+
+  async delete(path: string): Promise<void> {
+    const segments = parseStoragePath(path);
+    const target = join(this.#root, ...segments);
+    try {
+      const folder = dirname(target);
+      if ((await realpath(folder)) !== folder) throw new Error(`a symbolic link on the way to ${path}`);
+      await unlink(target);
+      await this.#removeEmptyFolders(folder);
+    } catch (error) {
+      if (NO_FILE.has(codeOf(error)) && (await this.#isThere())) return;
+      throw storageFailure(error);
+    }
+  }
+
+  async check(): Promise<void> {
+    const temp = this.#newTempPath();
+    try {
+      await writeFile(temp, '.', { flag: 'wx', mode: 0o600 });
+      await unlink(temp);
+    } catch (error) {
+      await discard(temp);
+      throw storageFailure(error);
+    }
+  }
+
+  async close(): Promise<void> {}
+
+  async #place(segments: readonly [string, ...string[]], content: Content): Promise<void> {
+    const target = join(this.#root, ...segments);
+    const folder = dirname(target);
+    // Else a disk that is not mounted would get its files into the folder it is mounted on.
+    if (!(await this.#isThere())) throw new Error(`not there: ${this.#root}`);
+    const ready = this.#ensureFolder(segments.slice(0, -1));
+    if (content.kind === 'file') {
+      await ready;
+      if (await tryLink(content.path, target)) {
+        await this.#syncs.sync(folder);
+        return;
+      }
+    }
+    const temp = this.#newTempPath();
+    const filled = fill(temp, content);
+    try {
+      await Promise.allSettled([ready, filled]);
+      await ready;
+      await filled;
+      await rename(temp, target);
+    } finally {
+      // Also after success: renaming onto another link of the same file does nothing (POSIX rename).
+      await discard(temp);
+    }
+    await this.#syncs.sync(folder);
+  }
+
+  /** Makes a folder and those above it, each a real one whose name is durable. */
+  #ensureFolder(segments: readonly string[]): Promise<void> {
+    if (segments.length === 0) return Promise.resolve();
+    const path = join(this.#root, ...segments);
+    const known = this.#known.get(path);
+    if (known !== undefined) return known;
+
+    const made = this.#makeFolder(path, segments);
+    if (this.#known.size >= MAX_KNOWN_FOLDERS) this.#known.clear();
+    this.#known.set(path, made);
+    made.catch(() => {
+      if (this.#known.get(path) === made) this.#known.delete(path);
+    });
+    return made;
+  }
+
+  async #makeFolder(path: string, segments: readonly string[]): Promise<void> {
+    await this.#ensureFolder(segments.slice(0, -1));
+    try {
+      await mkdir(path, { mode: 0o700 });
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+      if (!(await lstat(path)).isDirectory()) throw new Error(`not a folder: ${path}`, { cause: error });
+    }
+    await this.#syncs.sync(dirname(path));
+  }
+
+  async #removeEmptyFolders(folder: string): Promise<void> {
+    for (let path = folder; path !== this.#root; path = dirname(path)) {
+      this.#known.delete(path);
+      try {
+        await rmdir(path);
+      } catch {
+        return; // Not empty, most likely; an empty folder does no harm either.
+      }
+    }
+  }
+
+  /** Tells a missing file from a store that is away, such as a disk that is not mounted. */
+  async #isThere(): Promise<boolean> {
+    return lstat(join(this.#root, TEMP_FOLDER)).then(
+      (found) => found.isDirectory(),
+      () => false,
+    );
+  }
+
+  #newTempPath(): string {
+    return join(this.#root, TEMP_FOLDER, randomBytes(TEMP_NAME_BYTES).toString('hex'));
+  }
+}
+
+/** False when there is a file already or a link can't be had. Throws ENOENT when the folder went away. */
+async function tryLink(source: string, target: string): Promise<boolean> {
+  try {
+    await link(source, target);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' || NO_LINK.has(codeOf(error))) return false;
+    throw error;
+  }
+}
+
+/** Makes a complete and durable new file; a source file is durable already. */
+async function fill(temp: string, content: Content): Promise<void> {
+  if (content.kind === 'file') {
+    if (await tryLink(content.path, temp)) return;
+    await copyFile(content.path, temp, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    await sync(temp);
+    return;
+  }
+  const file = await open(temp, 'wx', 0o600);
+  try {
+    await file.writeFile(content.bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Waits until a file's bytes or a folder's names are on the disk. */
+async function sync(path: string): Promise<void> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function discard(temp: string): Promise<void> {
+  await unlink(temp).catch(() => undefined);
+}

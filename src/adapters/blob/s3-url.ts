@@ -1,0 +1,69 @@
+/** `BLOB_URL` of an S3 store: `s3://bucket/prefix?endpoint=https://host&region=eu-central-1&path_style=true`. */
+import { parseStoragePath } from './storage-path.ts';
+
+export interface S3Location {
+  readonly bucket: string;
+  /** Begins every key, ends with `/`; empty when there is none. */
+  readonly prefix: string;
+  /** null for AWS itself. */
+  readonly endpoint: string | null;
+  readonly region: string;
+  /** Bucket in the path instead of the host name. Default: true with an endpoint, as most servers beside AWS want. */
+  readonly pathStyle: boolean;
+}
+
+/** What AWS takes when a client names none, and what other servers ignore. */
+const DEFAULT_REGION = 'us-east-1';
+/** Wider than AWS, which takes no upper case and no `_`: other servers do. */
+const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/;
+const PARAMETERS: ReadonlySet<string> = new Set(['endpoint', 'region', 'path_style']);
+
+/** Throws a plain error whose message says what is wrong, and never holds what could be a secret. */
+export function parseS3Url(text: string): S3Location {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || url.protocol !== 's3:')
+    throw new Error('BLOB_URL is not a URL of the form s3://bucket/prefix');
+  if (url.username !== '' || url.password !== '') {
+    throw new Error('BLOB_URL holds credentials; they belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
+  }
+  if (!BUCKET.test(url.host)) throw new Error('BLOB_URL does not name a bucket');
+  for (const name of url.searchParams.keys()) {
+    if (!PARAMETERS.has(name)) throw new Error(`BLOB_URL has the unknown parameter ${name}`);
+    if (url.searchParams.getAll(name).length > 1) throw new Error(`BLOB_URL has the parameter ${name} twice`);
+  }
+  const endpoint = readEndpoint(url.searchParams.get('endpoint'));
+  return {
+    bucket: url.host,
+    prefix: readPrefix(url.pathname),
+    endpoint,
+    region: url.searchParams.get('region') ?? DEFAULT_REGION,
+    pathStyle: readFlag(url.searchParams.get('path_style')) ?? endpoint !== null,
+  };
+}
+
+function readEndpoint(text: string | null): string | null {
+  if (text === null) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isPlain = url !== null && url.username === '' && url.password === '' && url.search === '';
+  if (!isPlain || !['http:', 'https:'].includes(url.protocol)) {
+    throw new Error('BLOB_URL has an endpoint that is not a plain http or https URL');
+  }
+  return text;
+}
+
+function readPrefix(pathname: string): string {
+  const path = pathname.replace(/^\/+|\/+$/g, '');
+  if (path === '') return '';
+  try {
+    return `${parseStoragePath(decodeURIComponent(path)).join('/')}/`;
+  } catch (error) {
+    throw new Error('BLOB_URL has a prefix that is not a storage path', { cause: error });
+  }
+}
+
+function readFlag(text: string | null): boolean | null {
+  if (text === null) return null;
+  if (text !== 'true' && text !== 'false')
+    throw new Error('BLOB_URL has a path_style that is neither true nor false');
+  return text === 'true';
+}

@@ -1,0 +1,212 @@
+/**
+ * Blobs in a bucket of any S3 server: AWS, MinIO, Garage, Supabase. What fits into one part is sent as one request;
+ * more goes up in parts that are read as they are sent, so that memory stays flat. Nothing here keeps a file
+ * locally. Deletes of unfinished uploads after a crash are left to the bucket's lifecycle rule.
+ */
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import type { BlobStore, ByteRange, Content } from '../../app/ports.ts';
+import { ServiceError } from '../../core/errors.ts';
+import { requireSource, storageFailure } from './failure.ts';
+import type { S3Location } from './s3-url.ts';
+import { parseStoragePath } from './storage-path.ts';
+
+export interface S3Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+export interface S3BlobStoreOptions extends S3Location {
+  /** null: the SDK looks for what the machine offers. */
+  readonly credentials: S3Credentials | null;
+  /** A connection on which nothing moves for so long is dead. Default 20,000. */
+  readonly idleTimeoutMs?: number;
+}
+
+/** The smallest part S3 takes (but for the last), so that a transfer holds little. */
+const PART_BYTES = 5 * 1024 * 1024;
+/** Parts of one transfer under way at the same time. */
+const PARTS_AT_ONCE = 2;
+const CONNECT_TIMEOUT_MS = 3_000;
+const IDLE_TIMEOUT_MS = 20_000;
+/** One request with its body, such as a part over a slow line. */
+const REQUEST_TIMEOUT_MS = 120_000;
+/** Everything that moves no file: finding one, deleting one, checking; tries and pauses included. */
+const ANSWER_TIMEOUT_MS = 15_000;
+/** The first try included; pauses grow from about 100 ms. */
+const MAX_ATTEMPTS = 3;
+const MAX_SOCKETS = 50;
+/** Written to prove that the store can be; at most once in a while, since each costs money. */
+const PROBE_NAME = '.check';
+const PROBE_INTERVAL_MS = 60_000;
+/** The server's disk is full: RFC 4918 §11.5, and what MinIO calls it. */
+const STATUS_INSUFFICIENT_STORAGE = 507;
+
+export class S3BlobStore implements BlobStore {
+  readonly #client: S3Client;
+  readonly #bucket: string;
+  readonly #prefix: string;
+  readonly #answerTimeoutMs: number;
+  /** On the clock of `performance.now`. */
+  #lastWriteMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: S3BlobStoreOptions) {
+    const idleTimeoutMs = options.idleTimeoutMs ?? IDLE_TIMEOUT_MS;
+    this.#bucket = options.bucket;
+    this.#prefix = options.prefix;
+    this.#answerTimeoutMs = Math.min(ANSWER_TIMEOUT_MS, idleTimeoutMs);
+    this.#client = new S3Client({
+      region: options.region,
+      forcePathStyle: options.pathStyle,
+      ...(options.endpoint !== null && { endpoint: options.endpoint }),
+      ...(options.credentials !== null && { credentials: options.credentials }),
+      maxAttempts: MAX_ATTEMPTS,
+      // Newer SDKs send checksums as trailers, which several servers beside AWS refuse.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      requestHandler: {
+        connectionTimeout: CONNECT_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        throwOnRequestTimeout: true,
+        socketTimeout: idleTimeoutMs,
+        httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+        httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+      },
+    });
+  }
+
+  async put(path: string, content: Content, contentType: string): Promise<void> {
+    const target = { ...this.#locate(path), ContentType: contentType };
+    const sizeBytes = content.kind === 'bytes' ? content.bytes.length : content.sizeBytes;
+    if (content.kind === 'file') await requireSource(content.path);
+    try {
+      if (sizeBytes <= PART_BYTES) {
+        // From memory even when it is a file: a body that can be sent again can be tried again.
+        const body = content.kind === 'bytes' ? content.bytes : await readFile(content.path);
+        await this.#client.send(new PutObjectCommand({ ...target, Body: body, ContentLength: body.length }));
+      } else {
+        await this.#putInParts(target, content);
+      }
+      this.#lastWriteMs = performance.now();
+    } catch (error) {
+      throw toFailure(error);
+    }
+  }
+
+  async get(path: string, range?: ByteRange): Promise<Readable | null> {
+    const target = this.#locate(path);
+    const bytes = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` };
+    try {
+      const { Body } = await this.#answered((abortSignal) =>
+        this.#client.send(new GetObjectCommand({ ...target, ...bytes }), { abortSignal }),
+      );
+      if (!(Body instanceof Readable)) throw new Error('an answer without a stream');
+      return Body;
+    } catch (error) {
+      if (isMissing(error)) return null;
+      // Nothing of the file is in the range, such as any range of an empty file.
+      if (statusOf(error) === 416) return Readable.from([]);
+      throw toFailure(error);
+    }
+  }
+
+  async delete(path: string): Promise<void> {
+    const target = this.#locate(path);
+    try {
+      await this.#answered((abortSignal) =>
+        this.#client.send(new DeleteObjectCommand(target), { abortSignal }),
+      );
+    } catch (error) {
+      if (!isMissing(error)) throw toFailure(error);
+    }
+  }
+
+  /** Writes a small file, or looks for it when something was written within the last minute. */
+  async check(): Promise<void> {
+    const target = { Bucket: this.#bucket, Key: this.#prefix + PROBE_NAME };
+    try {
+      if (performance.now() - this.#lastWriteMs < PROBE_INTERVAL_MS) {
+        await this.#answered((abortSignal) =>
+          this.#client.send(new HeadObjectCommand(target), { abortSignal }),
+        );
+        return;
+      }
+      await this.#answered((abortSignal) =>
+        this.#client.send(new PutObjectCommand({ ...target, Body: '', ContentLength: 0 }), { abortSignal }),
+      );
+      this.#lastWriteMs = performance.now();
+    } catch (error) {
+      // Not there, then, but the server answered. A missing bucket looks the same; the next write tells.
+      if (!isHeadMiss(error)) throw toFailure(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#client.destroy();
+  }
+
+  async #putInParts(
+    target: { readonly Bucket: string; readonly Key: string; readonly ContentType: string },
+    content: Content,
+  ): Promise<void> {
+    const body =
+      content.kind === 'bytes'
+        ? content.bytes
+        : createReadStream(content.path, { highWaterMark: 1024 * 1024 });
+    const upload = new Upload({
+      client: this.#client,
+      params: { ...target, Body: body },
+      partSize: PART_BYTES,
+      queueSize: PARTS_AT_ONCE,
+      leavePartsOnError: false,
+    });
+    try {
+      await upload.done();
+    } finally {
+      if (body instanceof Readable) body.destroy();
+    }
+  }
+
+  #locate(path: string): { readonly Bucket: string; readonly Key: string } {
+    return { Bucket: this.#bucket, Key: this.#prefix + parseStoragePath(path).join('/') };
+  }
+
+  /** Ends the wait for an answer, not the transfer of what it brings. */
+  async #answered<T>(request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(), this.#answerTimeoutMs);
+    try {
+      return await request(controller.signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+}
+
+/** No such file; a missing bucket is a fault, not a missing file. */
+function isMissing(error: unknown): boolean {
+  return statusOf(error) === 404 && error instanceof Error && error.name !== 'NoSuchBucket';
+}
+
+function isHeadMiss(error: unknown): boolean {
+  return statusOf(error) === 404 && error instanceof Error && error.name === 'NotFound';
+}
+
+function toFailure(error: unknown): ServiceError {
+  if (statusOf(error) === STATUS_INSUFFICIENT_STORAGE) return new ServiceError('disk_full', { cause: error });
+  return storageFailure(error);
+}

@@ -1,0 +1,36 @@
+/** The paths both blob stores take, and which they refuse. */
+
+/** What file systems in use allow of one name, in octets of UTF-8. */
+const MAX_SEGMENT_BYTES = 255;
+/** The limit of an S3 key, in octets of UTF-8. */
+const MAX_PATH_BYTES = 1024;
+/** Begins the first segment of what the stores keep for themselves. */
+const RESERVED_START = '.';
+
+/**
+ * The segments of a relative path with `/`. Throws a plain error, since callers make the paths: an absolute path,
+ * an empty segment, `.`, `..`, a backslash, NUL, a lone surrogate, something too long or a leading dot.
+ */
+export function parseStoragePath(path: string): readonly [string, ...string[]] {
+  const [first = '', ...rest] = path.split('/');
+  const segments = [first, ...rest] as const;
+  if (
+    !path.isWellFormed() ||
+    Buffer.byteLength(path) > MAX_PATH_BYTES ||
+    first.startsWith(RESERVED_START) ||
+    segments.some(isUnsafe)
+  ) {
+    throw new Error(`not a storage path: ${JSON.stringify(path)}`);
+  }
+  return segments;
+}
+
+function isUnsafe(segment: string): boolean {
+  return (
+    segment === '' ||
+    segment === '.' ||
+    segment === '..' ||
+    /[\0\\]/.test(segment) ||
+    Buffer.byteLength(segment) > MAX_SEGMENT_BYTES
+  );
+}

@@ -1,0 +1,14 @@
+/** What the tests use of s3rver, which has no types of its own. */
+declare module 's3rver' {
+  export default class S3rver {
+    constructor(options: {
+      readonly address: string;
+      readonly port: number;
+      readonly silent: boolean;
+      readonly directory: string;
+      readonly configureBuckets: readonly { readonly name: string }[];
+    });
+    run(): Promise<{ readonly port: number }>;
+    close(): Promise<void>;
+  }
+}
