@@ -41,11 +41,13 @@ export class Base64Decoder {
   #decodeGroups(text: string): Buffer | null {
     const end = text.length - (text.length % GROUP_LENGTH);
     const rest = text.slice(end);
-    // Node.js skips what is not Base64, so a shorter result means that something was skipped. It takes - and _ as well.
     if (!ALPHABET_ONLY.test(rest)) return null;
     const groups = text.slice(0, end);
+    // Node.js looks at the low byte of a character only, and takes the URL alphabet as well.
+    if (Buffer.byteLength(groups) !== end || groups.includes('-') || groups.includes('_')) return null;
     const decoded = Buffer.from(groups, 'base64');
-    if (decoded.length * 4 !== end * 3 || groups.includes('-') || groups.includes('_')) return null;
+    // It skips what is not Base64, so a shorter result means that something was skipped.
+    if (decoded.length * 4 !== end * 3) return null;
     this.#rest = rest;
     return decoded;
   }
