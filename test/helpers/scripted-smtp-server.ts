@@ -78,6 +78,7 @@ export async function startScriptedServer(options: ScriptedServerOptions = {}): 
   const server = createServer((plain) => {
     connections += 1;
     let current: Socket = plain;
+    plain.setNoDelay(true);
     sockets.set(plain, () => current);
     plain.on('close', () => sockets.delete(plain));
     void serve(connections, plain, options, { received, accepted, commands }, (socket) => {
@@ -156,7 +157,7 @@ async function serve(
       if (index > 0) await new Promise((resolve) => setTimeout(resolve, 15));
       if (reaction.length > 0) socket.write(reaction);
     }
-    return String(reactions[0]).split('\r\n', 1)[0] ?? '';
+    return reactions.map(String).join('').split('\r\n', 1)[0] ?? '';
   }
 
   function capabilities(): string {

@@ -9,12 +9,21 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { Content } from '../../app/ports.ts';
 
+type FileContent = Extract<Content, { kind: 'file' }>;
+
 /** Large messages go to the socket in pieces of this size, so that it can say when it has enough. */
 const CHUNK_BYTES = 64 * 1024;
 
 /** The file of a message is not there any more or is not what it was: sending it can never succeed. */
 export class ContentChangedError extends Error {
   override readonly name = 'ContentChangedError';
+}
+
+/** A failure to read a message, fit for a result: without paths of this machine. */
+export function describeContentError(error: unknown): string {
+  if (error instanceof ContentChangedError) return error.message;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  return `the file of the message can't be read: ${code}`;
 }
 
 export function sizeOfContent(content: Content): number {
@@ -30,7 +39,7 @@ export function sizeOfContent(content: Content): number {
 export async function findEightBit(content: Content): Promise<boolean> {
   if (content.kind === 'bytes') return !isAscii(content.bytes);
   let eightBit = false;
-  for await (const chunk of readFileExactly(content.path, content.sizeBytes)) {
+  for await (const chunk of readExactly(content)) {
     eightBit ||= !isAscii(chunk);
   }
   return eightBit;
@@ -50,8 +59,7 @@ export class MessageStream extends Readable {
    */
   constructor(content: Content, mayStart: () => Error | null, onHandedOver: () => void) {
     super({ highWaterMark: CHUNK_BYTES });
-    this.#chunks =
-      content.kind === 'bytes' ? sliceBytes(content.bytes) : readFileExactly(content.path, content.sizeBytes);
+    this.#chunks = content.kind === 'bytes' ? sliceBytes(content.bytes) : readExactly(content);
     this.#mayStart = mayStart;
     // Listens before pipe() does, so it runs before the connection's stream is ended.
     this.once('end', () => {
@@ -99,8 +107,13 @@ function* sliceBytes(bytes: Buffer): Generator<Buffer, undefined> {
   }
 }
 
-/** Fails before its end when the file does not hold exactly `sizeBytes`: half a message must never get its dot. */
-async function* readFileExactly(path: string, sizeBytes: number): AsyncGenerator<Buffer, undefined> {
+/**
+ * Reads the file of a message. Fails before its end when it does not hold exactly `sizeBytes`: half a message must
+ * never pass for a whole one.
+ *
+ * @throws {ContentChangedError} or the error of the file system
+ */
+export async function* readExactly({ path, sizeBytes }: FileContent): AsyncGenerator<Buffer, undefined> {
   const file = await openExisting(path);
   try {
     let position = 0;

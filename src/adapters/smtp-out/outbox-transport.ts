@@ -3,12 +3,12 @@
  * `<time>-<random>.eml` holds the message byte for byte, `<time>-<random>.json` beside it the envelope.
  */
 import { randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Content, Envelope, Transport, TransportResult } from '../../app/ports.ts';
 import type { Reply } from '../../core/delivery/states.ts';
+import { ContentChangedError, readExactly } from './message-stream.ts';
 import { toAccepted, toRefused, NONE_REFUSED } from './send-result.ts';
 
 /**
@@ -24,12 +24,13 @@ export function createOutboxTransport(folder: string): Transport {
     try {
       await makeFolder();
       await writeWhole(`${target}.json`, Buffer.from(`${JSON.stringify(envelope, null, 2)}\n`));
-      await writeWhole(`${target}.eml`, raw.kind === 'bytes' ? raw.bytes : createReadStream(raw.path));
+      await writeWhole(`${target}.eml`, raw.kind === 'bytes' ? raw.bytes : readExactly(raw));
       await syncFolder(folder);
     } catch (error) {
       await rm(`${target}.json`, { force: true }).catch(() => {});
-      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-      return toRefused(envelope, { reply: null, detail: `writing to the outbox folder failed: ${code}` });
+      const gone = error instanceof ContentChangedError;
+      const detail = gone ? error.message : `writing to the outbox folder failed: ${codeOf(error)}`;
+      return toRefused(envelope, { reply: null, detail }, NONE_REFUSED, gone ? 'rejected' : 'deferred');
     }
     const reply: Reply = { code: 250, enhancedStatus: '2.0.0', text: `written to the outbox as ${name}.eml` };
     return toAccepted(envelope, reply, NONE_REFUSED, null);
@@ -81,6 +82,10 @@ async function writeTo(handle: FileHandle, source: Buffer | AsyncIterable<Buffer
     return;
   }
   for await (const chunk of source) await handle.writeFile(chunk);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
 /** Makes the new names durable, not only the bytes. */

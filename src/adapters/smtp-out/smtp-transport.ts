@@ -6,7 +6,7 @@
  * (the server had closed it meanwhile) is replaced, once, as nothing of the message was handed over.
  */
 import type { Content, Envelope, Logger, Transport, TransportResult } from '../../app/ports.ts';
-import { ContentChangedError, findEightBit } from './message-stream.ts';
+import { ContentChangedError, describeContentError, findEightBit } from './message-stream.ts';
 import { toRefused } from './send-result.ts';
 import { createSessionPool } from './session-pool.ts';
 import { openSession, SessionError } from './open-session.ts';
@@ -74,11 +74,4 @@ function findEnvelopeFault(envelope: Envelope): string | null {
     (address) => address !== address.trim() || !/^[^\u0000-\u001f\u007f<>]+$/.test(address),
   );
   return bad === undefined ? null : `not an address for an envelope: ${JSON.stringify(bad)}`;
-}
-
-/** Without paths of this machine. */
-function describeContentError(error: unknown): string {
-  if (error instanceof ContentChangedError) return error.message;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-  return `the file of the message can't be read: ${code}`;
 }

@@ -1,0 +1,191 @@
+/** The pool through the transport: how many connections, who waits, and what becomes of those who wait. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { RESET, SILENCE, startScriptedServer } from '../../../test/helpers/scripted-smtp-server.ts';
+import type { Script, ScriptedServer } from '../../../test/helpers/scripted-smtp-server.ts';
+import type { Content, Envelope, Logger, Transport, TransportResult } from '../../app/ports.ts';
+import { createSmtpTransport } from './smtp-transport.ts';
+import { parseSmtpUrl } from './smtp-url.ts';
+
+const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const ENVELOPE: Envelope = { mailFrom: 'sender@example.com', rcptTo: ['a@example.test'] };
+const message = (number: number): Content => ({
+  kind: 'bytes',
+  bytes: Buffer.from(`Subject: ${number}\r\n\r\n`),
+});
+
+const open: { close(): Promise<void> }[] = [];
+
+afterEach(async () => {
+  for (const part of open.splice(0)) await part.close();
+});
+
+async function start(script: Script = {}): Promise<ScriptedServer> {
+  const server = await startScriptedServer({ script });
+  open.push(server);
+  return server;
+}
+
+function connect(port: number, query: string, logger: Logger = SILENT): Transport {
+  const limits = { connectTimeoutMs: 500, commandTimeoutMs: 2_000, dataTimeoutMs: 2_000 };
+  const transport = createSmtpTransport({
+    ...parseSmtpUrl(`smtp://127.0.0.1:${port}?${query}`, limits),
+    logger,
+  });
+  open.unshift(transport);
+  return transport;
+}
+
+const sendMany = (transport: Transport, count: number): Promise<readonly TransportResult[]> =>
+  Promise.all(Array.from({ length: count }, (_, number) => transport.send(ENVELOPE, message(number))));
+
+const kinds = (results: readonly TransportResult[]): readonly string[] => [
+  ...new Set(results.map(({ kind }) => kind)),
+];
+
+const subjects = (server: ScriptedServer): readonly string[] =>
+  server.accepted.map(({ data }) => data.toString().trim());
+
+describe('the pool', () => {
+  it('hands every message over once, over no more connections than allowed', async () => {
+    const server = await start();
+    const results = await sendMany(connect(server.port, 'max_connections=3'), 200);
+    expect(kinds(results)).toEqual(['accepted']);
+    expect(new Set(subjects(server)).size).toBe(200);
+    expect(server.accepted).toHaveLength(200);
+    expect(server.connections).toBe(3);
+  });
+
+  it('keeps the order of those who wait', async () => {
+    const server = await start();
+    await sendMany(connect(server.port, 'max_connections=1'), 20);
+    expect(subjects(server)).toEqual(Array.from({ length: 20 }, (_, number) => `Subject: ${number}`));
+  });
+
+  it('opens one connection for messages that follow one another', async () => {
+    const server = await start();
+    const transport = connect(server.port, 'max_connections=5');
+    for (let number = 0; number < 10; number += 1) await transport.send(ENVELOPE, message(number));
+    expect(server.connections).toBe(1);
+  });
+
+  it('changes the connection after as many messages as it may carry', async () => {
+    const server = await start();
+    const results = await sendMany(
+      connect(server.port, 'max_connections=1&max_messages_per_connection=3'),
+      10,
+    );
+    expect(kinds(results)).toEqual(['accepted']);
+    expect(server.connections).toBe(4);
+    expect(server.commands.filter((command) => command === 'QUIT')).toHaveLength(3);
+  });
+
+  it('says QUIT on a connection that nobody needs any more', async () => {
+    const server = await start();
+    await connect(server.port, 'idle_timeout_ms=50').send(ENVELOPE, message(1));
+    expect(server.open).toBe(1);
+    await expect.poll(() => server.open).toBe(0);
+    expect(server.commands.at(-1)).toBe('QUIT');
+  });
+
+  it('makes do with fewer connections when the server allows no more', async () => {
+    const warnings: string[] = [];
+    const logger = { ...SILENT, warn: (_: object, text: string) => void warnings.push(text) };
+    const server = await start({
+      connect: ({ connection }) => (connection > 2 ? '421 4.7.0 Too many connections\r\n' : undefined),
+      dot: () => ['', '250 2.0.0 Ok\r\n'],
+    });
+    const results = await sendMany(connect(server.port, 'max_connections=10', logger), 60);
+    expect(kinds(results)).toEqual(['accepted']);
+    expect(server.accepted).toHaveLength(60);
+    expect(warnings.length).toBeGreaterThan(0);
+  });
+
+  it('refuses everybody who waits when no connection can be had', async () => {
+    const gone = await startScriptedServer();
+    await gone.close();
+    const results = await sendMany(connect(gone.port, 'max_connections=2'), 50);
+    expect(kinds(results)).toEqual(['refused']);
+    expect(results[49]).toMatchObject({
+      temporary: true,
+      reply: null,
+      detail: expect.stringMatching(/ECONNREFUSED/),
+    });
+  });
+
+  it('tells all who wait at once when the server does not answer', async () => {
+    const server = await start({ connect: () => SILENCE });
+    const startedAt = performance.now();
+    const results = await sendMany(connect(server.port, 'max_connections=2'), 50);
+    expect(kinds(results)).toEqual(['refused']);
+    // One attempt of 500 ms for all; one after the other would take 12 s.
+    expect(performance.now() - startedAt).toBeLessThan(2_500);
+  });
+
+  it('works again when the server is back', async () => {
+    let away = true;
+    const server = await start({ connect: () => (away ? '421 4.3.2 Away\r\n' : undefined) });
+    const transport = connect(server.port, 'max_connections=2');
+    expect(kinds(await sendMany(transport, 5))).toEqual(['refused']);
+    away = false;
+    expect(kinds(await sendMany(transport, 5))).toEqual(['accepted']);
+  });
+
+  it('refuses what comes when too many wait already', async () => {
+    const server = await start();
+    const results = await sendMany(connect(server.port, 'max_connections=1&max_queue_length=4'), 10);
+    const refused = results.filter(({ kind }) => kind === 'refused');
+    expect(refused.length).toBe(6);
+    expect(refused[0]).toMatchObject({ temporary: true, detail: '4 messages wait for a connection already' });
+    expect(server.accepted).toHaveLength(4);
+  });
+
+  it('refuses who waited too long, and only them', async () => {
+    const server = await start({ dot: ({ time }) => (time === 1 ? SILENCE : undefined) });
+    const transport = connect(server.port, 'max_connections=1&queue_timeout_ms=100&data_timeout_ms=400');
+    const results = await sendMany(transport, 3);
+    expect(results.map(({ kind }) => kind)).toEqual(['unknown', 'refused', 'refused']);
+    expect(results[1]!.detail).toBe('no connection became free within 100 ms');
+  });
+
+  it('goes on with a fresh connection after each that breaks', async () => {
+    const server = await start({ data: ({ connection }) => (connection <= 3 ? RESET : undefined) });
+    const results = await sendMany(connect(server.port, 'max_connections=1'), 6);
+    expect(results.map(({ kind }) => kind)).toEqual([
+      ...Array(3).fill('refused'),
+      ...Array(3).fill('accepted'),
+    ]);
+    expect(server.accepted).toHaveLength(3);
+  });
+});
+
+describe('closing', () => {
+  it('waits for those under way and those who wait, then says QUIT', async () => {
+    const server = await start({ dot: () => ['', '250 2.0.0 Ok\r\n'] });
+    const transport = connect(server.port, 'max_connections=2');
+    const sending = sendMany(transport, 6);
+    // Content is looked at before a connection is asked for.
+    await expect.poll(() => server.connections).toBe(2);
+    await Promise.all([transport.close(), transport.close()]);
+    expect(kinds(await sending)).toEqual(['accepted']);
+    expect(server.accepted).toHaveLength(6);
+    await expect.poll(() => server.open).toBe(0);
+    expect(await transport.send(ENVELOPE, message(7))).toMatchObject({
+      kind: 'refused',
+      temporary: true,
+      detail: 'the transport is closed',
+    });
+  });
+
+  it('ends when nothing was ever sent', async () => {
+    await expect(connect(1, '').close()).resolves.toBeUndefined();
+  });
+
+  it('ends when the server does not answer QUIT', async () => {
+    const server = await start({ quit: () => SILENCE });
+    const transport = connect(server.port, '');
+    await transport.send(ENVELOPE, message(1));
+    const startedAt = performance.now();
+    await transport.close();
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
+  });
+});
