@@ -52,3 +52,15 @@ export const MAX_EXTENSION_OCTETS = 32;
 
 /** The ASCII stand-in of a file name, in characters. Ours: one header line. */
 export const MAX_ASCII_FILENAME_CHARS = 60;
+
+/** HTML that is rendered to text, in UTF-16 units. Ours: a long newsletter has 0.2 million. */
+export const MAX_HTML_CHARS = 2_000_000;
+
+/** Tags of HTML that the rendering library gets. Ours: its worst case then takes about 0.1 s. */
+export const MAX_HTML_TAGS = 5000;
+
+/**
+ * Nesting of HTML that the rendering library follows. Ours: newsletters have 40 to 80; each quoted level is repeated in
+ * front of each of its lines, so the text grows with it.
+ */
+export const MAX_HTML_DEPTH = 100;

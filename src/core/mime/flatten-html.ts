@@ -1,0 +1,102 @@
+/**
+ * Drops the tags of HTML in one pass, without a tree: for HTML that is too large or too deep for the library behind
+ * html-to-text.ts. Text, links and alternative texts stay; tables and lists come out plainer, and a `>` within an
+ * attribute ends its tag.
+ */
+
+/** Elements whose content is not text of the mail. */
+const SKIPPED = new Set([
+  'head',
+  'title',
+  'style',
+  'script',
+  'template',
+  'noscript',
+  'svg',
+  'math',
+  'iframe',
+]);
+
+/** Elements that start and end a line. */
+const BLOCKS = new Set(
+  (
+    'address article aside body caption center dd div dl dt fieldset figcaption figure footer form header hr li ' +
+    'main nav ol option section table tr ul'
+  ).split(' '),
+);
+
+/** Elements with an empty line around them; also `br`, which stands alone. */
+const BREAKS = new Set('blockquote br h1 h2 h3 h4 h5 h6 p pre'.split(' '));
+
+const CELLS = new Set(['td', 'th']);
+const TAG_NAME = /^\/?([a-z][a-z0-9]*)/i;
+const HREF = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i;
+const ALT = /\salt\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i;
+
+/**
+ * The text of HTML with line breaks for blocks, still with its character references (`&auml;`), and no `<` left.
+ * Takes time in proportion to the length for any input.
+ */
+export function flattenHtml(html: string): string {
+  const lower = html.toLowerCase();
+  const text: string[] = [];
+  const add = (piece: string): void => {
+    const last = text.at(-1)?.at(-1) ?? '\n';
+    // White space adds nothing behind white space, and a block's border nothing at the start of a line.
+    if (piece === '' || (piece === ' ' && /\s/.test(last)) || (piece === '\n' && last === '\n')) return;
+    text.push(piece);
+  };
+  let link = '';
+  for (let at = 0; at < html.length;) {
+    const open = html.indexOf('<', at);
+    add(collapse(html.slice(at, open === -1 ? html.length : open)));
+    if (open === -1) break;
+    const [, name = ''] = TAG_NAME.exec(lower.slice(open + 1, open + 20)) ?? [];
+    const isMarkup = name !== '' || /[!/?]/.test(html.charAt(open + 1));
+    if (!isMarkup) {
+      text.push('&lt;');
+      at = open + 1;
+      continue;
+    }
+    const isComment = html.startsWith('<!--', open);
+    const end = isComment ? html.indexOf('-->', open + 4) : html.indexOf('>', open);
+    // What is never closed can't be told from text; browsers drop it as well.
+    if (end === -1) break;
+    at = end + (isComment ? 3 : 1);
+    if (name === '') continue;
+
+    const tag = html.slice(open, end);
+    const closing = html.charAt(open + 1) === '/';
+    if (SKIPPED.has(name) && !closing) {
+      const contentEnd = lower.indexOf(`</${name}`, at);
+      if (contentEnd === -1) break;
+      at = contentEnd;
+    } else if (BREAKS.has(name)) {
+      text.push('\n');
+    } else if (BLOCKS.has(name)) {
+      add('\n');
+      if (name === 'li' && !closing) text.push(' * ');
+    } else if (CELLS.has(name)) {
+      add(' ');
+    } else if (name === 'img') {
+      add(collapse(attribute(ALT, tag)));
+    } else if (name === 'a') {
+      if (link !== '') text.push(` &lt;${link}&gt;`);
+      link = closing ? '' : shownLink(attribute(HREF, tag));
+    }
+  }
+  return text.join('');
+}
+
+function attribute(pattern: RegExp, tag: string): string {
+  const [, doubleQuoted, singleQuoted, bare] = pattern.exec(tag) ?? [];
+  return (doubleQuoted ?? singleQuoted ?? bare ?? '').replaceAll('<', '&lt;');
+}
+
+function shownLink(href: string): string {
+  return href.startsWith('#') ? '' : collapse(href.trim());
+}
+
+function collapse(text: string): string {
+  return text.replace(/[ \t\r\n\f]+/g, ' ');
+}

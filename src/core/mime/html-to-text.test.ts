@@ -1,0 +1,116 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { flattenHtml } from './flatten-html.ts';
+import { htmlToText } from './html-to-text.ts';
+
+describe('htmlToText', () => {
+  it.each([
+    ['paragraphs', '<p>Guten Tag,</p><p>bis&nbsp;morgen</p>', 'Guten Tag,\n\nbis\u00a0morgen'],
+    ['line breaks', 'a<br>b<br/>c', 'a\nb\nc'],
+    ['character references', '&Auml;&#246;&#x20AC; &lt;b&gt; &amp;', 'Äö€ <b> &'],
+    ['links', '<a href="https://x.test/?a=1&amp;b">hier</a>', 'hier <https://x.test/?a=1&b>'],
+    ['links that show their address', '<a href="https://x.test/">https://x.test/</a>', 'https://x.test/'],
+    ['images by their alternative text', '<img src="cid:1" alt="Logo"><img src="x">', 'Logo'],
+    ['headings in their own case', '<h1>Größe</h1><p>x</p>', 'Größe\n\nx'],
+    ['lists', '<ul><li>a</li><li>b</li></ul>', ' * a\n * b'],
+    ['tables', '<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>', 'a b\nc d'],
+    ['quotes', '<blockquote>a<br>b</blockquote>', '> a\n> b'],
+    ['no scripts, styles and comments', '<style>p{}</style><script>x()</script><!-- c --><p>a</p>', 'a'],
+    ['nothing', '', ''],
+    ['text without tags', ' a\r\n b ', 'a b'],
+    ['tags that never end', '<p>a <b', 'a'],
+    ['a body in a document', '<html><head><title>t</title></head><body>a</body></html>', 'a'],
+    ['no NUL and no half characters', 'a\0b&#0;c&#xd800;d\ud800', 'ab\ufffdc\ufffdd\ufffd'],
+  ])('renders %s', (_, html, expected) => {
+    expect(htmlToText(html)).toBe(expected);
+  });
+
+  it('loses no text that is nested too deep for the library', () => {
+    expect(htmlToText(`${'<div>'.repeat(200)}deep &amp; dark`)).toBe('deep & dark');
+  });
+
+  it('keeps text, links, lists and tables of HTML with too many tags', () => {
+    const html =
+      '<head><title>t</title><style>p{}</style></head><!-- a > b --><table><tr><td>a</td> <td>b</td></tr>\n<tr><td>c</td>' +
+      '</tr></table><p>1 < 2 &lt; 3</p><ul><li>x</li><li>y</li></ul><a class=q href=\'u&amp;v\'>l</a><img alt="pic">' +
+      '<b></b>'.repeat(3000);
+    expect(htmlToText(html)).toBe('a b\nc\n\n1 < 2 < 3\n * x\n * y\nl <u&v>pic');
+  });
+
+  it('says that it cut what is too large', () => {
+    expect(htmlToText('x'.repeat(2_000_001))).toBe(`${'x'.repeat(2_000_000)}\n\n[…]`);
+  });
+
+  it.each([
+    ['<div>', 200_000],
+    ['<table><tr><td>', 60_000],
+    ['<ul><li>', 100_000],
+    ['<b>', 4990],
+    ['<div></p>', 2490],
+    ['<a href=x>', 100_000],
+    ['<', 1_000_000],
+    ['<!--', 250_000],
+    ['<a href="\'', 100_000],
+    ['<script>', 100_000],
+    ['&', 1_000_000],
+    ['&#', 500_000],
+    ['<br>', 250_000],
+    ['<p>Hello <b>world</b></p>', 40_000],
+    ['x ', 1_000_000],
+    ['<p>          ', 100_000],
+  ])('does not get stuck in many %j', (unit, count) => {
+    const start = performance.now();
+    htmlToText(unit.repeat(count));
+    expect(performance.now() - start).toBeLessThan(3000);
+  });
+
+  it('is bounded for quotes in quotes with many lines', () => {
+    const html = `${'<blockquote>'.repeat(99)}${'x<br>'.repeat(4800)}`;
+    expect(htmlToText(html).length).toBeLessThan(2_000_000);
+  });
+
+  it('never throws', () => {
+    const token = fc.oneof(
+      fc.constantFrom(
+        '<',
+        '>',
+        '</',
+        '<p>',
+        '</p>',
+        '<a href="',
+        '"',
+        "'",
+        '&amp',
+        '&#x',
+        '<!--',
+        '-->',
+        '<pre>',
+        '\0',
+      ),
+      fc.constantFrom(
+        '<table>',
+        '<tr>',
+        '<td>',
+        '</table>',
+        '<ul>',
+        '<li>',
+        '<img alt=',
+        '<script>',
+        '<svg>',
+        '\ud800',
+      ),
+      fc.string({ unit: 'binary', maxLength: 5 }),
+    );
+    fc.assert(
+      fc.property(fc.array(token, { maxLength: 60 }), (tokens) => {
+        const html = tokens.join('');
+        for (const text of [htmlToText(html), htmlToText('<b></b>'.repeat(3000) + html)]) {
+          expect(text.isWellFormed()).toBe(true);
+          expect(text).not.toContain('\0');
+        }
+        expect(flattenHtml(html)).not.toContain('<');
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,74 @@
+/**
+ * HTML rendered to text, for the `text_body` of HTML-only mail. The library `html-to-text` does it, behind this file
+ * only; it reads no files and no network. Its tree takes time in the square of the nesting (100,000 nested tags: 20 s
+ * and more), so what has very many tags or is nested very deep is flattened by flatten-html.ts instead.
+ */
+import { compile } from 'html-to-text';
+import { flattenHtml } from './flatten-html.ts';
+import { MAX_HTML_CHARS, MAX_HTML_DEPTH, MAX_HTML_TAGS } from './limits.ts';
+
+/** The library puts it where it left something out; from the private use area, so in no text by accident. */
+const LEFT_OUT = '\ue5ca';
+
+const render = compile({
+  wordwrap: false,
+  formatters: {
+    altText: (element, _walk, builder) => builder.addInline(element.attribs?.['alt'] ?? ''),
+    cell: (element, walk, builder) => {
+      walk(element.children ?? [], builder);
+      builder.addInline(' ');
+    },
+  },
+  selectors: [
+    // RFC 3986 appendix C: angle brackets delimit a URI in text.
+    { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['<', '>'] } },
+    { selector: 'img', format: 'altText' },
+    { selector: 'td', format: 'cell' },
+    { selector: 'th', format: 'cell' },
+    { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
+    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
+  ],
+  // A cut input would be reported on stderr; htmlToText cuts before.
+  limits: { ellipsis: LEFT_OUT, maxDepth: MAX_HTML_DEPTH, maxInputLength: Number.MAX_SAFE_INTEGER },
+});
+
+/**
+ * Renders HTML to text with `\n` line ends: links as `text <address>`, images as their alternative text, no more than
+ * one empty line in a row, no NUL, no lone surrogates, trimmed. Bad HTML is read as well as it can be; never throws.
+ * HTML beyond 2 million characters is cut, which the text says with `[…]`.
+ */
+export function htmlToText(html: string): string {
+  const isCut = html.length > MAX_HTML_CHARS;
+  const text = renderBounded(isCut ? html.slice(0, MAX_HTML_CHARS) : html);
+  return isCut ? `${text}\n\n[…]` : text;
+}
+
+function renderBounded(html: string): string {
+  if (countTags(html) <= MAX_HTML_TAGS) {
+    const text = render(html);
+    if (!text.includes(LEFT_OUT)) return tidy(text);
+  }
+  // The library resolves character references; one text in one element takes it no time.
+  return tidy(render(`<pre>${flattenHtml(html)}</pre>`));
+}
+
+/** At least as many as there are tags, however the HTML tries to hide them; stops counting above the limit. */
+function countTags(html: string): number {
+  let count = 0;
+  for (let at = html.indexOf('<'); at !== -1 && count <= MAX_HTML_TAGS; at = html.indexOf('<', at + 1))
+    count++;
+  return count;
+}
+
+function tidy(text: string): string {
+  const lines = text
+    .toWellFormed()
+    .replaceAll('\0', '')
+    .split(/\r\n?|\n/);
+  return lines
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .replace(/^\n+/, '')
+    .trimEnd();
+}
