@@ -1,0 +1,174 @@
+/**
+ * A private Postfix and a private Dovecot for end-to-end tests: their own folder, high ports of 127.0.0.1, no trace
+ * left behind. Postfix takes mail for alice and bob of example.test and hands it by LMTP to Dovecot, which shows it
+ * by IMAP. Needs root, as both servers change to users of their own, and the packages of
+ * .ci/install-mail-servers.sh.
+ */
+import { execFileSync } from 'node:child_process';
+import { accessSync } from 'node:fs';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createCertificate } from './certificate.ts';
+import { dovecotConfig, postfixConfig, postfixServices, POSTFIX_QUEUES } from './mail-server-configs.ts';
+import type { MailServerPlan } from './mail-server-configs.ts';
+import { startDaemon } from './daemon.ts';
+
+const POSTFIX_MASTER = '/usr/lib/postfix/sbin/master';
+const DOVECOT = '/usr/sbin/dovecot';
+const NEEDED_FILES = [POSTFIX_MASTER, DOVECOT, '/usr/lib/dovecot/lmtp', '/usr/lib/dovecot/imap-login'];
+
+export type MailUser = 'alice' | 'bob';
+
+export interface MailServers {
+  readonly host: '127.0.0.1';
+  /** Takes mail for example.test from this machine, unknown users are refused at RCPT; STARTTLS is offered. */
+  readonly smtpPort: number;
+  /** Submission (RFC 6409): STARTTLS and AUTH are required; the certificate is for `localhost`. */
+  readonly submissionPort: number;
+  /** IMAP in plain text. */
+  readonly imapPort: number;
+  /** PEM file of the authority to trust. */
+  readonly caFile: string;
+  readonly users: Readonly<Record<MailUser, { readonly address: string; readonly password: string }>>;
+  /** What the servers logged so far. */
+  readLog(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Why the servers can't be started here; null when they can. */
+export function mailServersAvailable(): string | null {
+  if (process.getuid?.() !== 0) return 'Postfix and Dovecot can only be started by root';
+  for (const file of NEEDED_FILES) {
+    try {
+      accessSync(file);
+    } catch {
+      return `${file} is missing: run .ci/install-mail-servers.sh`;
+    }
+  }
+  const version = execFileSync(DOVECOT, ['--version']).toString().trim();
+  // 2.4 has another configuration language.
+  return version.startsWith('2.3.') ? null : `Dovecot ${version} is not supported by the tests, only 2.3`;
+}
+
+/**
+ * For `describe.skipIf`: true when the servers are missing, after saying why. With REQUIRE_E2E=1 that is an error
+ * instead, so that CI can't skip by accident.
+ */
+export function skipWithoutMailServers(): boolean {
+  const reason = mailServersAvailable();
+  if (reason === null) return false;
+  if (process.env.REQUIRE_E2E === '1') throw new Error(`REQUIRE_E2E=1, but ${reason}`);
+  process.stderr.write(`skipped: end-to-end tests with mail servers: ${reason}\n`);
+  return true;
+}
+
+export async function startMailServers(): Promise<MailServers> {
+  const root = await mkdtemp(path.join(tmpdir(), 'mail-servers-'));
+  try {
+    return await startIn(root);
+  } catch (error) {
+    const log = await readLogs(root);
+    await rm(root, { recursive: true, force: true });
+    throw new Error(`the mail servers did not start\n${log}`, { cause: error });
+  }
+}
+
+async function startIn(root: string): Promise<MailServers> {
+  const users = {
+    alice: { address: 'alice@example.test', password: 'alice: pässwörd/@' },
+    bob: { address: 'bob@example.test', password: 'bob-password' },
+  } as const;
+  const [smtpPort, submissionPort, imapPort] = await findFreePorts();
+  const owner = { uid: numericId('passwd', 'mail'), gid: numericId('group', 'mail') };
+  const plan: MailServerPlan = { root, smtpPort, submissionPort, imapPort, users, owner };
+  await writeFiles(plan);
+  const dovecot = startDaemon(DOVECOT, ['-F', '-c', path.join(root, 'dovecot.conf')]);
+  const postfix = startDaemon(POSTFIX_MASTER, ['-d', '-c', path.join(root, 'postfix')]);
+  const stop = async (): Promise<void> => {
+    await Promise.all([postfix.stop(), dovecot.stop()]);
+    await rm(root, { recursive: true, force: true });
+  };
+  try {
+    await Promise.all([
+      postfix.waitForPort(smtpPort, '220 '),
+      postfix.waitForPort(submissionPort, '220 '),
+      dovecot.waitForPort(imapPort, '* OK'),
+    ]);
+  } catch (error) {
+    await Promise.all([postfix.stop(), dovecot.stop()]);
+    throw error;
+  }
+  return {
+    host: '127.0.0.1',
+    smtpPort,
+    submissionPort,
+    imapPort,
+    caFile: path.join(root, 'cert.pem'),
+    users,
+    readLog: () => readLogs(root),
+    stop,
+  };
+}
+
+async function writeFiles(plan: MailServerPlan): Promise<void> {
+  const { root, owner } = plan;
+  const at = (...names: readonly string[]): string => path.join(root, ...names);
+  // Postfix and Dovecot reach their sockets and mailboxes as users of their own.
+  await chmod(root, 0o755);
+  const { cert, key } = createCertificate();
+  await writeFile(at('cert.pem'), cert);
+  await writeFile(at('key.pem'), key, { mode: 0o600 });
+
+  await mkdir(at('mail'));
+  await chown(at('mail'), owner.uid, owner.gid);
+  await writeFile(at('dovecot.conf'), dovecotConfig(plan));
+  const passwords = Object.entries(plan.users).map(([name, { password }]) => {
+    const base64 = Buffer.from(password).toString('base64');
+    // A colon would end the field, so the passwords are encoded.
+    return `${name}:{PLAIN.b64}${base64}\n`;
+  });
+  await writeFile(at('passwords'), passwords.join(''), { mode: 0o644 });
+
+  const postfixUser = numericId('passwd', 'postfix');
+  const postdropGroup = numericId('group', 'postdrop');
+  await mkdir(at('postfix'));
+  await writeFile(at('postfix', 'main.cf'), postfixConfig(plan));
+  await writeFile(at('postfix', 'master.cf'), postfixServices(plan));
+  await mkdir(at('postfix-data'));
+  await chown(at('postfix-data'), postfixUser, postdropGroup);
+  await mkdir(at('spool'));
+  for (const [name, mode] of Object.entries(POSTFIX_QUEUES)) {
+    await mkdir(at('spool', name));
+    if (name !== 'pid') await chown(at('spool', name), postfixUser, postdropGroup);
+    await chmod(at('spool', name), mode);
+  }
+}
+
+async function readLogs(root: string): Promise<string> {
+  const logs = await Promise.all(
+    ['postfix.log', 'dovecot.log'].map((name) => readFile(path.join(root, name), 'utf8').catch(() => '')),
+  );
+  return logs.join('');
+}
+
+function numericId(database: 'passwd' | 'group', name: string): number {
+  return Number(execFileSync('getent', [database, name]).toString().split(':')[2]);
+}
+
+/** Postfix can't be given port 0. All are held at once, so that they differ. */
+async function findFreePorts(): Promise<[number, number, number]> {
+  const servers = [createServer(), createServer(), createServer()];
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve) => {
+          server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+        }),
+    ),
+  );
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports as [number, number, number];
+}
