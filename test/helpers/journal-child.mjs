@@ -2,6 +2,7 @@
  * Uses a journal until it is killed. Arguments: data folder, mode.
  * - `prepare`: prepares entry after entry, 20 at a time, and prints the number of each that is safe.
  * - `settle`: prepares and settles one entry and kills itself in the same turn of the event loop.
+ * - `open`: opens and closes it, and prints the code of the error that it got, or `opened`.
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +12,16 @@ import { accepted, makeEntry, silentLogger, uuid } from './journal-entry.mjs';
 
 const [folder, mode] = process.argv.slice(2);
 const spool = createSpool(join(folder, 'spool'));
-const journal = await openLmdbJournal({ folder: join(folder, 'journal'), spool, logger: silentLogger });
+const opening = openLmdbJournal({ folder: join(folder, 'journal'), spool, logger: silentLogger });
+if (mode === 'open') {
+  const outcome = await opening.then(
+    async (journal) => (await journal.close(), 'opened'),
+    (error) => error.code,
+  );
+  writeSync(1, outcome);
+  process.exit();
+}
+const journal = await opening;
 
 let next = 1;
 /** Every tenth entry has its raw message in the spool. */

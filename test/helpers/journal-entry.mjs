@@ -50,6 +50,7 @@ export const accepted = {
   ],
   reply: { code: 250, enhancedStatus: '2.0.0', text: 'queued' },
   detail: '250 2.0.0 queued',
+  relayMessageId: null,
 };
 
 export const silentLogger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -24,7 +24,6 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { BlobStore, ByteRange, Content } from '../../app/ports.ts';
 import { codeOf, requireSource, storageFailure } from './failure.ts';
-import { SharedSync } from './shared-sync.ts';
 import { parseStoragePath } from './storage-path.ts';
 
 const TEMP_FOLDER = '.tmp';
@@ -42,7 +41,6 @@ export class FolderBlobStore implements BlobStore {
   readonly #root: string;
   /** Each folder that exists for sure, its name durable; or is being made so. */
   readonly #known = new Map<string, Promise<void>>();
-  readonly #syncs = new SharedSync(sync);
 
   private constructor(root: string) {
     this.#root = root;
@@ -136,7 +134,7 @@ export class FolderBlobStore implements BlobStore {
     if (content.kind === 'file') {
       await ready;
       if (await tryLink(content.path, target)) {
-        await this.#syncs.sync(folder);
+        await sync(folder);
         return;
       }
     }
@@ -151,7 +149,7 @@ export class FolderBlobStore implements BlobStore {
       // Also after success: renaming onto another link of the same file does nothing (POSIX rename).
       await discard(temp);
     }
-    await this.#syncs.sync(folder);
+    await sync(folder);
   }
 
   /** Makes a folder and those above it, each a real one whose name is durable. */
@@ -178,7 +176,7 @@ export class FolderBlobStore implements BlobStore {
       if (codeOf(error) !== 'EEXIST') throw error;
       if (!(await lstat(path)).isDirectory()) throw new Error(`not a folder: ${path}`, { cause: error });
     }
-    await this.#syncs.sync(dirname(path));
+    await sync(dirname(path));
   }
 
   async #removeEmptyFolders(folder: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, rename, stat } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -198,6 +198,40 @@ describe('LMDB journal', () => {
       expect((await all(again.journal)).map((entry) => entry.record.id)).toContain(uuid(n));
       await close(again.journal);
       quiet.mockRestore();
+    });
+  });
+
+  it('writes outcomes and forgets entries on a full disk, and takes nothing new', async (context) => {
+    await withTinyDisk(context, 4 * 1024 * 1024, async (disk) => {
+      const quiet = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+      const { journal, spool } = await openIn(disk);
+      const numbers = Array.from({ length: 20 }, (_, index) => index + 1);
+      await Promise.all(numbers.map((n) => journal.prepare(makeEntry(n), spool.create())));
+      await writeFile(join(disk, 'filler'), Buffer.alloc(8_000_000)).catch(() => undefined);
+      await Promise.all(numbers.map((n) => journal.settle(uuid(n), accepted).flushed));
+      await Promise.all(numbers.slice(0, 10).map((n) => journal.remove(uuid(n))));
+      await writeFile(join(disk, 'more'), Buffer.alloc(8_000_000)).catch(() => undefined);
+      await expect(journal.prepare(makeEntry(21), spool.create())).rejects.toMatchObject({
+        code: 'disk_full',
+      });
+      await rm(join(disk, 'more'));
+      await rm(join(disk, 'filler'));
+      await journal.prepare(makeEntry(21), spool.create());
+      await close(journal);
+      const again = await openIn(disk);
+      const entries = await all(again.journal);
+      expect(entries.map((entry) => entry.record.id)).toEqual([...numbers.slice(10), 21].map((n) => uuid(n)));
+      expect(entries.filter((entry) => entry.result !== null)).toHaveLength(10);
+      await close(again.journal);
+      quiet.mockRestore();
+    });
+  });
+
+  it('survives being opened on a full disk', async (context) => {
+    await withTinyDisk(context, 1024 * 1024, async (disk) => {
+      await writeFile(join(disk, 'filler'), Buffer.alloc(2_000_000)).catch(() => undefined);
+      const { stdout, signal } = spawnSync(process.execPath, [CHILD, disk, 'open']);
+      expect({ signal, code: stdout.toString() }).toEqual({ signal: null, code: 'disk_full' });
     });
   });
 

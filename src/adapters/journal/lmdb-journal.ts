@@ -1,20 +1,19 @@
 /**
  * The journal on LMDB (lmdb-js): what was handed to SMTP, or is about to be, until the database has it.
  *
- * LMDB runs in its classic mode, without lmdb-js's overlapping sync: a write's promise resolves after data and meta
- * page are on the disk, and rejects when syncing failed. Writes that come while a transaction is being synced share
- * the next: that is the group commit. lmdb-js's batching by event turns is off, because it makes a promise of its own
- * that nobody can look at, whose rejection on a full disk would end the process. So writes made together may fall
- * into two transactions; `#recover` clears away what a crash between them leaves.
+ * LMDB runs in its classic mode (see environment.ts): a write's promise resolves after data and meta page are on the
+ * disk, and rejects when syncing failed. Writes that come while a transaction is being synced share the next: that is
+ * the group commit. Writes made together may fall into two; `#recover` clears away what a crash between them leaves.
  * One process at a time may open a journal; the lock of the data folder sees to that.
  */
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { open, type Database, type RootDatabase } from 'lmdb';
 import type { Journal, JournalEntry, Logger, SpoolFolder, TransportResult } from '../../app/ports.ts';
 import { ServiceError } from '../../core/errors.ts';
+import { Ballast } from './ballast.ts';
 import { diskFailure, syncFolder } from './disk.ts';
 import { fromStoredEntry, toStoredEntry, toStoredResult } from './entry-format.ts';
+import { openEnvironment, openTable, type Environment, type Table } from './environment.ts';
 import { RecentResults } from './recent-results.ts';
 import { DiskSpoolFolder, type DiskSpool } from './spool.ts';
 
@@ -41,27 +40,21 @@ export function openLmdbJournal(options: LmdbJournalOptions): Promise<LmdbJourna
   return LmdbJournal.open(options);
 }
 
-/** Values stay `unknown`: they may come from another version of this program. */
-type Table = Database<unknown, Buffer>;
-
 export class LmdbJournal implements Journal {
   readonly #spool: DiskSpool;
   readonly #logger: Logger;
-  readonly #env: RootDatabase<unknown, Buffer>;
+  readonly #env: Environment;
   readonly #entries: Table;
   readonly #results: Table;
   /** Names of spool folders, apart from the entries so that an unreadable entry keeps its files. */
   readonly #folders: Table;
   readonly #recent: RecentResults;
-  /** Results whose commit is still under way. */
+  readonly #ballast: Ballast;
+  /** Results whose commit is still under way, or failed. */
   readonly #pending = new Map<string, TransportResult>();
   readonly #reported = new Set<string>();
 
-  private constructor(
-    options: LmdbJournalOptions,
-    env: RootDatabase<unknown, Buffer>,
-    recent: RecentResults,
-  ) {
+  private constructor(options: LmdbJournalOptions, env: Environment, recent: RecentResults) {
     this.#spool = options.spool;
     this.#logger = options.logger;
     this.#env = env;
@@ -69,16 +62,20 @@ export class LmdbJournal implements Journal {
     this.#results = openTable(env, 'results');
     this.#folders = openTable(env, 'folders');
     this.#recent = recent;
+    this.#ballast = new Ballast(join(options.folder, 'ballast'));
   }
 
   /** See `openLmdbJournal`. */
   static async open(options: LmdbJournalOptions): Promise<LmdbJournal> {
     try {
       await mkdir(options.folder, { recursive: true, mode: 0o700 });
-      const env = await openEnvironment(join(options.folder, 'entries'));
+      const env = await openShrunk(join(options.folder, 'entries'));
       await syncFolder(options.folder);
       await syncFolder(dirname(options.folder));
       const journal = new LmdbJournal(options, env, await RecentResults.open(options.folder));
+      await journal.#ballast.ensure().catch((error: unknown) => {
+        options.logger.warn({ err: error }, 'journal: no room to keep back; nothing new is taken');
+      });
       await journal.#recover();
       return journal;
     } catch (error) {
@@ -92,6 +89,7 @@ export class LmdbJournal implements Journal {
     const stored = toStoredEntry(entry, folder);
     folder.handOver();
     try {
+      await this.#ballast.ensure();
       // Before the entry: an entry on the disk must never name a file that is not.
       await folder.sync();
       const writes = [this.#entries.put(key, stored)];
@@ -123,13 +121,12 @@ export class LmdbJournal implements Journal {
   async remove(id: string): Promise<void> {
     const key = toKey(id);
     const folderName = this.#folders.get(key);
-    try {
+    await this.#commitAlways(() => {
       const writes = [this.#entries.remove(key), this.#results.remove(key)];
       if (folderName !== undefined) writes.push(this.#folders.remove(key));
-      await committed(writes);
-    } catch (error) {
-      throw asServiceError(error);
-    }
+      return writes;
+    });
+    this.#pending.delete(id);
     if (typeof folderName === 'string') await this.#spool.delete(folderName);
   }
 
@@ -154,13 +151,26 @@ export class LmdbJournal implements Journal {
 
   async #commitResult(id: string, key: Buffer, stored: unknown): Promise<void> {
     try {
-      await committed([this.#results.put(key, stored)]);
-      this.#recent.forget(key);
+      await this.#commitAlways(() => [this.#results.put(key, stored)]);
     } catch (error) {
       this.#logger.error({ err: error, emailId: id }, 'journal: outcome not written');
+      throw error;
+    }
+    this.#recent.forget(key);
+    this.#pending.delete(id);
+  }
+
+  /** For what concerns entries that are there: a full disk gets the room that was kept back for them. */
+  async #commitAlways(write: () => readonly Promise<boolean>[]): Promise<void> {
+    try {
+      await committed(write()).catch(async (error: unknown) => {
+        if (!isDiskFull(error)) throw error;
+        await this.#ballast.spend();
+        this.#logger.warn({ err: error }, 'journal: the disk is full; the room kept back is used');
+        await committed(write());
+      });
+    } catch (error) {
       throw asServiceError(error);
-    } finally {
-      this.#pending.delete(id);
     }
   }
 
@@ -184,17 +194,20 @@ export class LmdbJournal implements Journal {
 
   /** Takes over what the process before left in memory, and drops what belongs to no entry. */
   async #recover(): Promise<void> {
-    const writes: Promise<boolean>[] = [];
-    for (const { key, value } of this.#recent.leftover()) {
-      if (this.#entries.doesExist(key)) writes.push(this.#results.put(key, value));
-    }
-    for (const table of [this.#results, this.#folders]) {
-      for (const key of table.getKeys()) {
-        if (!this.#entries.doesExist(key)) writes.push(table.remove(key));
+    const leftover = this.#recent.leftover();
+    await this.#commitAlways(() => {
+      const writes: Promise<boolean>[] = [];
+      for (const { key, value } of leftover) {
+        if (this.#entries.doesExist(key)) writes.push(this.#results.put(key, value));
       }
-    }
-    await committed(writes);
-    this.#recent.clear();
+      for (const table of [this.#results, this.#folders]) {
+        for (const key of table.getKeys()) {
+          if (!this.#entries.doesExist(key)) writes.push(table.remove(key));
+        }
+      }
+      return writes;
+    });
+    if (leftover.length > 0) this.#recent.clear();
 
     const named = new Set<string>();
     for (const key of this.#folders.getKeys()) {
@@ -232,31 +245,25 @@ async function throwCause(error: unknown): Promise<never> {
   throw error;
 }
 
+function isDiskFull(error: unknown): boolean {
+  const failure = diskFailure(error);
+  return failure instanceof ServiceError && failure.code === 'disk_full';
+}
+
 function asServiceError(error: unknown): unknown {
   return error instanceof CommitTimeout
     ? new ServiceError('disk_full', { cause: error })
     : diskFailure(error);
 }
 
-async function openEnvironment(path: string): Promise<RootDatabase<unknown, Buffer>> {
-  const openPath = (): RootDatabase<unknown, Buffer> =>
-    open<unknown, Buffer>(path, {
-      noSubdir: false,
-      keyEncoding: 'binary',
-      overlappingSync: false,
-      eventTurnBatching: false,
-    });
-  const env = openPath();
+async function openShrunk(folder: string): Promise<Environment> {
+  const env = await openEnvironment(folder);
   const isEmpty = openTable(env, 'entries').getKeysCount({ limit: 1 }) === 0;
-  const { size } = await stat(join(path, 'data.mdb'));
+  const { size } = await stat(join(folder, 'data.mdb'));
   if (!isEmpty || size <= SHRINK_ABOVE_BYTES) return env;
   await env.close();
-  await rm(path, { recursive: true });
-  return openPath();
-}
-
-function openTable(env: RootDatabase<unknown, Buffer>, name: string): Table {
-  return env.openDB<unknown, Buffer>({ name, keyEncoding: 'binary' });
+  await rm(folder, { recursive: true });
+  return openEnvironment(folder);
 }
 
 /** The 16 bytes of a UUID: version 7 sorts by time. */

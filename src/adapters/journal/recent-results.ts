@@ -8,17 +8,18 @@
 import { readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { open, TransactionFlags, type RootDatabase } from 'lmdb';
+import { TransactionFlags } from 'lmdb';
+import { openEnvironment, type Environment } from './environment.ts';
 
 const BOOT_ID_FILE = '/proc/sys/kernel/random/boot_id';
 const FOLDER_PREFIX = 'recent-';
 
 export class RecentResults {
-  readonly #env: RootDatabase<unknown, Buffer> | null;
+  readonly #env: Environment | null;
   /** Deleted together with the next write, so that forgetting costs no transaction of its own. */
   #forgotten: Buffer[] = [];
 
-  private constructor(env: RootDatabase<unknown, Buffer> | null) {
+  private constructor(env: Environment | null) {
     this.#env = env;
   }
 
@@ -32,14 +33,7 @@ export class RecentResults {
       }
     }
     if (current === null) return new RecentResults(null);
-    return new RecentResults(
-      open<unknown, Buffer>(join(folder, current), {
-        noSubdir: false,
-        keyEncoding: 'binary',
-        noSync: true,
-        overlappingSync: false,
-      }),
-    );
+    return new RecentResults(await openEnvironment(join(folder, current), { noSync: true }));
   }
 
   /** Everything left by the process before. */
