@@ -54,9 +54,22 @@ export function createErrorHandler(limits: HttpLimits, logger: Logger) {
     if (error.code === 'shutting_down') reply.header('connection', 'close');
     if (error.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
     if (error.status === 503 || error.status === 429) reply.header('retry-after', RETRY_AFTER_SECONDS);
+    forgetFile(reply);
     setSecurityHeaders(reply);
-    reply.code(error.status).send(toErrorJson(error));
+    reply
+      .code(error.status)
+      .header('content-type', 'application/json; charset=utf-8')
+      .send(JSON.stringify(toErrorJson(error)));
   };
+}
+
+/** A file that fails before its first byte has left its headers behind, some of them in Node.js already. */
+function forgetFile(reply: FastifyReply): void {
+  for (const name of ['content-disposition', 'content-length', 'etag', 'accept-ranges'])
+    reply.removeHeader(name);
+  if (!reply.raw.headersSent) {
+    for (const name of reply.raw.getHeaderNames()) reply.raw.removeHeader(name);
+  }
 }
 
 function toServiceError(thrown: unknown): ServiceError {

@@ -27,11 +27,14 @@ export function sendFile(reply: FastifyReply, logger: Logger, file: FileResponse
   }
   if (file.stream === null) return reply.send();
   const checked = new ExactLength(file.sizeBytes);
-  pipeline(file.stream, checked, (error) => {
-    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') {
-      logger.error({ err: error, route: reply.request.routeOptions.url }, 'file could not be sent whole');
+  checked.once('error', (err) => {
+    // Before the first byte it is an error like any other, and the error handler logs it.
+    if (reply.raw.headersSent) {
+      logger.error({ err, route: reply.request.routeOptions.url }, 'file could not be sent whole');
     }
   });
+  // Failures reach `checked`; a client that goes away is none.
+  pipeline(file.stream, checked, () => {});
   return reply.send(checked);
 }
 

@@ -1,11 +1,13 @@
 import { isUtf8 } from 'node:buffer';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Content, SpoolFolder } from '../../app/ports.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { readJsonWithLongStrings, type JsonWithLongStrings } from './json-long-strings.ts';
 import { createHttpLimits } from './limits.ts';
 import { readSendBody } from './send-body.ts';
+
+type Bytes = Buffer<ArrayBufferLike>;
 
 const limits = createHttpLimits();
 
@@ -163,9 +165,9 @@ const bodies = fc
       ),
     ),
   )
-  .map(([mark, text]) => Buffer.from(mark + text, 'utf8'));
+  .map(([mark, text]): Bytes => Buffer.from(mark + text, 'utf8'));
 
-const damages: fc.Arbitrary<(body: Buffer) => Buffer> = fc
+const damages: fc.Arbitrary<(body: Bytes) => Bytes> = fc
   .tuple(
     fc.constantFrom('cut', 'replace', 'insert', 'remove'),
     fc.double({ min: 0, max: 1, noNaN: true }),

@@ -231,20 +231,23 @@ describe('a send is refused', () => {
   });
 
   it.each([
-    ['application/json', 200],
-    ['application/json; charset=utf-8', 200],
-    ['Application/JSON;charset="UTF-8"', 200],
-    ['application/json; charset=iso-8859-1', 415],
-    ['application/json-patch+json', 415],
-    ['text/plain', 415],
-    ['application/x-www-form-urlencoded', 415],
-    ['multipart/form-data; boundary=x', 415],
-    ['nonsense', 415],
-  ])('by its type: %s gets %i', async (type, status) => {
+    'application/json; charset=iso-8859-1',
+    'application/json-patch+json',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'nonsense',
+  ])('by its type: %s', async (type) => {
     const answer = await post(minimal, { headers: { 'content-type': type } });
-    expect(answer.status).toBe(status);
-    if (status === 415) expect(answer.json['code']).toBe('unsupported_media_type');
+    expect(answer).toMatchObject({ status: 415, json: { code: 'unsupported_media_type' } });
   });
+
+  it.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(
+    'but not as %s',
+    async (type) => {
+      expect((await post(minimal, { headers: { 'content-type': type } })).status).toBe(200);
+    },
+  );
 
   it.each(['gzip', 'br', 'identity, gzip'])('with the content encoding %s', async (encoding) => {
     const answer = await post(minimal, { headers: { 'content-encoding': encoding } });
