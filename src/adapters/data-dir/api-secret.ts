@@ -1,0 +1,57 @@
+/** The API secret that the service makes for itself when the configuration gives none. */
+import { randomBytes } from 'node:crypto';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DataDirError } from './data-dir-lock.ts';
+
+export interface FileSecret {
+  /** Never empty; base64url when it was made here. */
+  readonly secret: string;
+  /** The file it is kept in. */
+  readonly path: string;
+}
+
+/** 256 bits: nobody guesses it, whatever the rate of trying. */
+const SECRET_BYTES = 32;
+
+/**
+ * Reads `<DATA_DIR>/api-secret`, or makes it, readable by its owner only. The caller holds the lock of DATA_DIR.
+ * Throws `DataDirError` when the file is there but empty.
+ */
+export async function loadOrCreateSecret(dataDir: string): Promise<FileSecret> {
+  const path = join(dataDir, 'api-secret');
+  try {
+    const secret = (await readFile(path, 'utf8')).trim();
+    if (secret !== '') return { secret, path };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      return await createSecret(dataDir, path);
+    throw error;
+  }
+  throw new DataDirError(
+    'data_dir_unusable',
+    `${path} is empty. Put a secret into it, or delete it to get a new one.`,
+  );
+}
+
+async function createSecret(dataDir: string, path: string): Promise<FileSecret> {
+  const secret = randomBytes(SECRET_BYTES).toString('base64url');
+  const unfinished = `${path}.unfinished`;
+  await rm(unfinished, { force: true });
+  const handle = await open(unfinished, 'wx', 0o600);
+  try {
+    await handle.writeFile(`${secret}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(unfinished, path);
+  // A caller may store the secret at once; it must not be another one after a power cut.
+  const folder = await open(dataDir, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+  return { secret, path };
+}

@@ -1,0 +1,83 @@
+/**
+ * DATA_DIR belongs to one process at a time. The lock is the kernel's: it ends with the process, however that ends,
+ * and is not inherited by programs that the process starts.
+ */
+import { closeSync, constants, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface DataDirLock {
+  /** Lets go of DATA_DIR. A second call does nothing. */
+  release(): Promise<void>;
+}
+
+/** DATA_DIR can't be used. English, for the operator: it is thrown at the start only. */
+export class DataDirError extends Error {
+  readonly code: 'data_dir_locked' | 'data_dir_unusable';
+
+  constructor(code: DataDirError['code'], message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'DataDirError';
+    this.code = code;
+  }
+}
+
+/**
+ * Makes DATA_DIR, for its owner only, and takes it for this process. Existing permissions stay as they are.
+ * Throws `DataDirError`: `data_dir_locked` names the process that has it.
+ */
+export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
+  const tryLock = await loadTryLock();
+  const path = join(dataDir, 'lock');
+  let fd: number;
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    // A plain descriptor, which Node opens with O_CLOEXEC; a FileHandle is closed when it is garbage-collected.
+    fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+  } catch (cause) {
+    throw new DataDirError('data_dir_unusable', `DATA_DIR ${dataDir} can't be used: ${String(cause)}`, cause);
+  }
+  try {
+    if (!tryLock(fd)) throw lockedError(dataDir, path);
+    ftruncateSync(fd, 0);
+    writeSync(fd, `${process.pid}\n`, 0);
+  } catch (error) {
+    closeSync(fd);
+    if (error instanceof DataDirError) throw error;
+    throw new DataDirError(
+      'data_dir_unusable',
+      `DATA_DIR ${dataDir} can't be locked: ${String(error)}`,
+      error,
+    );
+  }
+  let held = true;
+  return {
+    async release() {
+      // The file stays: removing it would let two processes lock two files of the same name.
+      if (held) closeSync(fd);
+      held = false;
+    },
+  };
+}
+
+function lockedError(dataDir: string, path: string): DataDirError {
+  const pid = readFileSync(path, 'utf8').trim();
+  const holder = /^\d+$/.test(pid) ? `process ${pid}` : 'another process';
+  return new DataDirError(
+    'data_dir_locked',
+    `DATA_DIR ${dataDir} is in use by ${holder}. Stop that process, or give this one a DATA_DIR of its own.`,
+  );
+}
+
+/** Loaded late: where there is no binary for the platform, that becomes an error the operator can read. */
+async function loadTryLock(): Promise<(fd: number) => boolean> {
+  try {
+    const { tryLock } = await import('fs-native-extensions');
+    return tryLock;
+  } catch (cause) {
+    throw new DataDirError(
+      'data_dir_unusable',
+      `DATA_DIR can't be locked on ${process.platform}-${process.arch}: no binary of fs-native-extensions runs here`,
+      cause,
+    );
+  }
+}

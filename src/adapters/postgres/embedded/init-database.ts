@@ -1,0 +1,80 @@
+/** Makes what is missing: the data directory (`initdb`) and the service's database in it. */
+import { randomBytes } from 'node:crypto';
+import { readFile, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
+import { syncFolder } from './file-system.ts';
+import { describe, run } from './identity.ts';
+import { type Setup, isInitialised, rememberInitialised } from './place.ts';
+import { INITDB_ARGUMENTS } from './settings.ts';
+
+/** How to reach the database, as `pg` wants it. There is no password; see settings.ts. */
+export interface EmbeddedConnection {
+  /** The folder of the Unix socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+}
+
+/** For the connection, and again for each query. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * Makes the data directory when there is none, and checks its version when there is one. It is filled under another
+ * name, put on the disk by `initdb` and renamed last, so that it is complete or not there, whatever happens meanwhile.
+ */
+export async function initDataFolder({ place, identity, binaries }: Setup): Promise<void> {
+  if (await isInitialised(place)) {
+    const version = (await readFile(join(place.dataFolder, 'PG_VERSION'), 'utf8')).trim();
+    if (version !== binaries.major) {
+      throw new EmbeddedPostgresError(
+        `the data in ${place.dataFolder} is of PostgreSQL ${version}, and this is PostgreSQL ${binaries.major}`,
+      );
+    }
+    return;
+  }
+  await removeUnfinished(place.folder);
+  const unfinished = join(place.folder, `${UNFINISHED}${randomBytes(6).toString('hex')}`);
+  try {
+    await run(identity, binaries.initdb, [...INITDB_ARGUMENTS, `--pgdata=${unfinished}`]);
+  } catch (cause) {
+    await removeUnfinished(place.folder);
+    throw new EmbeddedPostgresError(`initdb failed as ${identity.name}: ${describe(cause)}`, { cause });
+  }
+  await rename(unfinished, place.dataFolder);
+  await syncFolder(place.folder);
+  await rememberInitialised(place);
+}
+
+/** Makes the service's database when it is missing. Throws when the server does not let us in. */
+export async function ensureDatabase(connection: EmbeddedConnection): Promise<void> {
+  const client = new Client({
+    ...connection,
+    database: 'postgres',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: CONNECT_TIMEOUT_MS,
+  });
+  // A cut line also rejects the query under way; without a listener it would end the process.
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [
+      connection.database,
+    ]);
+    if (rowCount === 0) await client.query(`CREATE DATABASE ${connection.database}`);
+  } finally {
+    await client.end();
+  }
+}
+
+const UNFINISHED = 'data-unfinished-';
+
+/** The remains of starts that were killed. What can't be removed only takes room; the next `initdb` tries again. */
+async function removeUnfinished(folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name.startsWith(UNFINISHED));
+  // An initdb that was left behind may still be writing there; it fails then and goes away.
+  const options = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 };
+  await Promise.allSettled(names.map((name) => rm(join(folder, name), options)));
+}

@@ -1,0 +1,195 @@
+/**
+ * Where the database lives. Always in `<DATA_DIR>/postgres`, unless the server's user can't get there: then in a
+ * folder of its own below `fallbackFolder`, which a file in DATA_DIR remembers, so that the data of one DATA_DIR is
+ * never silently split in two.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { chmod, chown, mkdir, open, rename, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Binaries, copyBinaries } from './binaries.ts';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
+import { chownTree, exists, readIfExists, syncFolder } from './file-system.ts';
+import { type Identity, describe, listIdentities, tryAccess } from './identity.ts';
+
+/** The folders of one database. */
+export interface Place {
+  /** Holds all of the following; 0700 and owned by the server's user. */
+  readonly folder: string;
+  /** PostgreSQL's data directory. */
+  readonly dataFolder: string;
+  /** For the socket, when the path is short enough. */
+  readonly runFolder: string;
+  readonly logFile: string;
+  /** The file in DATA_DIR that remembers this place; null for a place inside DATA_DIR. */
+  readonly marker: string | null;
+}
+
+/** Everything that was found out about how to run the server. */
+export interface Setup {
+  readonly place: Place;
+  readonly identity: Identity;
+  /** Runnable by `identity`. */
+  readonly binaries: Binaries;
+}
+
+/**
+ * Chooses place and user: the existing database where it is, else the first combination that works.
+ * Throws `EmbeddedPostgresError` with the reasons when there is none.
+ *
+ * @param dataDir real path of DATA_DIR, which exists.
+ */
+export async function choosePlace(
+  dataDir: string,
+  fallbackFolder: string,
+  binaries: Binaries,
+): Promise<Setup> {
+  const reasons: string[] = [];
+  for (const place of await listPlaces(dataDir, fallbackFolder)) {
+    const initialised = await isInitialised(place);
+    const owner = initialised ? await stat(place.dataFolder) : null;
+    for (const identity of await listIdentities(owner, await stat(dataDir))) {
+      const result = await tryPlace(place, identity, initialised, binaries);
+      if (typeof result !== 'string') return result;
+      reasons.push(result);
+    }
+  }
+  const asRoot =
+    process.geteuid?.() === 0 ? 'PostgreSQL does not run as root, and no substitute works' : 'tried';
+  throw new EmbeddedPostgresError(`${asRoot}: ${reasons.join(' | ')}`);
+}
+
+/** Whether a complete database is there; an `initdb` that was cut short never gets this far. */
+export async function isInitialised(place: Place): Promise<boolean> {
+  return await exists(join(place.dataFolder, 'PG_VERSION'));
+}
+
+/** Makes the folders, and gives them to the server's user. The server must not be running. */
+export async function preparePlace({ place, identity }: Setup): Promise<void> {
+  await mkdir(place.folder, { recursive: true, mode: 0o700 });
+  await mkdir(place.runFolder, { recursive: true, mode: 0o700 });
+  const folders = [place.folder, place.runFolder];
+  if (await isInitialised(place)) folders.push(place.dataFolder);
+  const owners = await Promise.all(folders.map((folder) => stat(folder)));
+  if (process.geteuid?.() === 0 && owners.some(({ uid }) => uid !== identity.uid)) {
+    await chownTree(place.folder, identity.uid, identity.gid);
+  }
+  await chmod(place.folder, 0o700);
+}
+
+/** Notes that the database of a fallback place is complete; from now on its absence is an error. */
+export async function rememberInitialised(place: Place): Promise<void> {
+  if (place.marker !== null) await writeMarker(place.marker, { folder: place.folder, initialised: true });
+}
+
+async function listPlaces(dataDir: string, fallbackFolder: string): Promise<readonly Place[]> {
+  const home = createPlace(join(dataDir, 'postgres'), null);
+  if (await isInitialised(home)) return [home];
+  const marker = join(dataDir, 'postgres-place.json');
+  const text = await readIfExists(marker);
+  if (text === null) {
+    // The random part: a DATA_DIR that was deleted and made anew must not get the old data back.
+    const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
+    const folder = join(fallbackFolder, `${hash}-${randomBytes(4).toString('hex')}`);
+    return [home, createPlace(folder, marker)];
+  }
+  const { folder, initialised } = parseMarker(text, marker);
+  const place = createPlace(folder, marker);
+  if (await isInitialised(place)) return [place];
+  if (!initialised) return [home, place];
+  throw new EmbeddedPostgresError(
+    `the database of ${dataDir} is kept in ${folder}, as ${marker} says, but it is not there. ` +
+      'Put it back, or delete that file to begin with an empty database',
+  );
+}
+
+function createPlace(folder: string, marker: string | null): Place {
+  return {
+    folder,
+    dataFolder: join(folder, 'data'),
+    runFolder: join(folder, 'run'),
+    logFile: join(folder, 'server.log'),
+    marker,
+  };
+}
+
+/** The setup, or why not. */
+async function tryPlace(
+  place: Place,
+  identity: Identity,
+  initialised: boolean,
+  binaries: Binaries,
+): Promise<Setup | string> {
+  if (!initialised && !identity.named) return `${identity.name} has no name in the system's list of users`;
+  try {
+    // What is the same user can go wherever this process can.
+    if (identity.kind === 'self') {
+      return { place, identity, binaries: binaries.complete ? binaries : await copyTo(place, binaries) };
+    }
+    const parent = dirname(place.folder);
+    if (place.marker !== null) await mkdir(parent, { recursive: true, mode: 0o711 });
+    const access = await tryAccess(identity, [dirname(parent), parent, binaries.postgres]);
+    if (access.kind === 'refused') return access.reason;
+    const [canReach, canEnter, canRun] = access.allowed;
+    if (canReach !== true) return `${identity.name} can't enter ${dirname(parent)}`;
+    if (canEnter !== true && !(await letIn(identity, parent)))
+      return `${identity.name} can't enter ${parent}`;
+    const usable = canRun === true && binaries.complete ? binaries : await copyTo(place, binaries);
+    if (place.marker !== null) await writeMarker(place.marker, { folder: place.folder, initialised });
+    return { place, identity, binaries: usable };
+  } catch (error) {
+    return `${identity.name} in ${place.folder}: ${describe(error)}`;
+  }
+}
+
+async function copyTo(place: Place, binaries: Binaries): Promise<Binaries> {
+  await mkdir(place.folder, { recursive: true, mode: 0o700 });
+  return await copyBinaries(binaries, place.folder);
+}
+
+/**
+ * Lets one account pass through a folder that is ours, without letting it list or read: by the group when the folder
+ * gives its group nothing yet, else as one of the others.
+ */
+async function letIn(identity: Identity, folder: string): Promise<boolean> {
+  const { uid, mode } = await stat(folder);
+  if (identity.kind !== 'account' || uid !== process.geteuid?.()) return false;
+  const byGroup = (mode & 0o070) === 0;
+  if (byGroup) await chown(folder, uid, identity.gid);
+  await chmod(folder, (mode & 0o7777) | (byGroup ? 0o010 : 0o001));
+  return true;
+}
+
+interface Marker {
+  readonly folder: string;
+  /** False while the first `initdb` may not have ended. */
+  readonly initialised: boolean;
+}
+
+async function writeMarker(path: string, marker: Marker): Promise<void> {
+  const unfinished = `${path}.unfinished`;
+  const handle = await open(unfinished, 'w', 0o600);
+  try {
+    await handle.writeFile(`${JSON.stringify(marker)}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(unfinished, path);
+  await syncFolder(dirname(path));
+}
+
+function parseMarker(text: string, path: string): Marker {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = null;
+  }
+  const folder: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'folder') : null;
+  if (typeof folder !== 'string' || !folder.startsWith('/')) {
+    throw new EmbeddedPostgresError(`${path} does not say where the database is`);
+  }
+  const initialised =
+    typeof value === 'object' && value !== null && Reflect.get(value, 'initialised') === true;
+  return { folder, initialised };
+}

@@ -1,0 +1,174 @@
+/**
+ * A running server as a process: found by its pid file, recognised by its command line, ended by signals. A killed
+ * service leaves its server running, and a pid may belong to somebody else by now: no process gets a signal, and no
+ * pid file is removed, before it is known whose it is.
+ */
+import { execFile } from 'node:child_process';
+import { readFile, rm, stat } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
+import { exists, hasCode, readIfExists } from './file-system.ts';
+import { socketPath } from './socket-folder.ts';
+
+/** What postmaster.pid says (PostgreSQL's `src/include/utils/pidfile.h`, the same lines since version 10). */
+export interface PidFile {
+  readonly pid: number;
+  /** null until the server listens. */
+  readonly socketFolder: string | null;
+  /** `starting`, `stopping` or `ready`; null until the server says so. */
+  readonly status: string | null;
+}
+
+/** The server that runs on a data directory. */
+export type Running =
+  | { readonly kind: 'none' }
+  /** Started with exactly this command line: same binaries, same settings. */
+  | { readonly kind: 'same'; readonly pid: number }
+  | { readonly kind: 'other'; readonly pid: number };
+
+const POLL_INTERVAL_MS = process.platform === 'linux' ? 10 : 50;
+
+/** How long a fast shutdown may take; it writes all that is in memory. */
+const FAST_SHUTDOWN_MS = 60_000;
+/** How long the immediate one may take; it writes nothing and leaves the recovery to the next start. */
+const IMMEDIATE_SHUTDOWN_MS = 10_000;
+
+/** A server writes the file right after it made it. */
+const BROKEN_PID_FILE_MS = 500;
+
+/** null when there is none, or none that names a process. */
+export async function readPidFile(dataFolder: string): Promise<PidFile | null> {
+  const text = await readIfExists(join(dataFolder, 'postmaster.pid'));
+  if (text === null) return null;
+  const lines = text.split('\n').map((line) => line.trim());
+  // A negative pid is a server in single-user mode.
+  const pid = Math.abs(Number(lines[0]));
+  if (!Number.isSafeInteger(pid) || pid === 0) return null;
+  return { pid, socketFolder: lines[4] || null, status: lines[7] || null };
+}
+
+/**
+ * Which server runs on the data directory. Removes a pid file whose pid belongs to another program: PostgreSQL only
+ * asks whether the process exists, and would not start.
+ */
+export async function findRunning(dataFolder: string, commandLine: string): Promise<Running> {
+  const pidFile = await readPidFile(dataFolder);
+  if (pidFile === null) {
+    await removeBrokenPidFile(dataFolder);
+    return { kind: 'none' };
+  }
+  const found = await readCommandLine(pidFile.pid);
+  if (found !== null && (await worksOn(pidFile.pid, found, dataFolder))) {
+    return { kind: found === commandLine ? 'same' : 'other', pid: pidFile.pid };
+  }
+  if (pidFile.socketFolder !== null && (await answers(socketPath(pidFile.socketFolder)))) {
+    throw new EmbeddedPostgresError(
+      `a PostgreSQL server is running on ${dataFolder}, but its process ${pidFile.pid} can't be seen from here ` +
+        '(it may run in another container)',
+    );
+  }
+  if (processExists(pidFile.pid)) await rm(join(dataFolder, 'postmaster.pid'), { force: true });
+  return { kind: 'none' };
+}
+
+/**
+ * The command line of a process, arguments joined by spaces. null when there is no such process, when it has ended and
+ * only waits for its parent to notice, and for an instant while it replaces itself by another program.
+ */
+export async function readCommandLine(pid: number): Promise<string | null> {
+  if (process.platform === 'linux') {
+    try {
+      const text = await readFile(`/proc/${pid}/cmdline`, 'utf8');
+      return text === '' ? null : text.replace(/\0$/, '').replaceAll('\0', ' ');
+    } catch (error) {
+      if (hasCode(error, 'ENOENT', 'ESRCH')) return null;
+      throw error;
+    }
+  }
+  try {
+    const { stdout } = await promisify(execFile)('ps', ['-ww', '-o', 'stat=,command=', '-p', String(pid)]);
+    const [, state, command] = /^\s*(\S+)\s+(.*?)\s*$/.exec(stdout) ?? [];
+    return command === undefined || state?.startsWith('Z') === true ? null : command;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Ends a server and waits until it is gone: first fast (sessions are cut, everything is written), then, when that
+ * takes too long, immediately.
+ */
+export async function terminate(pid: number): Promise<void> {
+  const commandLine = await readCommandLine(pid);
+  if (commandLine === null) return;
+  for (const [signal, patienceMs] of [
+    ['SIGINT', FAST_SHUTDOWN_MS],
+    ['SIGQUIT', IMMEDIATE_SHUTDOWN_MS],
+    ['SIGKILL', IMMEDIATE_SHUTDOWN_MS],
+  ] as const) {
+    sendSignal(pid, signal);
+    const deadline = performance.now() + patienceMs;
+    while (performance.now() < deadline) {
+      if ((await readCommandLine(pid)) !== commandLine) return;
+      await sleep(POLL_INTERVAL_MS);
+    }
+  }
+  throw new EmbeddedPostgresError(`the server process ${pid} can't be ended`);
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (cause) {
+    if (hasCode(cause, 'ESRCH')) return;
+    throw new EmbeddedPostgresError(`the server process ${pid} belongs to another user`, { cause });
+  }
+}
+
+/** Whether a process is a server on this data directory. */
+async function worksOn(pid: number, commandLine: string, dataFolder: string): Promise<boolean> {
+  if (basename(commandLine.split(' -D ')[0] ?? '') !== 'postgres') return false;
+  try {
+    // The server's working directory is its data directory, also after a folder above it was renamed.
+    const [there, here] = await Promise.all([stat(`/proc/${pid}/cwd`), stat(dataFolder)]);
+    return there.dev === here.dev && there.ino === here.ino;
+  } catch {
+    // No /proc, or no right to look (another account's process, in a container).
+    return commandLine.includes(` -D ${dataFolder} `);
+  }
+}
+
+/**
+ * PostgreSQL does not start over a pid file without a pid, such as a power cut may leave. One that a server is about
+ * to fill is left alone.
+ */
+async function removeBrokenPidFile(dataFolder: string): Promise<void> {
+  const path = join(dataFolder, 'postmaster.pid');
+  if (!(await exists(path))) return;
+  await sleep(BROKEN_PID_FILE_MS);
+  if ((await readPidFile(dataFolder)) === null) await rm(path, { force: true });
+}
+
+function processExists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !hasCode(error, 'ESRCH');
+  }
+}
+
+/** Whether anything listens on a Unix socket. */
+async function answers(path: string): Promise<boolean> {
+  return await new Promise<boolean>((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}

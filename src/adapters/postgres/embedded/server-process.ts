@@ -1,0 +1,216 @@
+/**
+ * The server process of one setup, kept alive.
+ *
+ * States: `bringUp` takes over the server that a killed service left behind when it is the one we would start, ends
+ * any other one on our data, and else starts one. From then on the process is watched: when it goes away unasked, it
+ * is brought up again after a growing pause. `stop` ends the watch first, then the process; there is no way back.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../../app/ports.ts';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
+import type { Setup } from './place.ts';
+import { findRunning, readCommandLine, readPidFile, terminate } from './postmaster.ts';
+import type { ServerLog } from './server-log.ts';
+import { type SocketFolder, ensureSocketFolder, removeSocketFolder } from './socket-folder.ts';
+
+export interface ServerProcessOptions {
+  readonly setup: Setup;
+  readonly socketFolder: SocketFolder;
+  readonly serverArguments: readonly string[];
+  readonly log: ServerLog;
+  readonly logger: Logger;
+  /** Makes folders and data ready; called when no server runs, before each start of one. */
+  readonly prepare: () => Promise<void>;
+}
+
+/** The pause before a restart doubles from the first to the last value. */
+const FIRST_PAUSE_MS = 100;
+const LAST_PAUSE_MS = 10_000;
+/** A server that lived this long begins with the first pause again. */
+const STEADY_MS = 60_000;
+
+const READY_POLL_MS = 5;
+const WATCH_INTERVAL_MS = 250;
+/** Recovery after a crash may take minutes; somebody who waits wants to know. */
+const PATIENCE_MS = 10_000;
+
+/** For so long a start is repeated while the remains of a killed server go away. */
+const REMAINS_MS = 15_000;
+/** What the server says then: its sessions hold the shared memory, or another start was quicker. */
+const REMAINS = /pre-existing shared memory block|lock file ".*" already exists|could not lock/;
+
+export class ServerProcess {
+  readonly #options: ServerProcessOptions;
+  readonly #commandLine: string;
+  readonly #abort = new AbortController();
+  #pid: number | null = null;
+  #watch: Promise<void> = Promise.resolve();
+
+  constructor(options: ServerProcessOptions) {
+    this.#options = options;
+    this.#commandLine = [options.setup.binaries.postgres, ...options.serverArguments].join(' ');
+  }
+
+  /**
+   * Returns when the server accepts connections.
+   *
+   * @param verify proves that; when it fails for a server that was taken over, that one is replaced.
+   */
+  async start(verify: () => Promise<void>): Promise<void> {
+    if (await this.#takeOver()) {
+      try {
+        await verify();
+        this.#watch = this.#keepAlive();
+        return;
+      } catch (error) {
+        this.#options.logger.warn({ err: error }, 'the embedded PostgreSQL left running does not answer');
+        await this.#end();
+      }
+    }
+    await this.#bringUp();
+    try {
+      await verify();
+    } catch (error) {
+      await this.#end();
+      throw error;
+    }
+    this.#watch = this.#keepAlive();
+  }
+
+  /** Ends the server and waits until it is gone. */
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#watch;
+    await this.#end();
+    await removeSocketFolder(this.#options.socketFolder);
+  }
+
+  /** Whether the server left running by another process is ours now, and ready. */
+  async #takeOver(): Promise<boolean> {
+    const { setup, logger } = this.#options;
+    const running = await findRunning(setup.place.dataFolder, this.#commandLine);
+    if (running.kind !== 'same') return false;
+    const hasEnded = async () => (await readCommandLine(running.pid)) === null;
+    if (!(await this.#isReady(running.pid, hasEnded))) return false;
+    this.#pid = running.pid;
+    logger.info({ pid: running.pid }, 'the embedded PostgreSQL was still running and is used');
+    return true;
+  }
+
+  async #bringUp(): Promise<void> {
+    const { setup, logger } = this.#options;
+    const running = await findRunning(setup.place.dataFolder, this.#commandLine);
+    if (running.kind !== 'none') {
+      logger.info({ pid: running.pid }, 'ends an embedded PostgreSQL that was left running');
+      await terminate(running.pid);
+    }
+    await this.#options.prepare();
+    await ensureSocketFolder(this.#options.socketFolder, setup.identity);
+    const deadline = performance.now() + REMAINS_MS;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
+      const failure = await this.#launch();
+      if (failure === null) return;
+      if (!REMAINS.test(failure) || performance.now() > deadline || this.#abort.signal.aborted) {
+        throw new EmbeddedPostgresError(`the server ended at its start: ${failure}`);
+      }
+      await this.#pause(pauseMs, true);
+    }
+  }
+
+  /** Starts the server and waits until it is ready; else returns what it said. */
+  async #launch(): Promise<string | null> {
+    const { setup, serverArguments, log, logger } = this.#options;
+    const begin = performance.now();
+    const position = await log.size();
+    const command = setup.identity.command(setup.binaries.postgres, serverArguments);
+    const child = log.withFile((fd) =>
+      spawn(command.file, command.args, {
+        ...command.options,
+        // A session of its own: Ctrl-C in the terminal reaches only the service, which ends the server in due order.
+        detached: true,
+        stdio: ['ignore', fd, fd],
+      }),
+    );
+    const exit = watchExit(child);
+    child.unref();
+    if (child.pid === undefined || !(await this.#isReady(child.pid, async () => exit.reason !== null))) {
+      return [exit.reason, await log.tail(position)].filter(Boolean).join(': ');
+    }
+    this.#pid = child.pid;
+    const tookMs = Math.round(performance.now() - begin);
+    logger.info({ pid: child.pid, tookMs, as: setup.identity.name }, 'the embedded PostgreSQL is ready');
+    return null;
+  }
+
+  /** Waits until the server says that it is ready. False when it ended before. */
+  async #isReady(pid: number, hasEnded: () => Promise<boolean>): Promise<boolean> {
+    const { setup, logger } = this.#options;
+    let noticeAt = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const pidFile = await readPidFile(setup.place.dataFolder);
+      if (pidFile?.pid === pid && pidFile.status === 'ready') return true;
+      if (await hasEnded()) return false;
+      if (performance.now() > noticeAt) {
+        logger.info({ pid, status: pidFile?.status ?? null }, 'waits for the embedded PostgreSQL to recover');
+        noticeAt += PATIENCE_MS;
+      }
+      await sleep(READY_POLL_MS);
+    }
+  }
+
+  /** Runs until `stop`: waits for the end of the server, then brings it up again. */
+  async #keepAlive(): Promise<void> {
+    const { setup, log, logger } = this.#options;
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!this.#abort.signal.aborted) {
+      const since = performance.now();
+      await this.#untilGone();
+      if (this.#abort.signal.aborted) return;
+      logger.error({ log: await log.tail(0), logFile: setup.place.logFile }, 'the embedded PostgreSQL ended');
+      if (performance.now() - since > STEADY_MS) pauseMs = FIRST_PAUSE_MS;
+      while (this.#pid === null && !this.#abort.signal.aborted) {
+        await this.#pause(pauseMs, false);
+        pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS);
+        if (this.#abort.signal.aborted) return;
+        try {
+          await this.#bringUp();
+        } catch (error) {
+          logger.error({ err: error }, 'the embedded PostgreSQL could not be started again');
+        }
+      }
+    }
+  }
+
+  /** Resolves when the server is gone, and `#pid` is null then, or when `stop` was called. */
+  async #untilGone(): Promise<void> {
+    while (this.#pid !== null && !this.#abort.signal.aborted) {
+      if ((await readCommandLine(this.#pid)) !== this.#commandLine) this.#pid = null;
+      else await this.#pause(WATCH_INTERVAL_MS, false);
+    }
+  }
+
+  async #end(): Promise<void> {
+    if (this.#pid === null) return;
+    // Between its end and this call the pid may have become somebody else's.
+    if ((await readCommandLine(this.#pid)) === this.#commandLine) await terminate(this.#pid);
+    this.#pid = null;
+  }
+
+  /** A pause that `stop` cuts short. Without `ref` it keeps no process alive. */
+  async #pause(ms: number, ref: boolean): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#abort.signal, ref }).catch(() => {});
+  }
+}
+
+/** Also the place where a program that can't be started at all is noticed. */
+function watchExit(child: ChildProcess): { reason: string | null } {
+  const exit: { reason: string | null } = { reason: null };
+  child.once('error', (error) => {
+    exit.reason = String(error);
+  });
+  child.once('exit', (code, signal) => {
+    exit.reason = signal === null ? `exit code ${code}` : `signal ${signal}`;
+  });
+  return exit;
+}

@@ -1,0 +1,76 @@
+/**
+ * A real PostgreSQL server without any set-up, for when there is no DATABASE_URL. Binaries come with npm; the data
+ * lies in DATA_DIR; the only way in is a private Unix socket. Unix systems only.
+ *
+ * It is one server for one DATA_DIR: the caller holds the lock of DATA_DIR before it calls.
+ */
+import { mkdir, realpath } from 'node:fs/promises';
+import type { Logger } from '../../../app/ports.ts';
+import { findBinaries } from './binaries.ts';
+import { type EmbeddedConnection, ensureDatabase, initDataFolder } from './init-database.ts';
+import { choosePlace, preparePlace } from './place.ts';
+import { createServerLog } from './server-log.ts';
+import { ServerProcess } from './server-process.ts';
+import { DATABASE, USER, serverArguments } from './settings.ts';
+import { SOCKET_PORT, chooseSocketFolder } from './socket-folder.ts';
+
+export interface EmbeddedPostgresOptions {
+  /** DATA_DIR. Made when missing, readable by its owner only. */
+  readonly dataDir: string;
+  readonly logger: Logger;
+  /**
+   * Parent of the database's folder when root runs the service and nobody else can get into DATA_DIR; see place.ts.
+   * Default `/var/lib/email-worker`.
+   */
+  readonly fallbackFolder?: string;
+}
+
+export interface EmbeddedPostgres {
+  /** Stays the same when the server is restarted. */
+  readonly connection: EmbeddedConnection;
+  /** Ends the server and waits until it is gone. Close the pools first: open sessions are cut. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the server, or takes over one that a killed service left running, and makes the database when it is missing.
+ * When the server ends unasked it is started again; pools reconnect by themselves. Throws `EmbeddedPostgresError`.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { logger } = options;
+  const binaries = await findBinaries();
+  await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
+  const dataDir = await realpath(options.dataDir);
+  const setup = await choosePlace(dataDir, options.fallbackFolder ?? '/var/lib/email-worker', binaries);
+  const { place, identity } = setup;
+  if (place.marker !== null)
+    logger.warn({ folder: place.folder }, 'the database is kept outside of DATA_DIR');
+  const socketFolder = chooseSocketFolder(place, identity);
+  const log = createServerLog(place.logFile, logger);
+  const server = new ServerProcess({
+    setup,
+    socketFolder,
+    serverArguments: serverArguments(place.dataFolder, socketFolder.path, setup.binaries.version),
+    log,
+    logger,
+    prepare: async () => {
+      await preparePlace(setup);
+      await initDataFolder(setup);
+    },
+  });
+  const connection = { host: socketFolder.path, port: SOCKET_PORT, user: USER, database: DATABASE };
+  try {
+    await server.start(() => ensureDatabase(connection));
+  } catch (error) {
+    log.close();
+    throw error;
+  }
+  let stopped: Promise<void> | null = null;
+  return {
+    connection,
+    stop() {
+      stopped ??= server.stop().finally(() => log.close());
+      return stopped;
+    },
+  };
+}

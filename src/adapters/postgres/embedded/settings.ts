@@ -1,0 +1,89 @@
+/**
+ * How the server is set up. Everything stands on its command line, which wins over postgresql.conf: an update of the
+ * service brings its settings with it, and a server that was left behind shows by its command line whether it is the
+ * one that would be started now.
+ */
+import { SOCKET_PORT } from './socket-folder.ts';
+
+/** The superuser, and the only role. */
+export const USER = 'email_worker';
+export const DATABASE = 'email_worker';
+
+/**
+ * `trust` without a password: the only way in is a socket in a folder that only the server's user (and root) can
+ * enter, and they can read the data files as well. A password would lie in a file beside them and protect nothing.
+ *
+ * The builtin C.UTF-8 locale sorts by code point and folds the case of all scripts, alike on every system: no library
+ * update corrupts an index, and the folder may move to another machine. `--locale=C` keeps the system's locales out.
+ */
+export const INITDB_ARGUMENTS: readonly string[] = [
+  `--username=${USER}`,
+  '--auth-local=trust',
+  '--auth-host=reject',
+  '--encoding=UTF8',
+  '--locale=C',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--no-instructions',
+];
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  listen_addresses: '',
+  port: String(SOCKET_PORT),
+  unix_socket_permissions: '0700',
+
+  // A 200 of the API says that the email is on the disk.
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+
+  // A small machine: two pools of this service (20 each) and tools fit; memory is touched only when it is used.
+  max_connections: '60',
+  shared_buffers: '128MB',
+  work_mem: '8MB',
+  maintenance_work_mem: '64MB',
+  max_wal_size: '1GB',
+  checkpoint_timeout: '15min',
+  // Parallel queries need more of /dev/shm than the 64 MB of a container, and short queries gain nothing from them.
+  max_parallel_workers_per_gather: '0',
+  max_parallel_maintenance_workers: '0',
+  jit: 'off',
+
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  lc_messages: 'C',
+  lc_monetary: 'C',
+  lc_numeric: 'C',
+  lc_time: 'C',
+
+  // Standard error is the log file. Failed statements are the service's to report; without `terse`, the details of
+  // others would carry rows with addresses and bodies into the file.
+  log_destination: 'stderr',
+  logging_collector: 'off',
+  log_min_messages: 'log',
+  log_error_verbosity: 'terse',
+  log_checkpoints: 'off',
+};
+
+/** The server's arguments. `version` is that of the binaries: another one makes another command line. */
+export function serverArguments(
+  dataFolder: string,
+  socketFolder: string,
+  version: string,
+): readonly string[] {
+  const settings = {
+    ...SETTINGS,
+    unix_socket_directories: quoteListItem(socketFolder),
+    'email_worker.binaries': version,
+  };
+  return [
+    '-D',
+    dataFolder,
+    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ];
+}
+
+/** The setting is a comma-separated list of paths. */
+function quoteListItem(path: string): string {
+  return `"${path.replaceAll('"', '""')}"`;
+}

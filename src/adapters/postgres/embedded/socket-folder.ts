@@ -1,0 +1,78 @@
+/**
+ * The folder of the server's Unix socket. Whoever can enter it is the database's superuser without a password (see
+ * settings.ts), so it is 0700 and owned by the server's user, always.
+ */
+import { createHash } from 'node:crypto';
+import { chown, lstat, mkdir, rmdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
+import { hasCode } from './file-system.ts';
+import type { Identity } from './identity.ts';
+import type { Place } from './place.ts';
+
+/** The socket's file name is made of it; there is no TCP port. */
+export const SOCKET_PORT = 5432;
+
+/** Bytes of a socket's path, without the closing NUL: `sun_path` has 108 on Linux and 104 on macOS and the BSDs. */
+const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
+
+export interface SocketFolder {
+  readonly path: string;
+  /** True when it lies outside of the database's own folder and is to be removed after use. */
+  readonly temporary: boolean;
+}
+
+/** The path of the server's socket in a folder. */
+export function socketPath(folder: string): string {
+  return join(folder, `.s.PGSQL.${SOCKET_PORT}`);
+}
+
+/** The run folder of the place, or, when that path is too long, a folder named by its hash where temporary files go. */
+export function chooseSocketFolder(place: Place, identity: Identity): SocketFolder {
+  if (fits(place.runFolder)) return { path: place.runFolder, temporary: false };
+  const hash = createHash('sha256').update(place.runFolder).digest('hex').slice(0, 16);
+  const name = `email-worker-${identity.uid}-${hash}`;
+  // TMPDIR may be too long as well, or closed to another account.
+  const parents = identity.kind === 'account' ? ['/tmp'] : [tmpdir(), '/tmp'];
+  const path = parents.map((parent) => join(parent, name)).find(fits);
+  if (path === undefined) throw new EmbeddedPostgresError('no path for its socket is short enough');
+  return { path, temporary: true };
+}
+
+/**
+ * Makes a temporary folder, or makes sure that what is there is ours. Everybody can write to /tmp: somebody else's
+ * folder or link of that name would hand them the database.
+ */
+export async function ensureSocketFolder(folder: SocketFolder, identity: Identity): Promise<void> {
+  if (!folder.temporary) return;
+  try {
+    await mkdir(folder.path, { mode: 0o700 });
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+  }
+  const found = await lstat(folder.path);
+  const own = found.uid === identity.uid || found.uid === process.geteuid?.();
+  if (!found.isDirectory() || !own || (found.mode & 0o077) !== 0) {
+    throw new EmbeddedPostgresError(
+      `${folder.path}, needed for its socket, is not a private folder of this user. ` +
+        'Remove it, or use a shorter path for DATA_DIR',
+    );
+  }
+  if (found.uid !== identity.uid) await chown(folder.path, identity.uid, identity.gid);
+}
+
+/** Removes a temporary folder; the server has removed its socket from it. */
+export async function removeSocketFolder(folder: SocketFolder): Promise<void> {
+  if (!folder.temporary) return;
+  try {
+    await rmdir(folder.path);
+  } catch (error) {
+    // Not empty after a server that was killed. The next start uses the folder again.
+    if (!hasCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST')) throw error;
+  }
+}
+
+function fits(folder: string): boolean {
+  return Buffer.byteLength(socketPath(folder)) <= MAX_SOCKET_PATH_BYTES;
+}

@@ -1,0 +1,35 @@
+/**
+ * The embedded PostgreSQL under a process of its own, so that a test can kill that, or run it as another user.
+ * Argument: JSON of `dataDir` and, if wanted, `fallbackFolder`, `uid`. Answers with one line of JSON.
+ * It runs the built program, because Node 20 can't run TypeScript.
+ */
+import { lockDataDir } from '../../dist/adapters/data-dir/data-dir-lock.js';
+import { startEmbeddedPostgres } from '../../dist/adapters/postgres/embedded/server.js';
+
+const { dataDir, fallbackFolder, uid } = JSON.parse(process.argv[2]);
+const answer = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
+const logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+// All code is loaded by now: the other user need not be able to read the checkout.
+if (uid !== undefined) {
+  process.setgroups([]);
+  process.setgid(uid);
+  process.setuid(uid);
+}
+
+try {
+  const begin = performance.now();
+  await lockDataDir(dataDir);
+  const server = await startEmbeddedPostgres({
+    dataDir,
+    logger,
+    ...(fallbackFolder === undefined ? {} : { fallbackFolder }),
+  });
+  answer({ kind: 'ready', connection: server.connection, tookMs: performance.now() - begin });
+  process.once('SIGTERM', () => {
+    void server.stop().then(() => process.exit(0));
+  });
+  process.stdin.resume();
+} catch (error) {
+  answer({ kind: 'failed', name: error.name, message: error.message });
+}

@@ -1,0 +1,84 @@
+/** A folder in which a test starts embedded servers, and which leaves none of them behind. */
+import { chmod, cp, readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { readPidFile, terminate } from '../../src/adapters/postgres/embedded/postmaster.ts';
+import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
+import { type EmbeddedAnswer, type EmbeddedChildOptions, startEmbeddedChild } from './embedded-child.ts';
+import { silentLogger } from './silent-logger.ts';
+import { type TempFolder, makeTempFolder } from './temp-folder.ts';
+
+export type Ready = Extract<EmbeddedAnswer, { kind: 'ready' }>;
+
+export interface RunningChild extends Ready {
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+export interface EmbeddedWorkspace {
+  /** Everybody may enter it. */
+  readonly folder: string;
+  readonly dataDir: string;
+  /** Starts a process with an embedded server; fails when that does not start. Default `dataDir`: the one above. */
+  start(options?: Partial<EmbeddedChildOptions>): Promise<RunningChild>;
+  /** The same, for a start that is to fail; returns the message. */
+  startInVain(options?: Partial<EmbeddedChildOptions>): Promise<string>;
+  /** A process that is not waited for. */
+  launch(options?: Partial<EmbeddedChildOptions>): ReturnType<typeof startEmbeddedChild>;
+  /** Data directories with a pid file in them. */
+  listServed(): Promise<readonly string[]>;
+  dispose(): Promise<void>;
+}
+
+/** A DATA_DIR with a database in it that no server serves: copying it is quicker than making one for each test. */
+export async function createEmbeddedSeed(): Promise<TempFolder> {
+  const temp = await makeTempFolder();
+  const server = await startEmbeddedPostgres({ dataDir: temp.path, logger: silentLogger });
+  await server.stop();
+  return temp;
+}
+
+/** `seed`: what the default DATA_DIR begins with; without it, that does not exist. */
+export async function createEmbeddedWorkspace(seed?: TempFolder): Promise<EmbeddedWorkspace> {
+  const temp = await makeTempFolder();
+  await chmod(temp.path, 0o755);
+  const dataDir = join(temp.path, 'data');
+  if (seed !== undefined) await cp(seed.path, dataDir, { recursive: true });
+  const children: ReturnType<typeof startEmbeddedChild>[] = [];
+
+  const launch: EmbeddedWorkspace['launch'] = (options) => {
+    const child = startEmbeddedChild({ dataDir, ...options });
+    children.push(child);
+    return child;
+  };
+  const listServed = async () => {
+    const entries = await readdir(temp.path, { recursive: true });
+    return entries
+      .filter((entry) => basename(entry) === 'postmaster.pid')
+      .map((entry) => join(temp.path, dirname(entry)));
+  };
+  return {
+    folder: temp.path,
+    dataDir,
+    launch,
+    listServed,
+    async start(options) {
+      const child = launch(options);
+      const answer = await child.answer;
+      if (answer.kind !== 'ready') throw new Error(answer.message);
+      return { ...answer, stop: child.stop, kill: child.kill };
+    },
+    async startInVain(options) {
+      const answer = await launch(options).answer;
+      if (answer.kind === 'ready') throw new Error('the server started, and should not');
+      return answer.message;
+    },
+    async dispose() {
+      await Promise.all(children.map((child) => child.kill()));
+      for (const dataFolder of await listServed()) {
+        const pidFile = await readPidFile(dataFolder);
+        if (pidFile !== null) await terminate(pidFile.pid);
+      }
+      await temp.remove();
+    },
+  };
+}

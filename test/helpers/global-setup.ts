@@ -1,0 +1,16 @@
+/** Vitest's global set-up: offers the PostgreSQL server of the run; see test-server.ts. */
+import type { TestProject } from 'vitest/node';
+import { offerTestServer } from './test-server.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Where to ask for the server. */
+    testServerPath: string;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const offer = await offerTestServer();
+  project.provide('testServerPath', offer.path);
+  return () => offer.stop();
+}
