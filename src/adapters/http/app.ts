@@ -116,7 +116,7 @@ function registerRoutes(
   routes: RouteTable,
 ): void {
   registerHealthRoutes(app, context);
-  registerDocumentRoutes(app, routes);
+  registerDocumentRoutes(app, context, routes);
   app.register(async (secured: HttpServer) => {
     secured.addHook('onRequest', authenticate);
     registerThreadRoutes(secured, context);

@@ -2,7 +2,7 @@
  * JSON schemas that several routes share. They give types, validation and the OpenAPI document.
  */
 import type { XStatic } from 'typebox/schema';
-import { ERRORS } from '../../core/errors.ts';
+import { ERRORS, ServiceError } from '../../core/errors.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 
 /** Any UUID of RFC 9562 §4; upper case is accepted and made lower-case. */
@@ -131,6 +131,19 @@ export function errorResponses(...codes: readonly ErrorCode[]): Record<number, o
   );
 }
 
+/** Stands for what a text names. */
+const EXAMPLE_VALUES = {
+  field: 'attachments[0].content',
+  value: 'ann@example',
+  limit: 100,
+  detail: 'limit darf höchstens 200 sein.',
+} as const;
+
 function examplesOf(codes: readonly ErrorCode[]): Record<string, { value: object }> {
-  return Object.fromEntries(codes.map((code) => [code, { value: { error: ERRORS[code].text, code } }]));
+  return Object.fromEntries(
+    codes.map((code) => [
+      code,
+      { value: { error: new ServiceError(code, { values: EXAMPLE_VALUES }).text, code } },
+    ]),
+  );
 }

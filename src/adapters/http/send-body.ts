@@ -48,6 +48,14 @@ export const SendBody = {
   title: 'SendRequest',
   additionalProperties: false,
   required: ['to', 'subject'],
+  examples: [
+    {
+      to: 'Ann Example <ann@example.com>, bob@example.com',
+      subject: 'Ihr Angebot',
+      text_body: 'Guten Tag, ...',
+      attachments: [{ filename: 'angebot.txt', content: 'SGFsbG8=', content_type: 'text/plain' }],
+    },
+  ],
   anyOf: [
     { required: ['text_body'], properties: { text_body: { type: 'string', minLength: 1 } } },
     { required: ['html_body'], properties: { html_body: { type: 'string', minLength: 1 } } },

@@ -4,7 +4,9 @@
 import Fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import type { StaticDocumentSpec } from '@fastify/swagger';
-import type { HttpServer } from '../context.ts';
+import { ServiceError } from '../../../core/errors.ts';
+import type { HttpContext, HttpServer } from '../context.ts';
+import { createErrorHandler } from '../error-handler.ts';
 import { buildOpenApiDocument } from '../openapi.ts';
 import type { RouteTable } from '../route-table.ts';
 import { errorResponses } from '../schemas.ts';
@@ -24,7 +26,7 @@ const PAGE_CSP = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export function registerDocumentRoutes(app: HttpServer, routes: RouteTable): void {
+export function registerDocumentRoutes(app: HttpServer, context: HttpContext, routes: RouteTable): void {
   const document = once(() => buildOpenApiDocument(routes.documented()));
   app.get(
     DOCUMENT_PATH,
@@ -44,7 +46,7 @@ export function registerDocumentRoutes(app: HttpServer, routes: RouteTable): voi
     async () => document(),
   );
 
-  const page = once(() => buildPage(document));
+  const page = once(() => buildPage(context, document));
   app.addHook('onClose', async () => {
     if (page.started()) await (await page()).close();
   });
@@ -63,19 +65,26 @@ export function registerDocumentRoutes(app: HttpServer, routes: RouteTable): voi
 }
 
 /** The page is an application of its own, made when first asked for: its files take time to load. */
-async function buildPage(document: () => Promise<object>): Promise<FastifyInstance> {
+async function buildPage(
+  { limits, logger }: HttpContext,
+  document: () => Promise<object>,
+): Promise<FastifyInstance> {
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
     import('@fastify/swagger'),
     import('@fastify/swagger-ui'),
   ]);
   const page = Fastify({ logger: false });
+  page.setErrorHandler(createErrorHandler(limits, logger));
+  page.setNotFoundHandler(() => {
+    throw new ServiceError('not_found');
+  });
   const specification = { document: await document() } as StaticDocumentSpec;
   await page.register(swagger, { mode: 'static', specification });
   await page.register(swaggerUi, {
     routePrefix: PAGE_PATH,
     staticCSP: PAGE_CSP,
     theme: { title: 'email-worker API' },
-    uiConfig: { url: DOCUMENT_PATH, docExpansion: 'list', deepLinking: true },
+    uiConfig: { url: DOCUMENT_PATH, docExpansion: 'list', deepLinking: true, validatorUrl: null },
   });
   page.addHook('onSend', (_request, reply, _payload, done) => {
     reply.header('x-content-type-options', 'nosniff');

@@ -1,0 +1,30 @@
+/**
+ * Writes docs/openapi.json from the routes, with `npm run build` before. With --check it only says whether the file
+ * is fresh.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { createHttpApp } from '../dist/adapters/http/app.js';
+
+const FILE = new URL('../docs/openapi.json', import.meta.url);
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const { fastify } = createHttpApp({
+  application: {},
+  spool: {},
+  secrets: ['unused'],
+  logger: silent,
+  clock: () => new Date(),
+});
+const response = await fastify.inject('/api/openapi.json');
+await fastify.close();
+
+const generated = { 'x-generated-by': 'scripts/openapi.mjs', ...response.json() };
+const text = `${JSON.stringify(generated, null, 2)}\n`;
+if (process.argv.includes('--check')) {
+  if ((await readFile(FILE, 'utf8')) !== text) {
+    console.error('docs/openapi.json is stale: run node scripts/openapi.mjs');
+    process.exitCode = 1;
+  }
+} else {
+  await writeFile(FILE, text);
+}
