@@ -74,7 +74,11 @@ async function mergeThreads(trx: Transaction<Database>, ids: readonly string[]):
   if (mergedIds.length === 0) return survivor.id;
 
   for (const table of ['thread_message_ids', 'emails', 'thread_aliases'] as const) {
-    await trx.updateTable(table).set({ thread_id: survivor.id }).where('thread_id', 'in', mergedIds).execute();
+    await trx
+      .updateTable(table)
+      .set({ thread_id: survivor.id })
+      .where('thread_id', 'in', mergedIds)
+      .execute();
   }
   await trx.deleteFrom('email_threads').where('id', 'in', mergedIds).execute();
   await trx

@@ -24,7 +24,9 @@ export async function migrateToLatest(pool: Pool, db: Kysely<Database>): Promise
     );
     const version = rows[0]?.version ?? 0;
     if (version < MIN_SERVER_VERSION) {
-      throw new Error(`PostgreSQL 15 or later is needed, the server is version ${Math.floor(version / 10_000)}`);
+      throw new Error(
+        `PostgreSQL 15 or later is needed, the server is version ${Math.floor(version / 10_000)}`,
+      );
     }
     // Kysely's own lock covers the migrations, but not the making of its tables.
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);

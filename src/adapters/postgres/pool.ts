@@ -7,7 +7,8 @@ import type { Database } from './database.ts';
 
 export interface PoolOptions {
   /** A `postgres://` address, or the parts of one. */
-  readonly connection: string | { host: string; port: number; user: string; database: string; password?: string };
+  readonly connection:
+    string | { host: string; port: number; user: string; database: string; password?: string };
   readonly maxConnections: number;
   /** How long to wait for a connection, in ms. */
   readonly connectTimeoutMs: number;
@@ -71,7 +72,8 @@ export function isRetryable(error: unknown): boolean {
 export function isAway(error: unknown): boolean {
   const code = sqlState(error);
   // pg's own errors ("Connection terminated unexpectedly", "Query read timeout", …) have no code.
-  if (code === null) return error instanceof Error && /timeout|terminat|not queryable|ended/i.test(error.message);
+  if (code === null)
+    return error instanceof Error && /timeout|terminat|not queryable|ended/i.test(error.message);
   return AWAY.has(code) || AWAY_CLASSES.has(code.slice(0, 2)) || /^E[A-Z]{3,}/.test(code);
 }
 

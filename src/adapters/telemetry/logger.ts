@@ -6,5 +6,5 @@ import type { Logger } from '../../app/ports.ts';
 const REDACTED = ['authorization', 'password', 'secret', 'pass', '*.authorization', '*.password', '*.secret', '*.pass'];
 
 export function createLogger(level: string): Logger {
-  return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED });
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED });
 }

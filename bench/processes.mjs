@@ -1,0 +1,75 @@
+/** The processes of a measurement: each part runs in one of its own, as it would in use. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const here = (file) => fileURLToPath(new URL(file, import.meta.url));
+
+export const SECRET = 'bench-secret-of-32-characters-12';
+
+/** Starts a program and waits for the line that matches `ready`; returns its first group. */
+async function start(file, args, env, ready, cwd) {
+  const child = spawn(process.execPath, [file, ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    cwd,
+  });
+  const lines = createInterface({ input: child.stdout });
+  const exited = once(child, 'exit');
+  const match = await Promise.race([
+    (async () => {
+      for await (const line of lines) {
+        const found = ready.exec(line);
+        if (found) return found[1];
+      }
+      throw new Error(`${file} ended before it was ready`);
+    })(),
+    exited.then(([code]) => {
+      throw new Error(`${file} ended with ${code}`);
+    }),
+  ]);
+  child.stdout.resume();
+  return {
+    value: match,
+    async stop() {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+/** An SMTP server that takes and counts everything. */
+export async function startSink() {
+  const { value, stop } = await start(here('sink.mjs'), [], {}, /^port (\d+)/);
+  return { port: Number(value), stop };
+}
+
+/** The service with an embedded database in a fresh folder. */
+export async function startService(env = {}) {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'email-worker-bench-'));
+  const { value, stop } = await start(
+    here('../dist/main.js'),
+    [],
+    { PORT: '0', DATA_DIR: dataDir, API_SECRET: SECRET, LOG_LEVEL: 'info', ...env },
+    /"url":"([^"]+)".*is ready/,
+    dataDir,
+  );
+  return {
+    url: value,
+    dataDir,
+    async stop() {
+      await stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Bare Fastify with `pg` and one prepared query, on the same database. */
+export async function startBareReader(dataDir) {
+  const { value, stop } = await start(here('bare-reader.mjs'), [dataDir], {}, /^url (\S+)/);
+  return { url: value, stop };
+}
