@@ -127,9 +127,9 @@ describe('a composed message', () => {
         const all = [draft.from, ...draft.to, ...draft.cc];
         if (!all.every(isReadByMailparser)) return;
         const parsed = [mail.from, mail.to, mail.cc].flatMap(addresses);
-        expect(parsed.filter(({ address }) => Boolean(address)).map(({ address }) => address)).toEqual(
-          all.map(addrSpec),
-        );
+        const found = parsed.flatMap(({ address }) => address || []);
+        // mailparser shows A-labels as Unicode.
+        expect(found).toEqual(all.map((one) => addrSpec(one).replace(/xn--p1ai$/, 'рф')));
       }),
       { numRuns: 500 },
     );

@@ -1,10 +1,10 @@
 /**
  * Text bodies as 7-bit lines: as they are, quoted-printable (RFC 2045 §6.7) or base64, whichever arrives unchanged
- * at the lowest cost.
+ * at the lowest cost, with some preference for what a person can read in the source.
  */
 import { ServiceError } from '../errors.ts';
 import { encodeBase64Lines } from './base64.ts';
-import { QUOTED_PRINTABLE_LINE_CHARS, TEXT_LINE_OCTETS } from './limits.ts';
+import { QUOTED_PRINTABLE_ADVANTAGE, QUOTED_PRINTABLE_LINE_CHARS, TEXT_LINE_OCTETS } from './limits.ts';
 
 export interface EncodedText {
   readonly transferEncoding: '7bit' | 'quoted-printable' | 'base64';
@@ -41,7 +41,8 @@ export function encodeText(text: string, field: string, keepsPlain: boolean): En
   const { plain, quotedOctets, lines } = measure(bytes);
   if (plain && keepsPlain) return { transferEncoding: '7bit', bytes };
   const base64Octets = Math.ceil(bytes.length / 3) * 4;
-  if (quotedOctets > base64Octets) return { transferEncoding: 'base64', bytes: encodeBase64Lines(bytes) };
+  if (quotedOctets > base64Octets * QUOTED_PRINTABLE_ADVANTAGE)
+    return { transferEncoding: 'base64', bytes: encodeBase64Lines(bytes) };
   return { transferEncoding: 'quoted-printable', bytes: encodeQuotedPrintable(bytes, quotedOctets, lines) };
 }
 

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { asciiFilename, displayFilename, storageFilename } from './filename.ts';
+
+const NONE: ReadonlySet<string> = new Set();
+
+describe('displayFilename', () => {
+  it.each([
+    ['a plain name', 'Rechnung.pdf', 'Rechnung.pdf'],
+    ['Unicode', 'Größe 日本 😀.pdf', 'Größe 日本 😀.pdf'],
+    ['a Unix path', '../../etc/passwd', 'passwd'],
+    ['a Windows path', 'C:\\Users\\max\\x.doc', 'x.doc'],
+    ['a folder', 'a/b/', 'b'],
+    ['dots only', '..', 'attachment'],
+    ['nothing', ' ', 'attachment'],
+    ['slashes only', '///', 'attachment'],
+    ['control characters', 'a\r\nBcc: b\0.txt', 'aBcc: b.txt'],
+    ['a right-to-left override', 'rechnung\u202efdp.exe', 'rechnungfdp.exe'],
+    ['white space around', ' \ta b.txt\u00a0', 'a b.txt'],
+    ['a lone surrogate', 'a\ud800.txt', 'a\ufffd.txt'],
+    ['a hidden file', '.env', '.env'],
+    ['a path that hides behind controls', 'a/\u0000', 'a'],
+  ])('cleans %s', (_, given, expected) => {
+    expect(displayFilename(given)).toBe(expected);
+  });
+
+  it('cuts in front of the extension and between characters', () => {
+    const name = displayFilename(`${'ü'.repeat(200)}.pdf`);
+    expect(name).toBe(`${'ü'.repeat(125)}.pdf`);
+    expect(displayFilename(`a${'😀'.repeat(100)}`)).toBe(`a${'😀'.repeat(63)}`);
+    expect(displayFilename(`a.${'b'.repeat(300)}`)).toBe(`a.${'b'.repeat(253)}`);
+  });
+});
+
+describe('storageFilename', () => {
+  it.each([
+    ['a plain name', 'Rechnung.pdf', 'Rechnung.pdf'],
+    ['what paths must not hold', 'a:b*c?"d"<e>|f/g\\h.txt', 'a_b_c__d__e__f_g_h.txt'],
+    ['decomposed letters', 'Gro\u0308ße.pdf', 'Größe.pdf'],
+    ['leading dots', '..env', 'env'],
+    ['trailing dots and spaces', 'a. .', 'a'],
+    ['dots only', '...', 'attachment'],
+    ['a device of Windows', 'CON', '_CON'],
+    ['a device with an extension', 'com1.tar.gz', '_com1.tar.gz'],
+    ['a device with a superscript', 'LPT¹.txt', '_LPT¹.txt'],
+    ['what only starts like a device', 'console.txt', 'console.txt'],
+  ])('makes %s safe', (_, display, expected) => {
+    expect(storageFilename(display, NONE)).toBe(expected);
+  });
+
+  it('numbers names that are taken, without regard to case', () => {
+    const taken = new Set(['Name.pdf', 'name (2).PDF', 'größe']);
+    expect(storageFilename('name.pdf', taken)).toBe('name (3).pdf');
+    expect(storageFilename('GRÖSSE', taken)).toBe('GRÖSSE (2)');
+    expect(storageFilename('other.pdf', taken)).toBe('other.pdf');
+  });
+
+  it('makes room for the number', () => {
+    const name = `${'a'.repeat(300)}.tar`;
+    const first = storageFilename(name, NONE);
+    const second = storageFilename(name, new Set([first]));
+    expect(first).toBe(`${'a'.repeat(195)}.tar`);
+    expect(second).toBe(`${'a'.repeat(192)} (2).tar`);
+  });
+});
+
+describe('asciiFilename', () => {
+  it('drops accents, replaces the rest and keeps the extension', () => {
+    expect(asciiFilename('Übersicht für "日本".pdf')).toBe('Ubersicht fur ___.pdf');
+    expect(asciiFilename(`${'ü'.repeat(100)}.pdf`)).toBe(`${'u'.repeat(56)}.pdf`);
+  });
+});
