@@ -39,7 +39,7 @@ export interface MailServers {
 }
 
 /** Why the servers can't be started here; null when they can. */
-export function mailServersAvailable(): string | null {
+function mailServersAvailable(): string | null {
   if (process.getuid?.() !== 0) return 'Postfix and Dovecot can only be started by root';
   for (const file of NEEDED_FILES) {
     try {
@@ -82,7 +82,7 @@ async function startIn(root: string): Promise<MailServers> {
     bob: { address: 'bob@example.test', password: 'bob-password' },
   } as const;
   const [smtpPort, submissionPort, imapPort] = await findFreePorts();
-  const owner = { uid: numericId('passwd', 'mail'), gid: numericId('group', 'mail') };
+  const owner = { uid: await findId('passwd', 'mail'), gid: await findId('group', 'mail') };
   const plan: MailServerPlan = { root, smtpPort, submissionPort, imapPort, users, owner };
   await writeFiles(plan);
   const dovecot = startDaemon(DOVECOT, ['-F', '-c', path.join(root, 'dovecot.conf')]);
@@ -132,8 +132,8 @@ async function writeFiles(plan: MailServerPlan): Promise<void> {
   });
   await writeFile(at('passwords'), passwords.join(''), { mode: 0o644 });
 
-  const postfixUser = numericId('passwd', 'postfix');
-  const postdropGroup = numericId('group', 'postdrop');
+  const postfixUser = await findId('passwd', 'postfix');
+  const postdropGroup = await findId('group', 'postdrop');
   await mkdir(at('postfix'));
   await writeFile(at('postfix', 'main.cf'), postfixConfig(plan));
   await writeFile(at('postfix', 'master.cf'), postfixServices(plan));
@@ -154,8 +154,12 @@ async function readLogs(root: string): Promise<string> {
   return logs.join('');
 }
 
-function numericId(database: 'passwd' | 'group', name: string): number {
-  return Number(execFileSync('getent', [database, name]).toString().split(':')[2]);
+/** The packages make their users and groups in these files. */
+async function findId(database: 'passwd' | 'group', name: string): Promise<number> {
+  const entries = (await readFile(`/etc/${database}`, 'utf8')).split('\n').map((line) => line.split(':'));
+  const id = entries.find(([entryName]) => entryName === name)?.[2];
+  if (id === undefined) throw new Error(`${name} is not in /etc/${database}`);
+  return Number(id);
 }
 
 /** Postfix can't be given port 0. All are held at once, so that they differ. */

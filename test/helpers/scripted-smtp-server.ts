@@ -8,7 +8,7 @@ import { TLSSocket } from 'node:tls';
 import type { TestCertificate } from './certificate.ts';
 
 /** Where the script may step in; `message` comes once for each message, when its first 64 KiB are there. */
-export type Step =
+type Step =
   'connect' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'message' | 'dot' | 'rset' | 'quit';
 
 /** The line is cut with RST. */
@@ -21,7 +21,7 @@ export const SILENCE = Symbol('silence');
 /** Text goes out as it is, several pieces apart in time; a symbol ends the session. */
 export type Reaction = string | Buffer | typeof RESET | typeof CLOSE | typeof SILENCE;
 
-export interface StepContext {
+interface StepContext {
   /** Number of the connection, from 1. */
   readonly connection: number;
   /** How often this step happened on this connection, from 1. */
@@ -34,7 +34,7 @@ export type Script = Partial<
   Record<Step, (context: StepContext) => Reaction | readonly Reaction[] | undefined>
 >;
 
-export interface ReceivedMessage {
+interface ReceivedMessage {
   readonly mailFrom: string;
   readonly rcptTo: readonly string[];
   /** As on the wire, dot-stuffing undone, without the final dot. */
@@ -151,6 +151,7 @@ async function serve(
       if (typeof reaction === 'symbol') {
         if (reaction === RESET) plain.resetAndDestroy();
         if (reaction === CLOSE) socket.end();
+        if (reaction === SILENCE) socket.pause();
         return null;
       }
       // Apart in time, so that they arrive in pieces.

@@ -158,6 +158,23 @@ export function createSessionPool(
     if (waiters.length + lent + opening === 0) onDrained();
   }
 
+  function release(session: SmtpSession, condition: SessionOutcome['session']): void {
+    if (condition === 'reset') {
+      // It stays lent until the server has confirmed that the transaction is over.
+      void session.reset().then((ok) => release(session, ok ? 'ready' : 'dead'));
+      return;
+    }
+    lent -= 1;
+    if (condition === 'ready' && session.messages < limits.maxMessagesPerConnection) {
+      serve(session);
+      return;
+    }
+    if (condition === 'ready') retire(session);
+    else session.destroy();
+    openMore();
+    checkDrained();
+  }
+
   async function drain(): Promise<void> {
     await new Promise<void>((resolve) => {
       onDrained = resolve;
@@ -199,22 +216,7 @@ export function createSessionPool(
         throw error;
       }
     },
-    release(session, condition) {
-      if (condition === 'reset') {
-        // It stays lent until the server has confirmed that the transaction is over.
-        void session.reset().then((ok) => this.release(session, ok ? 'ready' : 'dead'));
-        return;
-      }
-      lent -= 1;
-      if (condition === 'ready' && session.messages < limits.maxMessagesPerConnection) {
-        serve(session);
-        return;
-      }
-      if (condition === 'ready') retire(session);
-      else session.destroy();
-      openMore();
-      checkDrained();
-    },
+    release,
     close() {
       closing ??= drain();
       return closing;

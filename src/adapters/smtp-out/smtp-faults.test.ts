@@ -149,6 +149,7 @@ const CASES: readonly FaultCase[] = [
     { data: () => '250 Ok\r\n' },
     /DATA was answered with 250 Ok/,
   ),
+  lost('354 and 250 to DATA', { data: () => '354 Go\r\n250 Ok\r\n' }, /before it was sent/),
   {
     name: '554 to DATA',
     script: { data: () => '554 5.7.1 No\r\n' },
@@ -159,6 +160,7 @@ const CASES: readonly FaultCase[] = [
   },
   { ...lost('a closed line in mid-message', { message: () => CLOSE }, /during/), content: LARGE },
   { ...lost('a reset line in mid-message', { message: () => RESET }, /during/), content: LARGE },
+  { ...lost('a server that reads no more', { message: () => SILENCE }, /during.*Timeout/), content: LARGE },
   { ...lost('552 in mid-message', { message: () => '552 5.3.4 Too big\r\n' }, /during/), content: LARGE },
   { ...lost('250 in mid-message', { message: () => '250 2.0.0 Ok\r\n' }, /during/), content: LARGE },
   unknown('a closed line after the dot', CLOSE, /^no valid reply to the end of the message: /),

@@ -86,7 +86,7 @@ export function createSession(
     let deadline: NodeJS.Timeout | undefined;
     const message = new MessageStream(
       content,
-      () => refuseToStart(connection.library.lastServerResponse),
+      () => refuseToStart(connection),
       () => {
         // The socket's own timer counts silence of both sides; from here on we wait for one reply only.
         connection.setSocketTimeout(0);
@@ -212,11 +212,13 @@ function findObstacle(connection: Connection, envelope: Envelope, content: Conte
 
 /**
  * nodemailer takes 2yz for an answer to DATA as well. RFC 5321 §4.3.2 knows only 354, and a 2yz there is the sign of
- * replies out of step: the message would be read as commands.
+ * replies out of step: the message would be read as commands. So is a reply that came before the message was sent:
+ * it would be taken for the reply to the message.
  */
-function refuseToStart(reply: string | false): Error | null {
-  if (reply !== false && reply.startsWith('354')) return null;
-  return new Error(`DATA was answered with ${cleanReplyText(String(reply))}`);
+function refuseToStart(connection: Connection): Error | null {
+  const reply = String(connection.library.lastServerResponse);
+  if (!reply.startsWith('354')) return new Error(`DATA was answered with ${cleanReplyText(reply)}`);
+  return connection.inStep ? null : new Error('the server answered the message before it was sent');
 }
 
 function refusedRecipients(books: EnvelopeBooks): RefusedRecipients {

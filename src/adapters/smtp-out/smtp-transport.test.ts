@@ -1,14 +1,12 @@
-/** Against smtp-server, a real server: TLS, AUTH, partial refusals, what EHLO offers, and files. */
+/** Against a real server: envelopes, partial refusals, what EHLO offers, and files. */
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { SMTPServer } from 'smtp-server';
-import type { SMTPServerOptions } from 'smtp-server';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createCertificate } from '../../../test/helpers/certificate.ts';
-import { CLOSE, startScriptedServer } from '../../../test/helpers/scripted-smtp-server.ts';
-import type { Reaction, ScriptedServerOptions } from '../../../test/helpers/scripted-smtp-server.ts';
+import { startRealSmtpServer } from '../../../test/helpers/real-smtp-server.ts';
+import type { RealSmtpServer } from '../../../test/helpers/real-smtp-server.ts';
+import { startScriptedServer } from '../../../test/helpers/scripted-smtp-server.ts';
+import type { ScriptedServerOptions } from '../../../test/helpers/scripted-smtp-server.ts';
 import type { Content, Envelope, Logger, Transport } from '../../app/ports.ts';
 import { Connection } from './smtp-connection.ts';
 import { MessageStream } from './message-stream.ts';
@@ -20,25 +18,11 @@ const ENVELOPE: Envelope = { mailFrom: 'sender@example.com', rcptTo: ['a@example
 const RAW = Buffer.from('Subject: x\r\n\r\nHello\r\n.\r\n..two\r\n');
 const SMALL: Content = { kind: 'bytes', bytes: RAW };
 
-interface Taken {
-  readonly mailFrom: string;
-  readonly mailArguments: unknown;
-  readonly rcptTo: readonly string[];
-  readonly data: Buffer;
-  readonly secure: boolean;
-  readonly user: string | undefined;
-}
-
 const open: { close(): Promise<unknown> }[] = [];
 let folder: string;
-let tls: { cert: string; key: string };
-let caFile: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'smtp-out-'));
-  tls = createCertificate();
-  caFile = path.join(folder, 'ca.pem');
-  await writeFile(caFile, tls.cert);
 });
 
 afterEach(async () => {
@@ -49,47 +33,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function startServer(options: SMTPServerOptions = {}): Promise<{ port: number; taken: Taken[] }> {
-  const taken: Taken[] = [];
-  const server = new SMTPServer({
-    authOptional: true,
-    disableReverseLookup: true,
-    size: 50_000_000,
-    disabledCommands: ['STARTTLS', 'AUTH'],
-    ...tls,
-    onAuth: ({ username, password }, _, done) => {
-      if (username === 'alice' && password === 'hush: ü@/') done(null, { user: username });
-      else done(new Error('Invalid username or password'));
-    },
-    onRcptTo: ({ address }, _, done) => {
-      const code = { u: 550, f: 452 }[address[0]!];
-      done(code === undefined ? null : Object.assign(new Error('5.1.1 Not here'), { responseCode: code }));
-    },
-    onData: (stream, session, done) => {
-      const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.on('end', () => {
-        const { mailFrom, rcptTo } = session.envelope;
-        if (mailFrom === false) throw new Error('no sender');
-        taken.push({
-          mailFrom: mailFrom.address,
-          mailArguments: mailFrom.args,
-          rcptTo: rcptTo.map(({ address }) => address),
-          data: Buffer.concat(chunks),
-          secure: session.secure,
-          user: session.user,
-        });
-        done();
-      });
-    },
-    ...options,
-  });
-  server.on('error', () => {});
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  open.push({ close: () => new Promise((resolve) => server.close(() => resolve(undefined))) });
-  return { port: (server.server.address() as AddressInfo).port, taken };
+async function startServer(): Promise<RealSmtpServer> {
+  const server = await startRealSmtpServer();
+  open.push(server);
+  return server;
 }
 
 async function startScripted(options: ScriptedServerOptions): ReturnType<typeof startScriptedServer> {
@@ -103,8 +50,6 @@ function connect(url: string): Transport {
   open.unshift(transport);
   return transport;
 }
-
-const LOGIN = `alice:${encodeURIComponent('hush: ü@/')}@`;
 
 describe('a message', () => {
   it('arrives byte for byte, with its envelope', async () => {
@@ -249,150 +194,6 @@ describe('a message', () => {
     expect(result).toMatchObject({ kind: 'refused', detail: expect.stringMatching(/during.*another size/) });
     expect(server.received).toHaveLength(0);
     await expect.poll(() => server.open).toBe(0);
-  });
-});
-
-describe('TLS', () => {
-  it.each([
-    ['smtp', 'starttls=required', true],
-    ['smtp', 'starttls=if_offered', true],
-    ['smtp', 'starttls=off', false],
-    ['smtps', 'name=client.example', true],
-  ])('is used as %s:// with %s says', async (protocol, query, secure) => {
-    const { port, taken } = await startServer({ secure: protocol === 'smtps', disabledCommands: [] });
-    const transport = connect(`${protocol}://${LOGIN}localhost:${port}?tls_ca=${caFile}&${query}`);
-    const result = await transport.send(ENVELOPE, SMALL);
-    // smtp-server takes no AUTH in plain text.
-    expect(result.kind).toBe(secure ? 'accepted' : 'refused');
-    expect(taken.map((message) => [message.secure, message.user])).toEqual(secure ? [[true, 'alice']] : []);
-    const verified = await transport.verify().then(
-      () => true,
-      () => false,
-    );
-    expect(verified).toBe(secure);
-  });
-
-  it.each([
-    ['an unknown authority', {}, '', /self-signed certificate/],
-    ['another name', { names: ['other.example'] }, 'tls_ca', /Hostname\/IP does not match/],
-    ['a time that is over', { notAfter: new Date(Date.now() - 1000) }, 'tls_ca', /expired/],
-  ])('refuses a certificate with %s, unless told not to look', async (_, options, trust, detail) => {
-    const certificate = createCertificate(options);
-    const ca = path.join(folder, `${trust}-${Object.keys(options).join()}.pem`);
-    await writeFile(ca, certificate.cert);
-    for (const [protocol, secure] of [
-      ['smtp', false],
-      ['smtps', true],
-    ] as const) {
-      const { port, taken } = await startServer({ secure, disabledCommands: ['AUTH'], ...certificate });
-      const url = `${protocol}://localhost:${port}?${trust ? `tls_ca=${ca}` : 'starttls=required'.slice(0, secure ? 0 : 99)}`;
-      const strict = connect(url);
-      const result = await strict.send(ENVELOPE, SMALL);
-      expect(result).toMatchObject({
-        kind: 'refused',
-        temporary: true,
-        detail: expect.stringMatching(detail),
-      });
-      await expect(strict.verify()).rejects.toThrow(detail);
-      expect(taken).toEqual([]);
-      const lenient = connect(`${protocol}://localhost:${port}?tls_verify=false`);
-      expect((await lenient.send(ENVELOPE, SMALL)).kind).toBe('accepted');
-      expect(taken).toMatchObject([{ secure: true }]);
-    }
-  });
-
-  it('is 1.2 or later', async () => {
-    const { port } = await startServer({
-      secure: true,
-      maxVersion: 'TLSv1.1',
-      minVersion: 'TLSv1',
-    } as SMTPServerOptions);
-    const result = await connect(`smtps://localhost:${port}?tls_verify=false`).send(ENVELOPE, SMALL);
-    expect(result).toMatchObject({ kind: 'refused', temporary: true });
-  });
-
-  it('that is required and not offered stops the message', async () => {
-    const server = await startScripted({ script: { starttls: () => '502 5.5.1 No such command\r\n' } });
-    const result = await connect(`smtp://127.0.0.1:${server.port}?starttls=required`).send(ENVELOPE, SMALL);
-    expect(result).toMatchObject({ kind: 'refused', temporary: true, reply: { code: 502 } });
-    expect(server.commands.some((command) => command.startsWith('MAIL'))).toBe(false);
-  });
-
-  it('that fails is not replaced by plain text', async () => {
-    const script = { starttls: () => '454 4.7.0 Not now\r\n' };
-    const server = await startScripted({ script, certificate: tls });
-    const result = await connect(`smtp://127.0.0.1:${server.port}`).send(ENVELOPE, SMALL);
-    expect(result).toMatchObject({ kind: 'refused', temporary: true, reply: { code: 454 } });
-    expect(server.received).toEqual([]);
-  });
-
-  it('forgets what was said in plain text behind the answer to STARTTLS', async () => {
-    const injected = '220 2.0.0 Go\r\n250-evil.test\r\n250 AUTH PLAIN\r\n';
-    const server = await startScripted({
-      script: { starttls: () => injected },
-      certificate: tls,
-      extensions: ['PIPELINING'],
-    });
-    const transport = connect(`smtp://${LOGIN}localhost:${server.port}?tls_ca=${caFile}`);
-    const result = await transport.send(ENVELOPE, SMALL);
-    expect(result).toMatchObject({ kind: 'refused', detail: expect.stringMatching(/offers no AUTH/) });
-    expect(server.commands.some((command) => /AUTH|MAIL/.test(command))).toBe(false);
-  });
-});
-
-describe('credentials', () => {
-  it('are refused with a temporary result, as that says nothing about the message', async () => {
-    const { port, taken } = await startServer({ disabledCommands: [] });
-    const transport = connect(`smtp://alice:wrong-hush@localhost:${port}?tls_ca=${caFile}`);
-    const result = await transport.send(ENVELOPE, SMALL);
-    expect(result).toMatchObject({ kind: 'refused', temporary: true, reply: { code: 535 } });
-    expect(result.detail).toMatch(/AUTH PLAIN was refused: 535/);
-    await expect(transport.verify()).rejects.toThrow(/535/);
-    expect(taken).toEqual([]);
-  });
-
-  it.each(['PLAIN', 'LOGIN', 'CRAM-MD5'])('work with %s', async (method) => {
-    const { port, taken } = await startServer({
-      disabledCommands: ['STARTTLS'],
-      allowInsecureAuth: true,
-      authMethods: [method],
-      onAuth: (auth, _, done) => {
-        const right = auth.password === 'hush: ü@/' || auth.validatePassword('hush: ü@/');
-        done(right ? null : new Error('no'), right ? { user: auth.username } : undefined);
-      },
-    });
-    const transport = connect(`smtp://${LOGIN}localhost:${port}?auth_method=${method}`);
-    expect((await transport.send(ENVELOPE, SMALL)).kind).toBe('accepted');
-    expect(taken).toMatchObject([{ user: 'alice' }]);
-  });
-
-  it('are not sent in plain text to another host, unless allowed', async () => {
-    // 0.0.0.0 reaches this machine but is not a loopback address.
-    const server = await startScripted({ extensions: ['AUTH PLAIN'] });
-    const result = await connect(`smtp://${LOGIN}0.0.0.0:${server.port}`).send(ENVELOPE, SMALL);
-    expect(result).toMatchObject({ kind: 'refused', detail: expect.stringMatching(/no TLS.*not sent/) });
-    expect(server.commands.some((command) => command.startsWith('AUTH'))).toBe(false);
-    const allowed = connect(`smtp://${LOGIN}0.0.0.0:${server.port}?allow_plaintext_auth=true`);
-    expect((await allowed.send(ENVELOPE, SMALL)).kind).toBe('accepted');
-  });
-
-  it('never show in a result, whatever the server says', async () => {
-    const echo = ({ command }: { command: string }): string => `535 5.7.8 ${command} hush: ü@/\r\n`;
-    const server = await startScripted({ script: { auth: echo }, extensions: ['AUTH PLAIN'] });
-    const transport = connect(`smtp://${LOGIN}127.0.0.1:${server.port}`);
-    const text = JSON.stringify(await transport.send(ENVELOPE, SMALL));
-    expect(text).toContain('AUTH PLAIN ***');
-    expect(text).not.toContain('hush');
-    expect(text).not.toContain(Buffer.from('\0alice\0hush: ü@/').toString('base64'));
-  });
-
-  it.each<[string, Reaction]>([
-    ['the line is closed', CLOSE],
-    ['a challenge never ends', '334 \r\n'],
-  ])('do not hang when %s', async (_, reaction) => {
-    const server = await startScripted({ script: { auth: () => reaction }, extensions: ['AUTH PLAIN'] });
-    const transport = connect(`smtp://${LOGIN}127.0.0.1:${server.port}?command_timeout_ms=200`);
-    expect(await transport.send(ENVELOPE, SMALL)).toMatchObject({ kind: 'refused', temporary: true });
   });
 });
 

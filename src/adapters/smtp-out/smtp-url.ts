@@ -12,7 +12,7 @@ import { isIPv4, isIPv6 } from 'node:net';
  * - `if_offered`: STARTTLS when the server offers it; plain text else, but then without credentials.
  * - `off`: never.
  */
-export type TlsMode = 'implicit' | 'required' | 'if_offered' | 'off';
+type TlsMode = 'implicit' | 'required' | 'if_offered' | 'off';
 
 /** Bounds of time and number. RFC 5321 §4.5.3.2 names the minutes a client should wait; ours are in the comments. */
 export interface SmtpLimits {
@@ -89,8 +89,8 @@ const LIMIT_PARAMETERS: Readonly<Record<string, keyof SmtpLimits>> = {
   max_queue_length: 'maxQueueLength',
 };
 
-/** Every query parameter, with its values; the documentation's table is made from this. */
-export const SMTP_URL_PARAMETERS: Readonly<Record<string, string>> = {
+/** Every query parameter, with its values. */
+const PARAMETERS: Readonly<Record<string, string>> = {
   starttls: '`required`, `if_offered` (default) or `off`; only with `smtp://`',
   auth_method: '`PLAIN`, `LOGIN` or `CRAM-MD5`; default: the first of these that the server offers',
   allow_plaintext_auth: '`true` sends credentials without TLS to a host that is not this machine',
@@ -185,7 +185,7 @@ function percentDecode(text: string, what: string): string {
 function readQuery(parameters: URLSearchParams): ReadonlyMap<string, string> {
   const query = new Map<string, string>();
   for (const [name, value] of parameters) {
-    if (!Object.hasOwn(SMTP_URL_PARAMETERS, name)) throw new Error(`unknown parameter ${name}`);
+    if (!Object.hasOwn(PARAMETERS, name)) throw new Error(`unknown parameter ${name}`);
     if (query.has(name)) throw new Error(`${name} is given twice`);
     if (value === '') throw new Error(`${name} is empty`);
     query.set(name, value);
