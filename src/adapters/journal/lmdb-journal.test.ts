@@ -2,7 +2,6 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { asBinary, open } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -211,7 +210,7 @@ describe('LMDB journal', () => {
       await Promise.all(numbers.map((n) => journal.settle(uuid(n), accepted).flushed));
       await Promise.all(numbers.slice(0, 10).map((n) => journal.remove(uuid(n))));
       await writeFile(join(disk, 'more'), Buffer.alloc(8_000_000)).catch(() => undefined);
-      await expect(journal.prepare(makeEntry(21), spool.create())).rejects.toMatchObject({
+      await expect(journal.prepare(makeEntry(21, 500_000), spool.create())).rejects.toMatchObject({
         code: 'disk_full',
       });
       await rm(join(disk, 'more'));
@@ -241,12 +240,16 @@ describe('LMDB journal', () => {
       const child = spawn(process.execPath, [CHILD, folder, 'prepare'], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
-      const output = text(child.stdout);
-      await once(child.stdout, 'data');
-      setTimeout(() => child.kill('SIGKILL'), 200 + Math.random() * 500);
-      await once(child, 'exit');
+      const exited = once(child, 'exit');
+      const killAt = 500 + Math.random() * 2000;
+      let output = '';
+      for await (const chunk of child.stdout) {
+        output += String(chunk);
+        if (output.length > killAt * '1000\n'.length) child.kill('SIGKILL');
+      }
+      await exited;
       // A line that the kill cut off promised nothing.
-      const promised = (await output).split('\n').slice(0, -1).map(Number);
+      const promised = output.split('\n').slice(0, -1).map(Number);
       expect(promised.length).toBeGreaterThan(500);
 
       const { journal } = await openIn(folder);
