@@ -63,13 +63,14 @@ export async function startServiceProcess(options: ServiceProcessOptions = {}): 
       child.kill('SIGKILL');
       reject(new Error(`the service ${reason}:\n${log.join('\n')}`));
     };
-    child.once('exit', (code) => fail(`ended with ${code}`));
+    const ended = (code: number | null) => fail(`ended with ${code}`);
+    child.once('exit', ended);
     lines.on('line', (line) => {
       log.push(line);
       const ready = /"url":"([^"]+)".*email-worker is ready/.exec(line)?.[1];
       if (ready === undefined) return;
       clearTimeout(timer);
-      child.removeAllListeners('exit');
+      child.removeListener('exit', ended);
       resolve(ready);
     });
   });
