@@ -48,17 +48,17 @@ export interface SendMessagePorts extends StoreSendPorts {
 /** Bytes of the unguessable part of a Message-ID: nobody can slip into a thread by guessing one. */
 const MESSAGE_ID_RANDOM_BYTES = 16;
 
-/** See `Application.sendMessage`. */
+/** See `Application.sendMessage`. `id` is the email's: given by who must find the email whatever happens. */
 export async function sendMessage(
   ports: SendMessagePorts,
   request: SendRequest,
   folder: SpoolFolder,
+  id: string = ports.ids.uuid(),
 ): Promise<SendResult> {
-  const entry = await prepareSend(ports, request, folder).catch(async (error: unknown) => {
+  const entry = await prepareSend(ports, request, folder, id).catch(async (error: unknown) => {
     await folder.remove();
     throw error;
   });
-  const { id } = entry.record;
   ports.pending.begin(id);
   try {
     await ports.journal.prepare(entry, folder).catch(async (error: unknown) => {
@@ -118,13 +118,13 @@ async function prepareSend(
   ports: SendMessagePorts,
   request: SendRequest,
   folder: SpoolFolder,
+  id: string,
 ): Promise<JournalEntry> {
   const recipients = readRecipients(request, ports.maxRecipients);
   const inReplyTo = readInReplyTo(request.inReplyTo);
   const placement = await place(ports, request, inReplyTo);
   const account = accountOf(ports, placement.accountId);
 
-  const id = ports.ids.uuid();
   const now = ports.clock();
   const attachments = await prepareAttachments(ports, account.id, id, request.attachments);
   const draft: Draft = {
