@@ -87,7 +87,7 @@ export function dedupeAddresses(addresses: readonly Address[]): readonly Address
 }
 
 /** Equal for two addresses exactly when sameMailbox holds: `local@domain` in lower case. Not for sending. */
-export function mailboxKey(address: Address): string {
+function mailboxKey(address: Address): string {
   return addrSpec(address).toLowerCase();
 }
 

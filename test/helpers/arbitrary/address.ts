@@ -10,7 +10,7 @@ const LABEL = fc
 const TOP_LABEL = fc.constantFrom('com', 'de', 'test', 'localhost', 'xn--p1ai');
 const LITERAL = fc.constantFrom('[192.0.2.1]', '[IPv6:2001:db8::1]', '[IPv6:::1]');
 
-export const domainArbitrary: fc.Arbitrary<string> = fc.oneof(
+const domainArbitrary: fc.Arbitrary<string> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.tuple(fc.array(LABEL, { maxLength: 3 }), TOP_LABEL).map(([l, t]) => [...l, t].join('.')),
@@ -19,7 +19,7 @@ export const domainArbitrary: fc.Arbitrary<string> = fc.oneof(
 );
 
 /** Plain, quoted and non-ASCII local parts of at most 64 octets. */
-export const localPartArbitrary: fc.Arbitrary<string> = fc.oneof(
+const localPartArbitrary: fc.Arbitrary<string> = fc.oneof(
   fc.stringMatching(/^[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]{1,20}(?:\.[a-z0-9]{1,10}){0,2}$/),
   fc.string({ unit: fc.constantFrom(...'ab.,;:@<>()[]"\\ \''), minLength: 1, maxLength: 15 }),
   fc.string({
@@ -30,7 +30,7 @@ export const localPartArbitrary: fc.Arbitrary<string> = fc.oneof(
 );
 
 /** Display names as people have them, and every character that a parser may stumble over; no controls. */
-export const nameArbitrary: fc.Arbitrary<string> = fc.oneof(
+const nameArbitrary: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     '',
     'Max Muster',

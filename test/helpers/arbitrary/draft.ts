@@ -6,7 +6,7 @@ import type { Draft, DraftAttachment } from '../../../src/core/mime/compose.ts';
 import { addressArbitrary } from './address.ts';
 import { messageIdArbitrary } from './message-id.ts';
 
-export const BOUNDARY_SEED = '0123456789abcdef0123456789abcdef';
+const BOUNDARY_SEED = '0123456789abcdef0123456789abcdef';
 
 /** Lines that mail software changes when nobody takes care, and ordinary ones. */
 const LINE = fc.oneof(
@@ -36,7 +36,7 @@ const LINE = fc.oneof(
 );
 
 /** Text that a message can carry: any line ends, no NUL, no lone surrogates. */
-export const bodyTextArbitrary: fc.Arbitrary<string> = fc
+const bodyTextArbitrary: fc.Arbitrary<string> = fc
   .array(fc.tuple(LINE, fc.constantFrom('\n', '\r\n', '\r', '')), { maxLength: 12 })
   .map((lines) =>
     lines
@@ -47,7 +47,7 @@ export const bodyTextArbitrary: fc.Arbitrary<string> = fc
   );
 
 /** Text of one line without controls. */
-export const subjectArbitrary: fc.Arbitrary<string> = fc
+const subjectArbitrary: fc.Arbitrary<string> = fc
   .oneof(
     fc.constantFrom(
       '',
@@ -99,7 +99,7 @@ const CONTENT_TYPE = fc.constantFrom(
   'APPLICATION/Octet-Stream;',
 );
 
-export const attachmentArbitrary: fc.Arbitrary<DraftAttachment> = fc.record({
+const attachmentArbitrary: fc.Arbitrary<DraftAttachment> = fc.record({
   filename: filenameArbitrary,
   contentType: CONTENT_TYPE,
   content: fc
