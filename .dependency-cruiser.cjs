@@ -41,6 +41,7 @@ module.exports = {
     exclude: { path: '^dist/' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
+    parser: 'swc',
     enhancedResolveOptions: { extensions: ['.ts', '.js'] },
   },
 };

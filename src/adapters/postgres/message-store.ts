@@ -38,7 +38,7 @@ export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageSto
       ]);
       return {
         thread:
-          row?.thread_id == null || row.thread_account_id === null
+          row === undefined || row.thread_id === null || row.thread_account_id === null
             ? null
             : { id: row.thread_id, accountId: row.thread_account_id },
         newest: toParent(row?.newest ?? null),
