@@ -7,9 +7,9 @@ import { type EmbeddedAnswer, type EmbeddedChildOptions, startEmbeddedChild } fr
 import { silentLogger } from './silent-logger.ts';
 import { type TempFolder, makeTempFolder } from './temp-folder.ts';
 
-export type Ready = Extract<EmbeddedAnswer, { kind: 'ready' }>;
+type Ready = Extract<EmbeddedAnswer, { kind: 'ready' }>;
 
-export interface RunningChild extends Ready {
+interface RunningChild extends Ready {
   stop(): Promise<void>;
   kill(): Promise<void>;
 }

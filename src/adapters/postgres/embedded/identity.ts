@@ -26,7 +26,7 @@ export interface Identity {
   command(program: string, args: readonly string[]): Command;
 }
 
-export interface Command {
+interface Command {
   readonly file: string;
   readonly args: string[];
   readonly options: SpawnOptions;

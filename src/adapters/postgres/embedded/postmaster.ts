@@ -31,6 +31,8 @@ export type Running =
 
 const POLL_INTERVAL_MS = process.platform === 'linux' ? 10 : 50;
 
+/** How long sessions that are being closed have for it; a pool does not wait for the server when it ends. */
+const SMART_SHUTDOWN_MS = 500;
 /** How long a fast shutdown may take; it writes all that is in memory. */
 const FAST_SHUTDOWN_MS = 60_000;
 /** How long the immediate one may take; it writes nothing and leaves the recovery to the next start. */
@@ -98,13 +100,14 @@ export async function readCommandLine(pid: number): Promise<string | null> {
 }
 
 /**
- * Ends a server and waits until it is gone: first fast (sessions are cut, everything is written), then, when that
- * takes too long, immediately.
+ * Ends a server and waits until it is gone: first when the last session has ended, then, when that takes too long,
+ * fast (sessions are cut, everything is written), at last immediately.
  */
 export async function terminate(pid: number): Promise<void> {
   const commandLine = await readCommandLine(pid);
   if (commandLine === null) return;
   for (const [signal, patienceMs] of [
+    ['SIGTERM', SMART_SHUTDOWN_MS],
     ['SIGINT', FAST_SHUTDOWN_MS],
     ['SIGQUIT', IMMEDIATE_SHUTDOWN_MS],
     ['SIGKILL', IMMEDIATE_SHUTDOWN_MS],

@@ -135,6 +135,8 @@ export class ServerProcess {
     const exit = watchExit(child);
     child.unref();
     if (child.pid === undefined || !(await this.#isReady(child.pid, async () => exit.reason !== null))) {
+      // Cut short by `stop`, it is still running, and `stop` must know of it.
+      if (child.pid !== undefined && exit.reason === null) this.#pid = child.pid;
       return [exit.reason, await log.tail(position)].filter(Boolean).join(': ');
     }
     this.#pid = child.pid;
@@ -143,13 +145,18 @@ export class ServerProcess {
     return null;
   }
 
-  /** Waits until the server says that it is ready. False when it ended before. */
+  /**
+   * Waits until the server says that it is ready. False when it ended before, or when `stop` was called: not before
+   * there is a pid file, for until then the process may still have another command line.
+   */
   async #isReady(pid: number, hasEnded: () => Promise<boolean>): Promise<boolean> {
     const { setup, logger } = this.#options;
     let noticeAt = performance.now() + PATIENCE_MS;
     for (;;) {
       const pidFile = await readPidFile(setup.place.dataFolder);
-      if (pidFile?.pid === pid && pidFile.status === 'ready') return true;
+      if (pidFile?.pid === pid && (pidFile.status === 'ready' || this.#abort.signal.aborted)) {
+        return pidFile.status === 'ready';
+      }
       if (await hasEnded()) return false;
       if (performance.now() > noticeAt) {
         logger.info({ pid, status: pidFile?.status ?? null }, 'waits for the embedded PostgreSQL to recover');
@@ -176,6 +183,7 @@ export class ServerProcess {
         try {
           await this.#bringUp();
         } catch (error) {
+          if (this.#abort.signal.aborted) return;
           logger.error({ err: error }, 'the embedded PostgreSQL could not be started again');
         }
       }

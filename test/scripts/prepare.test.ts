@@ -1,0 +1,231 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, readFile, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type TempFolder, makeTempFolder } from '../helpers/temp-folder.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
+
+const PREPARE = fileURLToPath(new URL('../../scripts/prepare.mjs', import.meta.url));
+
+/** Stands for npm: installs a compiler that copies, and npm's list of what is installed. */
+const NPM = `
+const fs = require('node:fs');
+fs.appendFileSync('calls', 'npm ' + process.argv.slice(2).join(' ') + '\\n');
+if (fs.existsSync('offline')) process.exit(7);
+fs.rmSync('node_modules', { recursive: true, force: true });
+fs.mkdirSync('node_modules/typescript/bin', { recursive: true });
+fs.copyFileSync('tsc.cjs', 'node_modules/typescript/bin/tsc');
+fs.copyFileSync('package-lock.json', 'node_modules/.package-lock.json');
+`;
+const TSC = `
+const fs = require('node:fs');
+fs.appendFileSync('calls', 'tsc\\n');
+fs.cpSync('src', 'dist', { recursive: true });
+if (fs.existsSync('broken')) process.exit(2);
+if (fs.existsSync('slow')) { fs.writeFileSync('building', ''); setTimeout(() => {}, 60_000); }
+`;
+const PACKAGE = {
+  name: 'sample',
+  engines: { node: '>=20.19.0' },
+  dependencies: { one: '^1.0.0' },
+  devDependencies: { typescript: '^7.0.0' },
+};
+const { name: _, ...root } = PACKAGE;
+const LOCK = {
+  packages: {
+    '': root,
+    'node_modules/one': { version: '1.0.0', integrity: 'sha512-one' },
+    'node_modules/other': { version: '1.0.0', optional: true, os: ['plan9'], cpu: ['mips'] },
+    'node_modules/typescript': { version: '7.0.0', integrity: 'sha512-ts', dev: true },
+  },
+};
+const INSTALL = 'npm ci --include=dev --no-audit --no-fund --loglevel=error';
+
+describe('preparing a checkout', () => {
+  let temp: TempFolder;
+  const children: ChildProcess[] = [];
+
+  beforeEach(async () => {
+    temp = await makeTempFolder();
+    await mkdir(join(temp.path, 'scripts'));
+    await copyFile(PREPARE, join(temp.path, 'scripts', 'prepare.mjs'));
+    await mkdir(join(temp.path, 'src'));
+    await write('src/main.ts', 'main');
+    await write('src/main.test.ts', 'test');
+    await write('package.json', JSON.stringify(PACKAGE));
+    await write('package-lock.json', JSON.stringify(LOCK));
+    await write('tsconfig.json', '{}');
+    await write('tsconfig.build.json', '{}');
+    await write('npm-cli.js', NPM);
+    await write('tsc.cjs', TSC);
+  });
+  afterEach(async () => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+    await temp.remove();
+  });
+
+  const write = (file: string, content: string) => writeFile(join(temp.path, file), content);
+  const remove = (file: string) => rm(join(temp.path, file), { recursive: true, force: true });
+  const launch = (env: Readonly<Record<string, string>> = {}) => {
+    const child = spawn(process.execPath, [join(temp.path, 'scripts', 'prepare.mjs')], {
+      cwd: '/',
+      env: { npm_execpath: join(temp.path, 'npm-cli.js'), npm_lifecycle_event: 'pretest', ...env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    children.push(child);
+    return child;
+  };
+  const run = async (env?: Readonly<Record<string, string>>) => {
+    const child = launch(env);
+    const [output, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit')]);
+    return { code: code as number | null, output };
+  };
+  /** What it ran since the last look. */
+  const calls = async () => {
+    const lines = await readFile(join(temp.path, 'calls'), 'utf8').catch(() => '');
+    await remove('calls');
+    return lines.split('\n').filter((line) => line !== '');
+  };
+  const prepare = async () => {
+    expect((await run()).code).toBe(0);
+    return await calls();
+  };
+  const built = async () => (await readdir(join(temp.path, 'dist'))).filter((name) => !name.startsWith('.'));
+  const locks = async () => (await readdir(temp.path)).filter((name) => name.startsWith('.prepare-lock'));
+
+  test('installs and builds the first time, and says so; then it does nothing, silently', async () => {
+    const first = await run();
+    expect(first.code).toBe(0);
+    expect(first.output).toMatch(/installing packages.*done in.*building.*done in/s);
+    expect(await calls()).toEqual([INSTALL, 'tsc']);
+    expect(await run()).toEqual({ code: 0, output: '' });
+    expect(await calls()).toEqual([]);
+    expect(await locks()).toEqual([]);
+  });
+
+  test('builds again from nothing when a source is changed, added, renamed or deleted', async () => {
+    await prepare();
+    await write('src/main.ts', 'changed');
+    expect(await prepare()).toEqual(['tsc']);
+    await write('src/more.ts', 'more');
+    expect(await prepare()).toEqual(['tsc']);
+    await rename(join(temp.path, 'src/more.ts'), join(temp.path, 'src/other.ts'));
+    expect(await prepare()).toEqual(['tsc']);
+    expect(await built()).toEqual(['main.test.ts', 'main.ts', 'other.ts']);
+    await remove('src/other.ts');
+    expect(await prepare()).toEqual(['tsc']);
+    expect(await built()).toEqual(['main.test.ts', 'main.ts']);
+  });
+
+  test('goes by content: neither a new time nor a changed test is a reason to build', async () => {
+    await prepare();
+    await utimes(join(temp.path, 'src/main.ts'), new Date(), new Date());
+    await write('src/main.test.ts', 'changed');
+    expect(await prepare()).toEqual([]);
+  });
+
+  test('installs again when the lock file asks for another version, and builds with that compiler', async () => {
+    await prepare();
+    const changed = structuredClone(LOCK);
+    changed.packages['node_modules/one'].version = '1.0.1';
+    await write('package-lock.json', JSON.stringify(changed));
+    expect(await prepare()).toEqual([INSTALL, 'tsc']);
+  });
+
+  test('installs again on another platform or major version of Node.js', async () => {
+    await prepare();
+    const stamp = join(temp.path, 'node_modules', '.prepare-stamp.json');
+    await writeFile(stamp, (await readFile(stamp, 'utf8')).replace(/node \d+/, 'node 18'));
+    expect(await prepare()).toEqual([INSTALL]);
+  });
+
+  test('takes what was installed by hand, when it is what the lock file says', async () => {
+    await prepare();
+    await remove('node_modules/.prepare-stamp.json');
+    const installed = structuredClone(LOCK) as { packages: Record<string, unknown> };
+    // npm leaves out what is for other platforms.
+    delete installed.packages['node_modules/other'];
+    await write('node_modules/.package-lock.json', JSON.stringify(installed));
+    expect(await prepare()).toEqual([]);
+    await remove('node_modules/.prepare-stamp.json');
+    delete installed.packages['node_modules/one'];
+    await write('node_modules/.package-lock.json', JSON.stringify(installed));
+    expect(await prepare()).toEqual([INSTALL]);
+  });
+
+  test('needs no compiler to start what is built', async () => {
+    await prepare();
+    await remove('node_modules/.prepare-stamp.json');
+    const installed = structuredClone(LOCK) as { packages: Record<string, unknown> };
+    delete installed.packages['node_modules/typescript'];
+    await write('node_modules/.package-lock.json', JSON.stringify(installed));
+    expect(await run({ npm_lifecycle_event: 'prestart' })).toEqual({ code: 0, output: '' });
+    expect(await calls()).toEqual([]);
+    expect(await prepare()).toEqual([INSTALL]);
+  });
+
+  test('fails when npm or the compiler fails, and does not take the remains for a result', async () => {
+    await write('offline', '');
+    expect(await run()).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('npm ci failed (exit code 7)'),
+    });
+    await remove('offline');
+    await write('broken', '');
+    expect(await run()).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('the build failed (exit code 2)'),
+    });
+    await calls();
+    await remove('broken');
+    expect(await prepare()).toEqual(['tsc']);
+    expect(await locks()).toEqual([]);
+  });
+
+  test('refuses an old Node.js with both versions, before anything else', async () => {
+    await write('package.json', JSON.stringify({ ...PACKAGE, engines: { node: '>=99.1.0' } }));
+    expect(await run()).toMatchObject({
+      code: 1,
+      output: expect.stringContaining(`Node.js 99.1.0 or later is needed; this is ${process.version}`),
+    });
+    expect(await calls()).toEqual([]);
+  });
+
+  test('does the work once when several ask at the same moment', async () => {
+    const results = await Promise.all([run(), run(), run(), run()]);
+    expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    expect(await calls()).toEqual([INSTALL, 'tsc']);
+    expect(await locks()).toEqual([]);
+  });
+
+  test('goes on after a run that was killed in its midst', async () => {
+    await write('slow', '');
+    const killed = launch();
+    await waitUntil('it builds', async () => (await readdir(temp.path)).includes('building'));
+    const ended = once(killed, 'exit');
+    killed.kill('SIGKILL');
+    await ended;
+    expect(await locks()).toEqual(['.prepare-lock']);
+    await remove('slow');
+    await calls();
+    expect(await prepare()).toEqual(['tsc']);
+    expect(await locks()).toEqual([]);
+  });
+
+  test('takes no lock away from a run in another container, until that is not renewed any more', async () => {
+    const lock = join(temp.path, '.prepare-lock');
+    await mkdir(lock);
+    await writeFile(join(lock, 'owner'), `not-${hostname()} 1 token`);
+    const child = launch();
+    const ended = once(child, 'exit');
+    await once(child.stderr!, 'data');
+    expect(await calls()).toEqual([]);
+    await utimes(lock, new Date(0), new Date(0));
+    expect(await ended).toEqual([0, null]);
+    expect(await calls()).toEqual([INSTALL, 'tsc']);
+  });
+});
