@@ -1,0 +1,38 @@
+/**
+ * Writes the tables of docs/configuration.md from where the code declares the variables, with `npm run build` before.
+ * With --check it only says whether the file is fresh.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { SMTP_URL_PARAMETERS } from '../dist/adapters/smtp-out/smtp-url.js';
+import { VARIABLES } from '../dist/config.js';
+
+const FILE = new URL('../docs/configuration.md', import.meta.url);
+
+const table = (heads, rows) =>
+  [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+const TABLES = {
+  variables: table(
+    ['Variable', 'Default', 'Meaning'],
+    VARIABLES.map(({ name, defaultText, meaning }) => [`\`${name}\``, defaultText, meaning]),
+  ),
+  smtp: table(
+    ['Parameter', 'Meaning'],
+    Object.entries(SMTP_URL_PARAMETERS).map(([name, meaning]) => [`\`${name}\``, meaning]),
+  ),
+};
+
+const before = await readFile(FILE, 'utf8');
+const after = Object.entries(TABLES).reduce(
+  (text, [name, content]) =>
+    text.replace(
+      new RegExp(`(<!-- generated: ${name} -->\n)[^]*?(<!-- end -->)`),
+      (_, start, end) => `${start}\n${content}\n\n${end}`,
+    ),
+  before,
+);
+if (!process.argv.includes('--check')) await writeFile(FILE, after);
+else if (before !== after) {
+  console.error('docs/configuration.md is stale: run node scripts/configuration.mjs');
+  process.exitCode = 1;
+}
