@@ -99,7 +99,11 @@ export const ErrorBody = {
   required: ['error', 'code'],
   properties: {
     error: { type: 'string', minLength: 1, description: 'German text for people; may be reworded.' },
-    code: { type: 'string', enum: Object.keys(ERRORS), description: 'Stable, for programs.' },
+    code: {
+      type: 'string',
+      pattern: '^[a-z0-9_]+$',
+      description: 'Stable, for programs. Each operation lists its codes; new ones may come.',
+    },
     details: {
       type: 'string',
       description: 'Only when a send failed: what the mail server or the network said, in English.',

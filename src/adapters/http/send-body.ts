@@ -11,8 +11,14 @@ import type { JsonWithLongStrings } from './json-long-strings.ts';
 import type { HttpLimits } from './limits.ts';
 import { Uuid, UUID_PATTERN } from './schemas.ts';
 
+/** Blank ones are skipped in practice; the document does not invite them. */
+const AddressListText = { type: 'string', pattern: '\\S' } as const;
+
 const AddressList = (description: string) =>
-  ({ description, anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] }) as const;
+  ({
+    description,
+    anyOf: [AddressListText, { type: 'array', minItems: 1, items: AddressListText }],
+  }) as const;
 
 const OptionalAddressList = (description: string) =>
   ({
@@ -31,7 +37,7 @@ const AttachmentBody = {
   additionalProperties: false,
   required: ['filename', 'content'],
   properties: {
-    filename: { type: 'string', minLength: 1 },
+    filename: { type: 'string', pattern: '\\S' },
     content: {
       type: 'string',
       contentEncoding: 'base64',

@@ -13,9 +13,9 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | JsonSchema;
   readonly items?: JsonSchema;
+  readonly minItems?: number;
   readonly format?: string;
   readonly pattern?: string;
-  readonly contentEncoding?: string;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minimum?: number;
@@ -66,7 +66,10 @@ function typed(
     case 'integer':
       return fc.integer({ min: schema.minimum ?? -1_000_000, max: schema.maximum ?? 1_000_000 });
     case 'array':
-      return fc.array(arbitraryOf(schema.items ?? {}, samples), { maxLength: 3 });
+      return fc.array(arbitraryOf(schema.items ?? {}, samples), {
+        minLength: schema.minItems ?? 0,
+        maxLength: 3,
+      });
     case 'object':
       return fc.dictionary(fc.string({ maxLength: 5 }), fc.string({ maxLength: 5 }), { maxKeys: 2 });
     default:
@@ -81,13 +84,13 @@ function text(schema: JsonSchema): fc.Arbitrary<string> {
       .date({ min: new Date('1970-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
       .map((date) => date.toISOString());
   }
-  if (schema.contentEncoding === 'base64') {
+  if (schema.format === 'byte') {
     return fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes).toString('base64'));
   }
   const any = fc.string({
     unit: 'grapheme',
     minLength: schema.minLength ?? 0,
-    maxLength: schema.maxLength ?? 30,
+    maxLength: Math.min(schema.maxLength ?? 30, 30),
   });
   return schema.pattern === undefined ? any : any.map((value) => `x${value}`);
 }
@@ -126,7 +129,9 @@ export function arbitraryDamage(values: fc.Arbitrary<unknown>): fc.Arbitrary<str
   });
   return fc.tuple(values, fc.array(change, { minLength: 1, maxLength: 3 })).map(([value, changes]) => {
     let changed: unknown = structuredClone(value);
-    for (const { kind, at, value: odd, name } of changes) {
+    for (const { kind, at, value: shared, name } of changes) {
+      // A later change may meddle with it.
+      const odd: unknown = structuredClone(shared);
       const places = placesOf(changed);
       const place = places[at % Math.max(places.length, 1)];
       if (kind === 'replace' && place === undefined) changed = odd;

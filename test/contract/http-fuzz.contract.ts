@@ -1,0 +1,39 @@
+/**
+ * The suite behind http-fuzz.test.ts; it may be pointed at anything that answers HTTP requests.
+ */
+import { readFileSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { arbitraryRequest, expectLawful, readOperations, type FuzzTarget } from '../helpers/http-fuzz.ts';
+
+export interface OpenFuzzTarget extends FuzzTarget {
+  close(): Promise<void>;
+}
+
+/** Declares the tests. `open` is called once; `runs` is the number of requests to each operation. */
+export function describeHttpFuzz(title: string, open: () => Promise<OpenFuzzTarget>, runs: number): void {
+  const file = new URL('../../docs/openapi.json', import.meta.url);
+  const operations = readOperations(JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>);
+
+  describe(`${title} and its OpenAPI document`, () => {
+    let target: OpenFuzzTarget;
+    beforeAll(async () => {
+      target = await open();
+    });
+    afterAll(() => target.close());
+
+    it.each(operations)('keeps its promises for $method $path', async (operation) => {
+      const statuses = new Set<number>();
+      await fc.assert(
+        fc.asyncProperty(arbitraryRequest(operation, target), async (request) => {
+          const response = await target.send(request);
+          expectLawful(operation, target, request, response);
+          statuses.add(response.status);
+        }),
+        { numRuns: runs },
+      );
+      // The generator is good for nothing when it never gets through.
+      expect([...statuses].some((status) => status >= 200 && status < 300)).toBe(true);
+    });
+  });
+}
