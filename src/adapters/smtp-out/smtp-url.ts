@@ -1,6 +1,6 @@
 /**
  * The mail server that takes our mail, as one URL: `smtp://user:password@host:587?name=value`.
- * The form follows RFC 3986; the names of the query parameters are ours and are listed at PARAMETERS.
+ * The form follows RFC 3986; the names of the query parameters are ours and are listed at SMTP_URL_PARAMETERS.
  */
 import { domainToASCII } from 'node:url';
 import { isIPv4, isIPv6 } from 'node:net';
@@ -90,7 +90,7 @@ const LIMIT_PARAMETERS: Readonly<Record<string, keyof SmtpLimits>> = {
 };
 
 /** Every query parameter, with its values. */
-const PARAMETERS: Readonly<Record<string, string>> = {
+export const SMTP_URL_PARAMETERS: Readonly<Record<string, string>> = {
   starttls: '`required`, `if_offered` (default) or `off`; only with `smtp://`',
   auth_method: '`PLAIN`, `LOGIN` or `CRAM-MD5`; default: the first of these that the server offers',
   allow_plaintext_auth: '`true` sends credentials without TLS to a host that is not this machine',
@@ -185,7 +185,7 @@ function percentDecode(text: string, what: string): string {
 function readQuery(parameters: URLSearchParams): ReadonlyMap<string, string> {
   const query = new Map<string, string>();
   for (const [name, value] of parameters) {
-    if (!Object.hasOwn(PARAMETERS, name)) throw new Error(`unknown parameter ${name}`);
+    if (!Object.hasOwn(SMTP_URL_PARAMETERS, name)) throw new Error(`unknown parameter ${name}`);
     if (query.has(name)) throw new Error(`${name} is given twice`);
     if (value === '') throw new Error(`${name} is empty`);
     query.set(name, value);
