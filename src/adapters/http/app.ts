@@ -51,10 +51,9 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const context: HttpContext = { application, spool, limits, logger, clock };
   const authenticate = createAuthenticator(options.secrets);
   const handleError = createErrorHandler(limits, logger);
-  const shutdown = { begun: false };
 
   const app: HttpServer = Fastify({
-    // Our own logger writes what matters; a line for each request costs a third of the throughput.
+    // Our own logger writes what matters; a line for each request would be most of the log.
     logger: false,
     // Our hook answers instead, in our shape.
     return503OnClosing: false,
@@ -83,30 +82,16 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   app.removeAllContentTypeParsers();
   // Bodies are read by the one route that wants them.
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
+  const shutdown = addShutdown(app);
   app.addHook('onRequest', createGuard(limits, shutdown));
-  app.addHook('preClose', (done) => {
-    shutdown.begun = true;
-    done();
-  });
-  // Says `100 Continue` only when somebody wants the body.
-  app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    expectContinue(request);
-    app.server.emit('request', request, response);
-  });
-  // RFC 9110 §10.1.1: other expectations may be ignored.
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  answerExpectations(app);
 
   const routes = new RouteTable();
   app.addHook('onRoute', (route) => routes.add(route));
   app.setNotFoundHandler((request, reply) => routes.answerUnrouted(request, reply));
   registerRoutes(app, context, authenticate, routes);
 
-  return {
-    fastify: app as unknown as FastifyInstance,
-    beginShutdown: () => {
-      shutdown.begun = true;
-    },
-  };
+  return { fastify: app as unknown as FastifyInstance, beginShutdown: shutdown.begin };
 }
 
 function registerRoutes(
@@ -127,8 +112,46 @@ function registerRoutes(
   });
 }
 
+interface Shutdown {
+  readonly begun: boolean;
+  begin(): void;
+}
+
+/** From its begin on, connections close after their answer; closing the app begins it, too. */
+function addShutdown(app: HttpServer): Shutdown {
+  const shutdown = {
+    begun: false,
+    begin: () => {
+      shutdown.begun = true;
+      // For answers whose headers are out already: their connections would be kept, and closing would wait for them.
+      app.server.keepAliveTimeout = 1;
+    },
+  };
+  app.addHook('preClose', (done) => {
+    shutdown.begin();
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (shutdown.begun) reply.header('connection', 'close');
+    done();
+  });
+  return shutdown;
+}
+
+/** Says `100 Continue` only when somebody wants the body; other expectations may be ignored (RFC 9110 §10.1.1). */
+function answerExpectations(app: HttpServer): void {
+  const { server } = app;
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    expectContinue(request);
+    server.emit('request', request, response);
+  });
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    server.emit('request', request, response);
+  });
+}
+
 /** What every request must pass before its route is looked at. */
-function createGuard(limits: HttpLimits, shutdown: { readonly begun: boolean }): onRequestHookHandler {
+function createGuard(limits: HttpLimits, shutdown: Shutdown): onRequestHookHandler {
   return (request, reply, done) => {
     setSecurityHeaders(reply);
     const { raw } = request;

@@ -51,7 +51,6 @@ export function createErrorHandler(limits: HttpLimits, logger: Logger) {
     if (!closeOrDrain(request.raw, limits.maxBodyBytes) || error.code === 'request_timeout') {
       reply.header('connection', 'close');
     }
-    if (error.code === 'shutting_down') reply.header('connection', 'close');
     if (error.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
     if (error.status === 503 || error.status === 429) reply.header('retry-after', RETRY_AFTER_SECONDS);
     forgetFile(reply);

@@ -285,6 +285,35 @@ describe('connections', () => {
     expect(await closed()).toMatch(/503 [^]*connection: close[^]*shutting_down/i);
   });
 
+  it('end with the answer that was under way when shutdown began', async () => {
+    let finish = (): void => {};
+    const running = new Promise<void>((resolve) => (finish = resolve));
+    await start({}, { readThread: () => running.then(() => []) });
+    const { write, closed } = await client();
+    await write(request('GET', `/api/thread/${IDS.thread}`));
+    const other = await client();
+    await other.write(request('GET', '/api/health'));
+    await other.receive('email-worker-api');
+    app.beginShutdown();
+    const closing = app.fastify.close();
+    finish();
+    expect(await closed()).toMatch(/200 OK[^]*connection: close[^]*"emails":\[\]/i);
+    await closing;
+  });
+
+  it('end with the download that was under way when shutdown began', async () => {
+    const source = new PassThrough();
+    await start({}, { openAttachment: async () => source });
+    const { write, receive, closed } = await client();
+    await write(request('GET', `/api/attachments/${IDS.attachment}`));
+    source.write(FILE.subarray(0, 5));
+    await receive('01234');
+    const closing = app.fastify.close();
+    source.end(FILE.subarray(5));
+    expect(await closed()).toContain(FILE.toString());
+    await closing;
+  });
+
   it('that wait for a request do not hold up the end', async () => {
     await start();
     const { write, receive, closed } = await client();
