@@ -35,6 +35,8 @@ export function makeEntry(n, rawBytes = 2000) {
     envelope: { mailFrom: null, rcptTo: ['bob@example.com'] },
     raw: { kind: 'bytes', bytes: Buffer.alloc(rawBytes, n % 256) },
     attachments: [],
+    queue: { priority: 'normal', queuedUntil: null },
+    startedAt: new Date('2026-01-02T03:04:06.001Z'),
     result: null,
   };
 }
@@ -51,6 +53,7 @@ export const accepted = {
   reply: { code: 250, enhancedStatus: '2.0.0', text: 'queued' },
   detail: '250 2.0.0 queued',
   relayMessageId: null,
+  endedAt: new Date('2026-01-02T03:04:07.123Z'),
 };
 
 export const silentLogger = { debug() {}, info() {}, warn() {}, error() {} };

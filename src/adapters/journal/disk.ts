@@ -16,6 +16,12 @@ export function diskFailure(error: unknown): unknown {
   return error;
 }
 
+/** Whether `diskFailure` takes it for a full disk. */
+export function isDiskFull(error: unknown): boolean {
+  const failure = diskFailure(error);
+  return failure instanceof ServiceError && failure.code === 'disk_full';
+}
+
 /** Makes the names in a folder survive a power cut. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');

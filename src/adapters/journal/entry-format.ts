@@ -3,7 +3,7 @@
  * Files are named relative to the spool, so that a moved data folder stays readable.
  */
 import { basename, dirname } from 'node:path';
-import type { Content, JournalEntry, TransportResult } from '../../app/ports.ts';
+import type { Content, JournalEntry, SettledResult } from '../../app/ports.ts';
 import type { DiskSpool, DiskSpoolFolder } from './spool.ts';
 
 /** Raise it when a reader of the version before would misunderstand an entry; then read both. */
@@ -14,9 +14,7 @@ export type Stored<T> = readonly [version: number, value: T];
 
 type StoredContent = { readonly bytes: Buffer } | { readonly file: string; readonly sizeBytes: number };
 
-interface StoredEntry {
-  readonly record: JournalEntry['record'];
-  readonly envelope: JournalEntry['envelope'];
+interface StoredEntry extends Omit<JournalEntry, 'raw' | 'attachments' | 'result'> {
   readonly raw: StoredContent;
   readonly attachments: readonly StoredContent[];
   /** null when nothing is in the spool. */
@@ -30,13 +28,13 @@ export function toStoredEntry(entry: JournalEntry, folder: DiskSpoolFolder): Sto
     if (dirname(content.path) !== folder.path) throw new Error('a file of the entry is not in its folder');
     return { file: basename(content.path), sizeBytes: content.sizeBytes };
   };
+  const { raw, attachments, result: _, ...rest } = entry;
   return [
     FORMAT_VERSION,
     {
-      record: entry.record,
-      envelope: entry.envelope,
-      raw: toStored(entry.raw),
-      attachments: entry.attachments.map(toStored),
+      ...rest,
+      raw: toStored(raw),
+      attachments: attachments.map(toStored),
       folder: folder.used ? folder.name : null,
     },
   ];
@@ -49,27 +47,26 @@ export function fromStoredEntry(
   id: string,
   spool: DiskSpool,
 ): JournalEntry {
-  const value = valueOf(stored) as StoredEntry;
-  if (value.record?.id !== id || !Array.isArray(value.attachments)) throw new Error('not a journal entry');
+  const { raw, attachments, folder, ...rest } = valueOf(stored) as StoredEntry;
+  if (rest.record?.id !== id || !Array.isArray(attachments)) throw new Error('not a journal entry');
   const fromStored = (content: StoredContent): Content => {
     if ('bytes' in content) return { kind: 'bytes', bytes: content.bytes };
-    if (value.folder === null) throw new Error('a file without a spool folder');
+    if (folder === null) throw new Error('a file without a spool folder');
     return {
       kind: 'file',
-      path: spool.resolve(value.folder, content.file),
+      path: spool.resolve(folder, content.file),
       sizeBytes: content.sizeBytes,
     };
   };
   return {
-    record: value.record,
-    envelope: value.envelope,
-    raw: fromStored(value.raw),
-    attachments: value.attachments.map(fromStored),
-    result: storedResult === undefined ? null : (valueOf(storedResult) as TransportResult),
+    ...rest,
+    raw: fromStored(raw),
+    attachments: attachments.map(fromStored),
+    result: storedResult === undefined ? null : (valueOf(storedResult) as SettledResult),
   };
 }
 
-export function toStoredResult(result: TransportResult): Stored<TransportResult> {
+export function toStoredResult(result: SettledResult): Stored<SettledResult> {
   return [FORMAT_VERSION, result];
 }
 

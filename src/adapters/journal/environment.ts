@@ -1,5 +1,6 @@
 /** Opens LMDB environments in the one way that this folder relies on. */
-import { mkdir, open as openFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { access, mkdir, open as openFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { open, type Database, type RootDatabase } from 'lmdb';
 
@@ -7,6 +8,8 @@ import { open, type Database, type RootDatabase } from 'lmdb';
 export type Environment = RootDatabase<unknown, Buffer>;
 export type Table = Database<unknown, Buffer>;
 
+/** What a new environment needs, with room to spare. */
+const NEW_ENVIRONMENT_BYTES = 1024 * 1024;
 /** LMDB's table of readers, for its default of 126, with room to spare. */
 const LOCK_FILE_BYTES = 16 * 1024;
 
@@ -17,18 +20,22 @@ const LOCK_FILE_BYTES = 16 * 1024;
  *   disk would end the process.
  * - The lock file, which LMDB maps and never writes, is filled beforehand: on a full disk the first touch of a page
  *   that has no block kills the process with SIGBUS.
+ * - A new one is begun only when there is room for it, for the reason in room.ts.
+ * Throws what the file system or LMDB throws.
  */
 export async function openEnvironment(
   folder: string,
   options: { readonly noSync?: boolean } = {},
 ): Promise<Environment> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const lock = await openFile(join(folder, 'lock.mdb'), 'w', 0o600);
-  try {
-    await lock.writeFile(Buffer.alloc(LOCK_FILE_BYTES));
-    await lock.sync();
-  } finally {
-    await lock.close();
+  await fill(join(folder, 'lock.mdb'), Buffer.alloc(LOCK_FILE_BYTES));
+  if (!(await exists(join(folder, 'data.mdb')))) {
+    const probe = join(folder, 'probe');
+    try {
+      await fill(probe, randomBytes(NEW_ENVIRONMENT_BYTES));
+    } finally {
+      await rm(probe, { force: true });
+    }
   }
   return open<unknown, Buffer>(folder, {
     noSubdir: false,
@@ -41,4 +48,28 @@ export async function openEnvironment(
 
 export function openTable(env: Environment, name: string): Table {
   return env.openDB<unknown, Buffer>({ name, keyEncoding: 'binary' });
+}
+
+/** A value as the table's own encoder makes it, so that its size is known before it is put. */
+export function encodeValue(table: Table, value: unknown): Buffer {
+  // lmdb-js does not declare the encoder, but hands it out to be used (its README, "Serialization options").
+  const { encoder } = table as unknown as { readonly encoder: { encode(value: unknown): Buffer } };
+  return encoder.encode(value);
+}
+
+async function fill(path: string, bytes: Buffer): Promise<void> {
+  const file = await openFile(path, 'w', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }

@@ -6,15 +6,16 @@
  * the group commit. Writes made together may fall into two; `#recover` clears away what a crash between them leaves.
  * One process at a time may open a journal; the lock of the data folder sees to that.
  */
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Journal, JournalEntry, Logger, SpoolFolder, TransportResult } from '../../app/ports.ts';
-import { ServiceError } from '../../core/errors.ts';
-import { Ballast } from './ballast.ts';
+import { asBinary } from 'lmdb';
+import type { Journal, JournalEntry, Logger, SettledResult, SpoolFolder } from '../../app/ports.ts';
+import { asServiceError, committed, CommitTimeout, fromKey, toKey } from './commit.ts';
 import { diskFailure, syncFolder } from './disk.ts';
 import { fromStoredEntry, toStoredEntry, toStoredResult } from './entry-format.ts';
-import { openEnvironment, openTable, type Environment, type Table } from './environment.ts';
+import { encodeValue, openEnvironment, openTable, type Environment, type Table } from './environment.ts';
 import { RecentResults } from './recent-results.ts';
+import { Room } from './room.ts';
 import { DiskSpoolFolder, type DiskSpool } from './spool.ts';
 
 export interface LmdbJournalOptions {
@@ -25,8 +26,8 @@ export interface LmdbJournalOptions {
   readonly logger: Logger;
 }
 
-/** A commit that takes longer has met a dead disk: LMDB gives no answer at all after a failed meta page. */
-const COMMIT_TIMEOUT_MS = 30_000;
+/** Never given to new entries, so that what was sent can be settled and forgotten on a full disk. */
+const KEPT_FOR_OUTCOMES_BYTES = 1024 * 1024;
 /** Keys read at a time by `entries`, so that no read transaction stays open and holds back the reuse of pages. */
 const PAGE_OF_KEYS = 500;
 /** An empty journal larger than this is made anew at open: LMDB's file never shrinks. */
@@ -49,35 +50,42 @@ export class LmdbJournal implements Journal {
   /** Names of spool folders, apart from the entries so that an unreadable entry keeps its files. */
   readonly #folders: Table;
   readonly #recent: RecentResults;
-  readonly #ballast: Ballast;
+  readonly #room: Room;
   /** Results whose commit is still under way, or failed. */
-  readonly #pending = new Map<string, TransportResult>();
+  readonly #pending = new Map<string, SettledResult>();
   readonly #reported = new Set<string>();
 
-  private constructor(options: LmdbJournalOptions, env: Environment, recent: RecentResults) {
+  private constructor(options: LmdbJournalOptions, tables: Tables, room: Room, recent: RecentResults) {
     this.#spool = options.spool;
     this.#logger = options.logger;
-    this.#env = env;
-    this.#entries = openTable(env, 'entries');
-    this.#results = openTable(env, 'results');
-    this.#folders = openTable(env, 'folders');
+    this.#env = tables.env;
+    this.#entries = tables.entries;
+    this.#results = tables.results;
+    this.#folders = tables.folders;
+    this.#room = room;
     this.#recent = recent;
-    this.#ballast = new Ballast(join(options.folder, 'ballast'));
   }
 
   /** See `openLmdbJournal`. */
   static async open(options: LmdbJournalOptions): Promise<LmdbJournal> {
     try {
-      await mkdir(options.folder, { recursive: true, mode: 0o700 });
-      const env = await openShrunk(join(options.folder, 'entries'));
-      await syncFolder(options.folder);
-      await syncFolder(dirname(options.folder));
-      const journal = new LmdbJournal(options, env, await RecentResults.open(options.folder));
-      await journal.#ballast.ensure().catch((error: unknown) => {
-        options.logger.warn({ err: error }, 'journal: no room to keep back; nothing new is taken');
-      });
-      await journal.#recover();
-      return journal;
+      const path = join(options.folder, 'entries');
+      const tables = await openShrunk(path);
+      const closing: { close(): Promise<void> }[] = [tables.env];
+      try {
+        await syncFolder(options.folder);
+        await syncFolder(dirname(options.folder));
+        const room = await Room.open(tables.env, path);
+        closing.push(room);
+        const recent = await RecentResults.open(options.folder, options.logger);
+        closing.push(recent);
+        const journal = new LmdbJournal(options, tables, room, recent);
+        await journal.#recover();
+        return journal;
+      } catch (error) {
+        for (const part of closing) await part.close();
+        throw error;
+      }
     } catch (error) {
       throw diskFailure(error);
     }
@@ -89,13 +97,15 @@ export class LmdbJournal implements Journal {
     const stored = toStoredEntry(entry, folder);
     folder.handOver();
     try {
-      await this.#ballast.ensure();
       // Before the entry: an entry on the disk must never name a file that is not.
       await folder.sync();
-      const writes = [this.#entries.put(key, stored)];
-      if (folder.used) writes.push(this.#folders.put(key, folder.name));
-      if (entry.result !== null) writes.push(this.#results.put(key, toStoredResult(entry.result)));
-      await committed(writes);
+      const bytes = encodeValue(this.#entries, stored);
+      await this.#commit(bytes.length, KEPT_FOR_OUTCOMES_BYTES, () => {
+        const writes = [this.#entries.put(key, asBinary(bytes))];
+        if (folder.used) writes.push(this.#folders.put(key, folder.name));
+        if (entry.result !== null) writes.push(this.#results.put(key, toStoredResult(entry.result)));
+        return writes;
+      });
     } catch (error) {
       // After a timeout the entry may still appear; then its files must be there.
       if (!(error instanceof CommitTimeout)) folder.handBack();
@@ -103,14 +113,14 @@ export class LmdbJournal implements Journal {
     }
   }
 
-  settle(id: string, result: TransportResult): { readonly flushed: Promise<void> } {
+  settle(id: string, result: SettledResult): { readonly flushed: Promise<void> } {
     const key = toKey(id);
     const stored = toStoredResult(result);
     this.#pending.set(id, result);
     try {
       this.#recent.put(key, stored);
     } catch (error) {
-      this.#logger.warn({ err: error, emailId: id }, 'journal: outcome not kept at once');
+      this.#logger.error({ err: error, emailId: id }, 'journal: outcome not kept at once');
     }
     const flushed = this.#commitResult(id, key, stored);
     // The caller need not look at it; the failure is logged.
@@ -121,13 +131,21 @@ export class LmdbJournal implements Journal {
   async remove(id: string): Promise<void> {
     const key = toKey(id);
     const folderName = this.#folders.get(key);
-    await this.#commitAlways(() => {
-      const writes = [this.#entries.remove(key), this.#results.remove(key)];
-      if (folderName !== undefined) writes.push(this.#folders.remove(key));
-      return writes;
-    });
+    try {
+      await this.#commit(0, 0, () => {
+        const writes = [this.#entries.remove(key), this.#results.remove(key)];
+        if (folderName !== undefined) writes.push(this.#folders.remove(key));
+        return writes;
+      });
+    } catch (error) {
+      throw asServiceError(error);
+    }
     this.#pending.delete(id);
     if (typeof folderName === 'string') await this.#spool.delete(folderName);
+  }
+
+  has(id: string): boolean {
+    return this.#entries.doesExist(toKey(id));
   }
 
   async *entries(): AsyncIterable<JournalEntry> {
@@ -146,31 +164,35 @@ export class LmdbJournal implements Journal {
 
   async close(): Promise<void> {
     await this.#env.close();
+    await this.#room.close();
     await this.#recent.close();
   }
 
   async #commitResult(id: string, key: Buffer, stored: unknown): Promise<void> {
     try {
-      await this.#commitAlways(() => [this.#results.put(key, stored)]);
+      const bytes = encodeValue(this.#results, stored);
+      await this.#commit(bytes.length, 0, () => [this.#results.put(key, asBinary(bytes))]);
     } catch (error) {
       this.#logger.error({ err: error, emailId: id }, 'journal: outcome not written');
-      throw error;
+      throw asServiceError(error);
     }
     this.#recent.forget(key);
     this.#pending.delete(id);
   }
 
-  /** For what concerns entries that are there: a full disk gets the room that was kept back for them. */
-  async #commitAlways(write: () => readonly Promise<boolean>[]): Promise<void> {
+  /** Writes when there is room for a value of that size beside what is kept for others. */
+  async #commit(
+    valueBytes: number,
+    keepBytes: number,
+    write: () => readonly Promise<boolean>[],
+  ): Promise<void> {
+    const cost = this.#room.costOf(valueBytes);
+    // Awaited only when it must be, so that calls keep their order.
+    if (!this.#room.tryReserve(cost, keepBytes)) await this.#room.reserve(cost, keepBytes);
     try {
-      await committed(write()).catch(async (error: unknown) => {
-        if (!isDiskFull(error)) throw error;
-        await this.#ballast.spend();
-        this.#logger.warn({ err: error }, 'journal: the disk is full; the room kept back is used');
-        await committed(write());
-      });
-    } catch (error) {
-      throw asServiceError(error);
+      await committed(write());
+    } finally {
+      this.#room.release(cost);
     }
   }
 
@@ -195,19 +217,18 @@ export class LmdbJournal implements Journal {
   /** Takes over what the process before left in memory, and drops what belongs to no entry. */
   async #recover(): Promise<void> {
     const leftover = this.#recent.leftover();
-    await this.#commitAlways(() => {
-      const writes: Promise<boolean>[] = [];
-      for (const { key, value } of leftover) {
-        if (this.#entries.doesExist(key)) writes.push(this.#results.put(key, value));
-      }
-      for (const table of [this.#results, this.#folders]) {
-        for (const key of table.getKeys()) {
-          if (!this.#entries.doesExist(key)) writes.push(table.remove(key));
-        }
-      }
-      return writes;
-    });
+    for (const { key, value } of leftover) {
+      if (!this.#entries.doesExist(key)) continue;
+      const bytes = encodeValue(this.#results, value);
+      await this.#commit(bytes.length, 0, () => [this.#results.put(key, asBinary(bytes))]);
+    }
     if (leftover.length > 0) this.#recent.clear();
+    for (const table of [this.#results, this.#folders]) {
+      const keys: Buffer[] = [...table.getKeys()];
+      for (const key of keys) {
+        if (!this.#entries.doesExist(key)) await this.#commit(0, 0, () => [table.remove(key)]);
+      }
+    }
 
     const named = new Set<string>();
     for (const key of this.#folders.getKeys()) {
@@ -219,60 +240,29 @@ export class LmdbJournal implements Journal {
   }
 }
 
-class CommitTimeout extends Error {}
-
-/** Resolves when all writes are on the disk; throws the cause when they are not. */
-async function committed(writes: readonly Promise<boolean>[]): Promise<void> {
-  if (writes.length === 0) return;
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () => reject(new CommitTimeout(`no commit within ${COMMIT_TIMEOUT_MS} ms`)),
-      COMMIT_TIMEOUT_MS,
-    );
-  });
-  try {
-    // The cause is looked for even after a timeout: unhandled, it would end the process.
-    await Promise.race([Promise.all(writes).catch(throwCause), timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+interface Tables {
+  readonly env: Environment;
+  readonly entries: Table;
+  readonly results: Table;
+  readonly folders: Table;
 }
 
-/** lmdb-js rejects each write with a general error and hands the reason over as a second promise. */
-async function throwCause(error: unknown): Promise<never> {
-  if (error instanceof Error && 'commitError' in error) await error.commitError;
-  throw error;
-}
-
-function isDiskFull(error: unknown): boolean {
-  const failure = diskFailure(error);
-  return failure instanceof ServiceError && failure.code === 'disk_full';
-}
-
-function asServiceError(error: unknown): unknown {
-  return error instanceof CommitTimeout
-    ? new ServiceError('disk_full', { cause: error })
-    : diskFailure(error);
-}
-
-async function openShrunk(folder: string): Promise<Environment> {
+async function openTables(folder: string): Promise<Tables> {
   const env = await openEnvironment(folder);
-  const isEmpty = openTable(env, 'entries').getKeysCount({ limit: 1 }) === 0;
+  return {
+    env,
+    entries: openTable(env, 'entries'),
+    results: openTable(env, 'results'),
+    folders: openTable(env, 'folders'),
+  };
+}
+
+async function openShrunk(folder: string): Promise<Tables> {
+  const tables = await openTables(folder);
+  const isEmpty = tables.entries.getKeysCount({ limit: 1 }) === 0;
   const { size } = await stat(join(folder, 'data.mdb'));
-  if (!isEmpty || size <= SHRINK_ABOVE_BYTES) return env;
-  await env.close();
+  if (!isEmpty || size <= SHRINK_ABOVE_BYTES) return tables;
+  await tables.env.close();
   await rm(folder, { recursive: true });
-  return openEnvironment(folder);
-}
-
-/** The 16 bytes of a UUID: version 7 sorts by time. */
-function toKey(id: string): Buffer {
-  const key = Buffer.from(id.replaceAll('-', ''), 'hex');
-  if (key.length !== 16) throw new Error(`not a UUID: ${id}`);
-  return key;
-}
-
-function fromKey(key: Buffer): string {
-  return key.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return openTables(folder);
 }

@@ -8,23 +8,36 @@
 import { readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { TransactionFlags } from 'lmdb';
-import { openEnvironment, type Environment } from './environment.ts';
+import { asBinary, TransactionFlags } from 'lmdb';
+import type { Logger } from '../../app/ports.ts';
+import { isDiskFull } from './disk.ts';
+import { encodeValue, openEnvironment, type Environment } from './environment.ts';
+import { Room } from './room.ts';
 
 const BOOT_ID_FILE = '/proc/sys/kernel/random/boot_id';
 const FOLDER_PREFIX = 'recent-';
 
+/** Room for what comes while the journal is committing; what finds none is safe a moment later. */
+const ROOM_BYTES = 2 * 1024 * 1024;
+
+interface Store {
+  readonly env: Environment;
+  readonly room: Room;
+}
+
 export class RecentResults {
-  readonly #env: Environment | null;
+  /** null where nothing can be kept. */
+  readonly #store: Store | null;
   /** Deleted together with the next write, so that forgetting costs no transaction of its own. */
   #forgotten: Buffer[] = [];
+  #growing: Promise<void> | null = null;
 
-  private constructor(env: Environment | null) {
-    this.#env = env;
+  private constructor(store: Store | null) {
+    this.#store = store;
   }
 
-  /** Opens what this boot of the machine has left below `folder`; deletes what another has. */
-  static async open(folder: string): Promise<RecentResults> {
+  /** Opens what this boot of the machine has left below `folder`; deletes what another has. Does without room. */
+  static async open(folder: string, logger: Logger): Promise<RecentResults> {
     const bootId = readBootId();
     const current = bootId === null ? null : FOLDER_PREFIX + bootId;
     for (const name of await readdir(folder)) {
@@ -33,40 +46,88 @@ export class RecentResults {
       }
     }
     if (current === null) return new RecentResults(null);
-    return new RecentResults(await openEnvironment(join(folder, current), { noSync: true }));
+    try {
+      return new RecentResults(await openStore(join(folder, current)));
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      logger.warn({ err: error }, 'journal: no room to keep outcomes at once');
+      return new RecentResults(null);
+    }
   }
 
   /** Everything left by the process before. */
   leftover(): readonly { readonly key: Buffer; readonly value: unknown }[] {
-    return this.#env === null ? [] : [...this.#env.getRange()];
+    return this.#store === null ? [] : [...this.#store.env.getRange()];
   }
 
   clear(): void {
-    this.#env?.clearSync();
+    this.#withRoom(0, 0, (env) => env.clearSync());
   }
 
-  /** Throws what LMDB throws, such as for a full disk. */
-  put(key: Buffer, value: unknown): void {
-    const env = this.#env;
-    if (env === null) return;
-    const forgotten = this.#forgotten;
-    this.#forgotten = [];
-    // Without the ABORTABLE flag LMDB needs no nested transaction.
-    env.transactionSync(() => {
-      for (const old of forgotten) env.removeSync(old);
-      env.putSync(key, value);
-    }, TransactionFlags.SYNCHRONOUS_COMMIT);
+  /** False when it could not be kept. */
+  put(key: Buffer, value: unknown): boolean {
+    if (this.#store === null) return false;
+    const bytes = encodeValue(this.#store.env, value);
+    return this.#withRoom(bytes.length, this.#forgotten.length, (env) => {
+      // Without the ABORTABLE flag LMDB needs no nested transaction.
+      env.transactionSync(() => {
+        for (const old of this.#forgotten.splice(0)) env.removeSync(old);
+        env.putSync(key, asBinary(bytes));
+      }, TransactionFlags.SYNCHRONOUS_COMMIT);
+    });
   }
 
   /** The journal has it durably. */
   forget(key: Buffer): void {
-    if (this.#env !== null) this.#forgotten.push(key);
+    if (this.#store !== null) this.#forgotten.push(key);
   }
 
   async close(): Promise<void> {
     // What is left is taken over at the next open; it may be more than the journal could write.
-    await this.#env?.close();
+    await this.#growing;
+    await this.#store?.env.close();
+    await this.#store?.room.close();
   }
+
+  #withRoom(valueBytes: number, removals: number, write: (env: Environment) => void): boolean {
+    if (this.#store === null) return false;
+    const { env, room } = this.#store;
+    const cost = room.costOf(valueBytes, removals);
+    if (!room.tryReserve(cost)) {
+      // For those to come; on a full disk they go without.
+      this.#growing ??= makeRoom(room)
+        .catch(() => undefined)
+        .finally(() => {
+          this.#growing = null;
+        });
+      return false;
+    }
+    try {
+      write(env);
+      return true;
+    } finally {
+      room.release(cost);
+    }
+  }
+}
+
+async function openStore(folder: string): Promise<Store> {
+  const env = await openEnvironment(folder, { noSync: true });
+  let room: Room | null = null;
+  try {
+    room = await Room.open(env, folder);
+    await makeRoom(room);
+    return { env, room };
+  } catch (error) {
+    await env.close();
+    await room?.close();
+    throw error;
+  }
+}
+
+async function makeRoom(room: Room): Promise<void> {
+  await room.reserve(ROOM_BYTES, 1);
+  room.release(ROOM_BYTES);
 }
 
 /** null where the system does not tell. */
