@@ -1,7 +1,8 @@
 /** The API secret that the service makes for itself when the configuration gives none. */
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createFile } from './create-file.ts';
 import { DataDirError } from './data-dir-lock.ts';
 
 export interface FileSecret {
@@ -24,8 +25,7 @@ export async function loadOrCreateSecret(dataDir: string): Promise<FileSecret> {
     const secret = (await readFile(path, 'utf8')).trim();
     if (secret !== '') return { secret, path };
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      return await createSecret(dataDir, path);
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return await createSecret(path);
     throw error;
   }
   throw new DataDirError(
@@ -34,24 +34,9 @@ export async function loadOrCreateSecret(dataDir: string): Promise<FileSecret> {
   );
 }
 
-async function createSecret(dataDir: string, path: string): Promise<FileSecret> {
+async function createSecret(path: string): Promise<FileSecret> {
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
-  const unfinished = `${path}.unfinished`;
-  await rm(unfinished, { force: true });
-  const handle = await open(unfinished, 'wx', 0o600);
-  try {
-    await handle.writeFile(`${secret}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(unfinished, path);
-  // A caller may store the secret at once; it must not be another one after a power cut.
-  const folder = await open(dataDir, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  // A caller may store the secret at once.
+  await createFile(path, `${secret}\n`);
   return { secret, path };
 }
