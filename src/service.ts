@@ -8,10 +8,12 @@ import { v7 as uuidv7 } from 'uuid';
 import { createBlobStore } from './adapters/blob/create.ts';
 import { lockDataDir } from './adapters/data-dir/data-dir-lock.ts';
 import { loadOrCreateSecret } from './adapters/data-dir/api-secret.ts';
+import { loadOrCreateInstanceId } from './adapters/data-dir/instance-id.ts';
 import { createHttpApp, type HttpApp } from './adapters/http/app.ts';
 import { LmdbJournal } from './adapters/journal/lmdb-journal.ts';
 import { createSpool } from './adapters/journal/spool.ts';
 import { startEmbeddedPostgres } from './adapters/postgres/embedded/server.ts';
+import { createIdempotencyKeys } from './adapters/postgres/idempotency-keys.ts';
 import { createMessageStore } from './adapters/postgres/message-store.ts';
 import { migrateToLatest } from './adapters/postgres/migrate.ts';
 import { createKysely, createPool } from './adapters/postgres/pool.ts';
@@ -20,12 +22,17 @@ import { createSmtpTransport } from './adapters/smtp-out/smtp-transport.ts';
 import { parseSmtpUrl, type SmtpOptions } from './adapters/smtp-out/smtp-url.ts';
 import type { Application } from './app/application.ts';
 import { checkReadiness } from './app/check-readiness.ts';
+import { createKeyWork } from './app/idempotency.ts';
 import { createPendingSends } from './app/pending-sends.ts';
 import type { Account, IdSource, Logger, Transport } from './app/ports.ts';
 import { createReads } from './app/read-emails.ts';
 import { sendMessage } from './app/send-message.ts';
+import { sendOnce, type SendOncePorts } from './app/send-once.ts';
+import { settleKeys } from './app/settle-keys.ts';
 import { ConfigError, type Config } from './config.ts';
 import { startJournalReplayer } from './worker/journal-replayer.ts';
+import { startKeyCleaner } from './worker/key-cleaner.ts';
+import { startKeySettler } from './worker/key-settler.ts';
 
 export interface Service {
   /** Where HTTP listens, such as `http://127.0.0.1:3000`. */
@@ -118,9 +125,18 @@ async function startParts(
     openFile: (file: string) => createReadStream(file),
     maxRecipients: config.maxRecipients,
   };
+  const keys = createIdempotencyKeys(pool, await loadOrCreateInstanceId(dataDir));
+  const keyWork = createKeyWork();
+  const keyPorts: SendOncePorts = {
+    ...sendPorts,
+    keys,
+    work: keyWork,
+    send: (request, folder, emailId) => sendMessage(sendPorts, request, folder, emailId),
+  };
   const application: Application = {
     ...createReads(store, blobs),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
+    sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),
     checkReadiness: () =>
       checkReadiness({
         database: () => store.check(),
@@ -133,8 +149,13 @@ async function startParts(
 
   const replayer = startJournalReplayer({ store, blobs, journal, pending, logger }, logger);
   teardown.push(() => replayer.stop());
+  const settler = startKeySettler(keyWork, () => settleKeys(keyPorts), logger);
+  teardown.push(() => settler.stop());
+  const cleaner = startKeyCleaner(keys, logger);
+  teardown.push(() => cleaner.stop());
   // A send whose caller went away is still carried to its end.
   teardown.push(() => pending.idle());
+  teardown.push(() => keyWork.idle());
 
   const app = createHttpApp({
     application,

@@ -47,6 +47,23 @@ export type SendResult =
   | { readonly kind: 'sent'; readonly id: string; readonly messageId: MessageId; readonly threadId: string }
   | { readonly kind: 'partial'; readonly messageId: MessageId; readonly error: string };
 
+/** How a send failed that was tried. */
+export interface SendFailure {
+  readonly kind: 'failed';
+  readonly code: 'send_failed' | 'send_deferred' | 'send_unknown';
+  /** English; null when nothing more is known. */
+  readonly details: string | null;
+}
+
+/** How a send that was tried ended. JSON values only: an idempotency key keeps it. */
+export type SendOutcome = SendResult | SendFailure;
+
+export interface SendOnceResult {
+  readonly outcome: SendOutcome;
+  /** True when an earlier request with the same key sent, or tried to; this one did nothing. */
+  readonly replayed: boolean;
+}
+
 export interface CustomerEmailsRequest {
   /** UUID, lower-case. */
   readonly customerId: string;
@@ -90,6 +107,12 @@ export interface Application {
    * nothing needs it any more. Throws ServiceError; nothing was sent unless the code is `send_unknown`.
    */
   sendMessage(request: SendRequest, folder: SpoolFolder): Promise<SendResult>;
+  /**
+   * `sendMessage` for the first request with this key (1 to 256 visible ASCII characters), and its outcome for the
+   * repeats, for at least 24 hours. Throws what `sendMessage` throws, and beyond it `idempotency_key_reused`,
+   * `idempotency_in_progress` and, with nothing sent, `database_unavailable`.
+   */
+  sendOnce(key: string, request: SendRequest, folder: SpoolFolder): Promise<SendOnceResult>;
   /** Throws `thread_not_found`. */
   readThread(threadId: string): Promise<readonly EmailSummary[]>;
   /** Throws `invalid_cursor`. */

@@ -292,6 +292,8 @@ export interface Journal {
   settle(id: string, result: TransportResult): { readonly flushed: Promise<void> };
   /** Forgets an entry that the database has, and deletes its spool folder. */
   remove(id: string): Promise<void>;
+  /** True from `prepare` to `remove`, also for an entry that can't be read. */
+  has(id: string): boolean;
   /** Entries, oldest first. */
   entries(): AsyncIterable<JournalEntry>;
   close(): Promise<void>;

@@ -5,9 +5,12 @@ import { displayFilename, storageFilename } from '../core/mime/filename.ts';
 import type { AttachmentInput } from './application.ts';
 import type { Content, IdSource, StoredAttachment } from './ports.ts';
 
-interface AttachmentPorts {
-  readonly ids: IdSource;
+interface ContentPorts {
   readonly openFile: (path: string) => AsyncIterable<Buffer>;
+}
+
+interface AttachmentPorts extends ContentPorts {
+  readonly ids: IdSource;
 }
 
 /** Throws `invalid_filename`. */
@@ -42,12 +45,13 @@ export async function prepareAttachments(
 }
 
 /** The bytes of a content, in pieces. */
-export async function* readContent(ports: AttachmentPorts, content: Content): AsyncGenerator<Buffer> {
+export async function* readContent(ports: ContentPorts, content: Content): AsyncGenerator<Buffer> {
   if (content.kind === 'bytes') yield content.bytes;
   else yield* ports.openFile(content.path);
 }
 
-async function sha256(ports: AttachmentPorts, content: Content): Promise<string> {
+/** Lower-case hex. */
+export async function sha256(ports: ContentPorts, content: Content): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of readContent(ports, content)) hash.update(chunk);
   return hash.digest('hex');

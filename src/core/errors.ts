@@ -37,6 +37,10 @@ export const ERRORS = {
   invalid_filename: permanent(400, '{field} fehlt oder ist leer.'),
   invalid_cursor: permanent(400, 'Der Cursor ist ungültig.'),
   unknown_account: permanent(400, 'Das Konto {value} ist nicht eingerichtet.'),
+  invalid_idempotency_key: permanent(
+    400,
+    'Idempotency-Key muss aus 1 bis 256 sichtbaren ASCII-Zeichen bestehen.',
+  ),
   unauthorized: permanent(401, 'Das Zugangsgeheimnis fehlt oder ist falsch.'),
   not_found: permanent(404, 'Diese Adresse gibt es nicht.'),
   thread_not_found: permanent(404, 'Der Thread wurde nicht gefunden.'),
@@ -44,6 +48,11 @@ export const ERRORS = {
   attachment_not_found: permanent(404, 'Der Anhang wurde nicht gefunden.'),
   method_not_allowed: permanent(405, 'Diese Methode ist hier nicht erlaubt.'),
   request_timeout: temporary(408, 'Die Anfrage kam nicht rechtzeitig vollständig an.'),
+  idempotency_key_reused: permanent(
+    409,
+    'Dieser Idempotency-Key wurde bereits für eine andere Anfrage verwendet.',
+  ),
+  idempotency_in_progress: temporary(409, 'Die erste Anfrage mit diesem Idempotency-Key läuft noch.'),
   payload_too_large: permanent(413, 'Die Anfrage ist zu groß.'),
   attachments_too_large: permanent(
     413,

@@ -67,6 +67,8 @@ export const sampleDetail: EmailDetail = {
 
 export interface RecordingApplication extends Application {
   readonly sends: { readonly request: SendRequest; readonly folder: SpoolFolder }[];
+  /** Of the sends that had one. */
+  readonly keys: string[];
   readonly threadReads: string[];
   readonly customerReads: CustomerEmailsRequest[];
   /** Every stream given out, for checks that none is left open. */
@@ -75,6 +77,7 @@ export interface RecordingApplication extends Application {
 
 export function createRecordingApplication(overrides: Partial<Application> = {}): RecordingApplication {
   const sends: RecordingApplication['sends'] = [];
+  const keys: string[] = [];
   const threadReads: string[] = [];
   const customerReads: CustomerEmailsRequest[] = [];
   const streams: Readable[] = [];
@@ -83,15 +86,21 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     streams.push(stream);
     return stream;
   };
+  const sendMessage: Application['sendMessage'] = async (request, folder) => {
+    sends.push({ request, folder });
+    await folder.remove();
+    return { kind: 'sent', id: IDS.email, messageId: sampleEmail.messageId, threadId: IDS.thread };
+  };
   return {
     sends,
+    keys,
     threadReads,
     customerReads,
     streams,
-    async sendMessage(request, folder) {
-      sends.push({ request, folder });
-      await folder.remove();
-      return { kind: 'sent', id: IDS.email, messageId: sampleEmail.messageId, threadId: IDS.thread };
+    sendMessage,
+    async sendOnce(key, request, folder) {
+      keys.push(key);
+      return { outcome: await sendMessage(request, folder), replayed: false };
     },
     async readThread(threadId) {
       threadReads.push(threadId);

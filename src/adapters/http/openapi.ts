@@ -11,7 +11,7 @@ const DESCRIPTION = `Sends email, records it and returns it by thread and by cus
 Every error is \`{"error": "<German text>", "code": "<stable code>"}\`. Besides the errors listed for each operation,
 any request may get 400 \`invalid_request\` (not valid HTTP, or a badly encoded path), 404 \`not_found\`,
 405 \`method_not_allowed\` with \`Allow\`, 408 \`request_timeout\`, 414 \`uri_too_long\` and 431 \`headers_too_large\`.
-429 and 503 come with \`Retry-After\`.`;
+429, 503 and 409 \`idempotency_in_progress\` come with \`Retry-After\`.`;
 
 /** Builds the document. Takes some 50 ms, so it is made when first asked for and not at each start. */
 export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): Promise<object> {

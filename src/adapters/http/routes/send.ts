@@ -4,11 +4,17 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { SendRequest } from '../../../app/application.ts';
+import type { SendOutcome, SendRequest } from '../../../app/application.ts';
 import type { SpoolFolder } from '../../../app/ports.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
 import { formatMessageId } from '../email-view.ts';
+import {
+  IdempotencyHeaders,
+  readIdempotencyKey,
+  REPLAYED_HEADER,
+  ReplayedHeader,
+} from '../idempotency-key.ts';
 import { readJsonWithLongStrings } from '../json-long-strings.ts';
 import { LargeBodyPlaces } from '../large-body-places.ts';
 import type { LargeBodyPlace } from '../large-body-places.ts';
@@ -63,11 +69,17 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
         summary: 'Send one email and record it',
         description:
           'Unknown fields are refused. null means absent. `thread_id` decides the thread, else a known ' +
-          '`in_reply_to`, else a new thread begins. After a 207 the email is sent; it must not be sent again.',
+          '`in_reply_to`, else a new thread begins. After a 207 the email is sent; it must not be sent again. With ' +
+          'an `Idempotency-Key` a request may be repeated without sending twice.',
+        headers: IdempotencyHeaders,
         body: { $ref: 'SendRequest#' },
         response: {
-          200: { description: 'Sent and stored.', ...SentResult },
-          207: { description: 'Sent, but not stored yet; it is stored by itself later.', ...PartialResult },
+          200: { description: 'Sent and stored.', headers: ReplayedHeader, ...SentResult },
+          207: {
+            description: 'Sent, but not stored yet; it is stored by itself later.',
+            headers: ReplayedHeader,
+            ...PartialResult,
+          },
           ...errorResponses(
             'missing_recipient_or_subject',
             'missing_body',
@@ -84,9 +96,12 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
             'invalid_content_type',
             'invalid_base64',
             'unknown_account',
+            'invalid_idempotency_key',
             'unauthorized',
             'thread_not_found',
             'request_timeout',
+            'idempotency_key_reused',
+            'idempotency_in_progress',
             'payload_too_large',
             'attachments_too_large',
             'unsupported_media_type',
@@ -104,22 +119,33 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
     },
     async (request, reply) => {
       refuseOtherMedia(request.headers);
+      const key = readIdempotencyKey(request.headers);
       const place = places.reserve();
       try {
         const folder = spool.create();
         const input = await readInput(request, reply, folder, place, context);
-        const result = await application.sendMessage(input, folder);
-        const messageId = formatMessageId(result.messageId);
-        if (result.kind === 'sent') {
-          return reply.send({ status: 'sent', id: result.id, messageId, threadId: result.threadId });
-        }
-        const partial = { status: 'partial', message: PARTIAL_MESSAGE, messageId, error: result.error };
-        return reply.code(207).send(partial);
+        if (key === null) return answer(reply, await application.sendMessage(input, folder));
+        const { outcome, replayed } = await application.sendOnce(key, input, folder);
+        if (replayed) reply.header(REPLAYED_HEADER, 'true');
+        return answer(reply, outcome);
       } finally {
         place.release();
       }
     },
   );
+}
+
+/** Throws what a send that was tried in vain ended with. */
+function answer(reply: FastifyReply, outcome: SendOutcome): FastifyReply {
+  if (outcome.kind === 'failed') {
+    throw new ServiceError(outcome.code, outcome.details === null ? {} : { details: outcome.details });
+  }
+  const messageId = formatMessageId(outcome.messageId);
+  if (outcome.kind === 'sent') {
+    return reply.send({ status: 'sent', id: outcome.id, messageId, threadId: outcome.threadId });
+  }
+  const partial = { status: 'partial', message: PARTIAL_MESSAGE, messageId, error: outcome.error };
+  return reply.code(207).send(partial);
 }
 
 function refuseOtherMedia(headers: IncomingHttpHeaders): void {

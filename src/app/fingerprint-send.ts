@@ -1,0 +1,30 @@
+/** Tells whether two sends ask for the same: the fingerprint that is stored with an idempotency key. */
+import { createHash } from 'node:crypto';
+import type { SendRequest } from './application.ts';
+import { sha256 } from './prepare-attachments.ts';
+
+interface FingerprintPorts {
+  readonly openFile: (path: string) => AsyncIterable<Buffer>;
+}
+
+/**
+ * SHA-256 over the fields as they were understood, so that white space, key order and the way attachments were encoded
+ * make no difference, and neither do fields of a later version that the request leaves out.
+ */
+export async function fingerprintSend(
+  ports: FingerprintPorts,
+  { attachments, ...fields }: SendRequest,
+): Promise<Buffer> {
+  const files: (string | null)[][] = [];
+  for (const { filename, contentType, content } of attachments) {
+    files.push([filename, contentType, await sha256(ports, content)]);
+  }
+  const given = Object.entries({ ...fields, attachments: files })
+    .filter(([, value]) => !isAbsent(value))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256').update(JSON.stringify(given)).digest();
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0);
+}

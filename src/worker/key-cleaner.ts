@@ -1,0 +1,19 @@
+/** The loop that deletes idempotency keys whose time is over. */
+import type { IdempotencyKeys } from '../app/idempotency.ts';
+import type { Logger } from '../app/ports.ts';
+import { startLoop, type Loop } from './loop.ts';
+
+const INTERVAL_MS = 3_600_000;
+/** Keys deleted by one statement: some milliseconds, so that it gets in nobody's way. */
+const BATCH = 1000;
+
+export function startKeyCleaner(keys: Pick<IdempotencyKeys, 'deleteExpired'>, logger: Logger): Loop {
+  return startLoop({
+    intervalMs: INTERVAL_MS,
+    failure: 'idempotency keys could not be deleted; the next try is in an hour',
+    logger,
+    async run() {
+      while ((await keys.deleteExpired(BATCH)) === BATCH);
+    },
+  });
+}

@@ -1,0 +1,48 @@
+/** A loop that does one thing again and again, never two rounds at once. */
+import type { Logger } from '../app/ports.ts';
+
+export interface Loop {
+  /** Waits for the round under way. */
+  stop(): Promise<void>;
+}
+
+export interface LoopOptions {
+  /** From the end of a round to the beginning of the next, in ms; the first begins at once. */
+  readonly intervalMs: number;
+  /** What it throws is logged, and the loop goes on. */
+  readonly run: () => Promise<void>;
+  /** Logged when `run` throws. */
+  readonly failure: string;
+  readonly logger: Logger;
+}
+
+export function startLoop({ intervalMs, run, failure, logger }: LoopOptions): Loop {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let round = Promise.resolve();
+
+  const next = (delayMs: number) => {
+    if (stopped) return;
+    timer = setTimeout(() => {
+      round = runOnce();
+    }, delayMs);
+  };
+
+  async function runOnce(): Promise<void> {
+    try {
+      await run();
+    } catch (err) {
+      logger.error({ err }, failure);
+    }
+    next(intervalMs);
+  }
+
+  next(0);
+  return {
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await round;
+    },
+  };
+}
