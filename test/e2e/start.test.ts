@@ -1,0 +1,92 @@
+/** Starting and stopping as an operator meets it, with the embedded database. */
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+
+const MAIL = { to: 'ada@example.org', subject: 'Hallo', text_body: 'Guten Tag' };
+
+const running: ServiceProcess[] = [];
+const folders: string[] = [];
+
+afterEach(async () => {
+  for (const service of running.splice(0)) await service.stop();
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+
+async function start(dataDir: string, env: Record<string, string> = {}): Promise<ServiceProcess> {
+  const service = await startServiceProcess({ dataDir, env });
+  running.push(service);
+  return service;
+}
+
+async function newDataDir(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'email-worker-start-'));
+  folders.push(folder);
+  return folder;
+}
+
+async function send(service: ServiceProcess): Promise<{ id: string; threadId: string }> {
+  const response = await service.request('/api/send', { json: MAIL });
+  expect(response.status).toBe(200);
+  return (await response.json()) as { id: string; threadId: string };
+}
+
+it('starts with nothing set, sends to the outbox, stops in order, and starts again with everything there', async () => {
+  const dataDir = await newDataDir();
+  const first = await start(dataDir);
+  const { threadId } = await send(first);
+  expect(await first.stop()).toBe(0);
+  const second = await start(dataDir);
+  const response = await second.request(`/api/thread/${threadId}`);
+  expect(((await response.json()) as { emails: unknown[] }).emails).toHaveLength(1);
+});
+
+it('makes an API secret that only its owner can read, and keeps it', async () => {
+  const dataDir = await newDataDir();
+  const first = await start(dataDir, { API_SECRET: '' });
+  const secret = (await readFile(path.join(dataDir, 'api-secret'), 'utf8')).trim();
+  expect((await stat(path.join(dataDir, 'api-secret'))).mode & 0o077).toBe(0);
+  expect(first.log.join('\n')).not.toContain(secret);
+  await first.stop();
+  const second = await start(dataDir, { API_SECRET: '' });
+  const response = await fetch(`${second.url}/api/customer/00000000-0000-4000-8000-000000000000/emails`, {
+    headers: { authorization: `Bearer ${secret}` },
+  });
+  expect(response.status).toBe(200);
+});
+
+it('starts after kill -9, taking over the database server, and has lost nothing', async () => {
+  const dataDir = await newDataDir();
+  const first = await start(dataDir);
+  const sent = await Promise.all(Array.from({ length: 20 }, () => send(first)));
+  await first.kill();
+  const second = await start(dataDir);
+  for (const { id } of sent) {
+    expect(await (await second.request(`/api/emails/${id}`)).json()).toMatchObject({ id, state: 'sent' });
+  }
+});
+
+it('refuses a second instance on the same data folder, naming the first', async () => {
+  const dataDir = await newDataDir();
+  const first = await start(dataDir);
+  await expect(startServiceProcess({ dataDir })).rejects.toThrow(String(first.process.pid));
+});
+
+it.each([
+  ['PORT', '70000'],
+  ['API_SECRET', 'short'],
+  ['SMTP_URL', 'smtp://user:pa%zz@host'],
+  ['MAIL_FROM', 'nobody'],
+  ['DATABASE_URL', 'mysql://x'],
+  ['BLOB_URL', 's3://user:hunter2hunter2@bucket/x'],
+])('ends with a clear message that names %s when it is wrong, and shows no secret', async (name, value) => {
+  const dataDir = await newDataDir();
+  const failure = await startServiceProcess({ dataDir, env: { [name]: value } }).then(
+    () => null,
+    (error: unknown) => String(error),
+  );
+  expect(failure).toContain(name);
+  expect(failure).not.toContain('hunter2');
+});
