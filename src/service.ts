@@ -28,7 +28,7 @@ import type { Account, IdSource, Logger, Transport } from './app/ports.ts';
 import { createReads } from './app/read-emails.ts';
 import { sendMessage } from './app/send-message.ts';
 import { sendOnce, type SendOncePorts } from './app/send-once.ts';
-import { settleKeys } from './app/settle-keys.ts';
+import { createKeySettlement } from './app/settle-keys.ts';
 import { ConfigError, type Config } from './config.ts';
 import { startJournalReplayer } from './worker/journal-replayer.ts';
 import { startKeyCleaner } from './worker/key-cleaner.ts';
@@ -149,7 +149,12 @@ async function startParts(
 
   const replayer = startJournalReplayer({ store, blobs, journal, pending, logger }, logger);
   teardown.push(() => replayer.stop());
-  const settler = startKeySettler(keyWork, () => settleKeys(keyPorts), logger);
+  const settle = createKeySettlement({
+    ...keyPorts,
+    clock,
+    statementTimeoutMs: config.databaseStatementTimeoutMs,
+  });
+  const settler = startKeySettler(keyWork, settle, logger);
   teardown.push(() => settler.stop());
   const cleaner = startKeyCleaner(keys, logger);
   teardown.push(() => cleaner.stop());

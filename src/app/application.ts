@@ -42,9 +42,17 @@ export interface SendRequest {
   readonly attachments: readonly AttachmentInput[];
 }
 
-/** `sent`: sent and stored. `partial`: sent, and stored by itself as soon as that is possible. */
+/**
+ * `sent`: sent and stored; recipients that were put off are tried again by themselves. `queued`: stored, and sent from
+ * the queue. `partial`: sent, and stored by itself as soon as that is possible.
+ */
 export type SendResult =
-  | { readonly kind: 'sent'; readonly id: string; readonly messageId: MessageId; readonly threadId: string }
+  | {
+      readonly kind: 'sent' | 'queued';
+      readonly id: string;
+      readonly messageId: MessageId;
+      readonly threadId: string;
+    }
   | { readonly kind: 'partial'; readonly messageId: MessageId; readonly error: string };
 
 /** How a send failed that was tried. */

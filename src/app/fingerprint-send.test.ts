@@ -39,6 +39,11 @@ describe('the fingerprint of a send', () => {
     expect(await fingerprint({ ofALaterVersion: null, listOfALaterVersion: [] })).toBe(await fingerprint());
   });
 
+  test('does not depend on whether the caller waits for the outcome', async () => {
+    expect(await fingerprint({ respondAsync: true })).toBe(await fingerprint());
+    expect(await fingerprint({ sendAt: new Date(1) })).not.toBe(await fingerprint({ sendAt: new Date(2) }));
+  });
+
   test('is the same for bytes in memory and in a file', async () => {
     const temp = await makeTempFolder();
     try {

@@ -7,6 +7,9 @@ interface FingerprintPorts {
   readonly openFile: (path: string) => AsyncIterable<Buffer>;
 }
 
+/** How to answer, not what to send: a caller that waited in vain may repeat its request as an asynchronous one. */
+const NOT_COMPARED: ReadonlySet<string> = new Set(['respondAsync']);
+
 /**
  * SHA-256 over the fields as they were understood, so that white space, key order and the way attachments were encoded
  * make no difference, and neither do fields of a later version that the request leaves out.
@@ -20,7 +23,7 @@ export async function fingerprintSend(
     files.push([filename, contentType, await sha256(ports, content)]);
   }
   const given = Object.entries({ ...fields, attachments: files })
-    .filter(([, value]) => !isAbsent(value))
+    .filter(([field, value]) => !NOT_COMPARED.has(field) && !isAbsent(value))
     .sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(given)).digest();
 }

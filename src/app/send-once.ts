@@ -8,11 +8,13 @@
 import { ServiceError } from '../core/errors.ts';
 import type { SendFailure, SendOnceResult, SendOutcome, SendRequest, SendResult } from './application.ts';
 import { fingerprintSend } from './fingerprint-send.ts';
-import type { ClaimResult, KeyHold } from './idempotency.ts';
-import type { IdSource, SpoolFolder } from './ports.ts';
-import { settleKey, type SettleKeysPorts } from './settle-keys.ts';
+import type { ClaimResult, KeyHold, KeyWork } from './idempotency.ts';
+import type { IdSource, Logger, SpoolFolder } from './ports.ts';
+import { settleKey, type SettleKeyPorts } from './settle-keys.ts';
 
-export interface SendOncePorts extends SettleKeysPorts {
+export interface SendOncePorts extends SettleKeyPorts {
+  readonly work: KeyWork;
+  readonly logger: Logger;
   readonly ids: IdSource;
   readonly openFile: (path: string) => AsyncIterable<Buffer>;
   /** Sends under the given email id; takes over the folder. */
@@ -70,8 +72,9 @@ async function sendFirst(
     return result;
   } catch (error) {
     const failure = toFailure(error);
-    if (failure === null) await giveBack(ports, hold);
-    else await complete(ports, hold, failure);
+    if (failure !== null) await complete(ports, hold, failure);
+    else if (isAnswered(error)) await giveBack(ports, hold);
+    else ports.work.needsSettling();
     throw error;
   }
 }
@@ -94,6 +97,11 @@ async function giveBack(ports: SendOncePorts, hold: KeyHold): Promise<void> {
     ports.logger.warn({ err, emailId: hold.emailId }, 'a key could not be given back yet');
     ports.work.needsSettling();
   }
+}
+
+/** False when a statement of the send may still be carried out by the database, without our knowing. */
+function isAnswered(error: unknown): boolean {
+  return error instanceof ServiceError && error.code !== 'database_unavailable';
 }
 
 /** null for errors that leave it to the facts whether something was tried. */

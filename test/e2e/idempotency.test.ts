@@ -60,7 +60,7 @@ afterEach(() => {
 
 const start = (dataDir?: string, databaseUrl = database.connectionString) =>
   startServiceProcess({
-    env: { DATABASE_URL: databaseUrl, SMTP_URL: sink.url },
+    env: { DATABASE_URL: databaseUrl, SMTP_URL: sink.url, DATABASE_STATEMENT_TIMEOUT_MS: '3000' },
     ...(dataDir === undefined ? {} : { dataDir }),
   });
 

@@ -141,8 +141,9 @@ function answer(reply: FastifyReply, outcome: SendOutcome): FastifyReply {
     throw new ServiceError(outcome.code, outcome.details === null ? {} : { details: outcome.details });
   }
   const messageId = formatMessageId(outcome.messageId);
-  if (outcome.kind === 'sent') {
-    return reply.send({ status: 'sent', id: outcome.id, messageId, threadId: outcome.threadId });
+  if (outcome.kind !== 'partial') {
+    const { kind: status, id, threadId } = outcome;
+    return reply.code(status === 'queued' ? 202 : 200).send({ status, id, messageId, threadId });
   }
   const partial = { status: 'partial', message: PARTIAL_MESSAGE, messageId, error: outcome.error };
   return reply.code(207).send(partial);
