@@ -32,8 +32,13 @@ export function createPool(options: PoolOptions): pg.Pool {
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (err) => options.logger.warn({ err }, 'an idle database connection broke'));
+  // The same for one that is lent out, also between two statements and when it breaks a second time: the statement
+  // under way, or the next one, is rejected with the reason.
+  pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }
+
+function ignore(): void {}
 
 export function createKysely(pool: pg.Pool): Kysely<Database> {
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
