@@ -166,7 +166,8 @@ test.each<[EmailState, object]>([
   ['sent', { kind: 'sent' }],
   ['queued', { kind: 'queued' }],
   ['sending', { kind: 'queued' }],
-  ['deferred', { kind: 'queued' }],
+  // The sample has an accepted recipient.
+  ['deferred', { kind: 'sent' }],
   ['cancelled', { kind: 'queued' }],
   ['failed', { kind: 'failed', code: 'send_failed', details: 'why' }],
   ['unknown', { kind: 'failed', code: 'send_unknown', details: 'why' }],

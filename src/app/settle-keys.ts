@@ -86,7 +86,14 @@ function outcomeOf(email: EmailDetail): SendOutcome {
     case 'sent':
     case 'received':
       return { kind: 'sent', id, messageId, threadId };
-    default:
+    case 'deferred': {
+      // Sent at once to some, and put off for others: the answer was 200. From the queue: it was 202.
+      const accepted = email.deliveries.some((delivery) => delivery.state === 'accepted');
+      return { kind: accepted ? 'sent' : 'queued', id, messageId, threadId };
+    }
+    case 'queued':
+    case 'sending':
+    case 'cancelled':
       return { kind: 'queued', id, messageId, threadId };
   }
 }
