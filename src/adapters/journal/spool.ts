@@ -75,7 +75,7 @@ export class DiskSpoolFolder implements SpoolFolder {
   async write(source: AsyncIterable<Buffer>): Promise<Extract<Content, { kind: 'file' }>> {
     if (this.#owner !== 'request') throw new Error('the spool folder is not open for writing any more');
     const path = join(this.path, String(this.#nextFile++));
-    this.#made ??= mkdir(this.path, { recursive: true, mode: 0o700 });
+    this.#made ??= makeFolder(this.path);
     await this.#made.catch((error: unknown) => {
       throw diskFailure(error);
     });
@@ -130,6 +130,17 @@ export class DiskSpoolFolder implements SpoolFolder {
     if (this.#made === null) return;
     await this.#made.catch(() => undefined);
     await rm(this.path, { recursive: true, force: true });
+  }
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    // Not at once: on a full disk Node's recursive mkdir says ENOENT instead of ENOSPC.
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await mkdir(path, { mode: 0o700 });
   }
 }
 
