@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseAddressList } from './core/address/address-list.ts';
 import type { Address } from './core/address/address.ts';
+import type { RateLimit } from './core/delivery/rate-window.ts';
+import { DEFAULT_RETRY_SCHEDULE, type RetrySchedule } from './core/delivery/retry-schedule.ts';
 
 export interface Variable {
   readonly name: string;
@@ -79,6 +81,35 @@ export const VARIABLES = [
       'Waiting for the reply after the end of a message, in ms; when it passes, the outcome is unknown.',
   },
   {
+    name: 'SMTP_RATE_PER_MINUTE',
+    defaultText: 'no limit',
+    meaning:
+      'Messages of the default account in a rolling minute at most, over all processes. The queue waits; a synchronous send gets 429.',
+  },
+  { name: 'SMTP_RATE_PER_DAY', defaultText: 'no limit', meaning: 'The same in a rolling day.' },
+  {
+    name: 'SEND_RETRY_DELAYS_S',
+    defaultText: '300,900,1800,3600,7200,14400',
+    meaning:
+      'Seconds until a send that the mail server put off is tried again, after the first, second, … attempt; the last one repeats. A fifth of it when the server could not be reached.',
+  },
+  {
+    name: 'SEND_GIVE_UP_HOURS',
+    defaultText: '96',
+    meaning: 'How long a queued send is tried, in hours; fractions are allowed.',
+  },
+  {
+    name: 'SEND_LEASE_MS',
+    defaultText: '30000',
+    meaning:
+      'How long a process may be silent before others take its hand-overs under way for lost (state `unknown`), in ms.',
+  },
+  {
+    name: 'SEND_POLL_MS',
+    defaultText: '1000',
+    meaning: 'How often to look for sends that became due or were queued by another process, in ms.',
+  },
+  {
     name: 'MAIL_FROM',
     defaultText: 'email-worker <noreply@localhost>',
     meaning: "The default account's address, with a display name if wanted.",
@@ -87,7 +118,7 @@ export const VARIABLES = [
     name: 'ACCOUNTS_FILE',
     defaultText: 'none',
     meaning:
-      'JSON file with several accounts, the first being the default one: `[{"id": "sales", "from": "Sales <sales@example.com>", "smtp_url": "${SALES_SMTP_URL}"}]`. `${NAME}` is replaced by that environment variable.',
+      'JSON file with several accounts, the first being the default one: `[{"id": "sales", "from": "Sales <sales@example.com>", "smtp_url": "${SALES_SMTP_URL}", "rate_per_minute": 30, "rate_per_day": 10000}]`; the last three are optional. `${NAME}` is replaced by that environment variable.',
   },
   {
     name: 'BLOB_URL',
@@ -122,6 +153,7 @@ export interface AccountConfig {
   readonly from: Address;
   /** null: the outbox folder. */
   readonly smtpUrl: string | null;
+  readonly rate: RateLimit;
 }
 
 export interface Config {
@@ -143,6 +175,8 @@ export interface Config {
     readonly commandTimeoutMs: number;
     readonly dataTimeoutMs: number;
   };
+  readonly retrySchedule: RetrySchedule;
+  readonly queue: { readonly leaseMs: number; readonly pollMs: number };
   /** At least one; the first is the default. */
   readonly accounts: readonly [AccountConfig, ...AccountConfig[]];
   /** null: a folder in the data folder. */
@@ -200,6 +234,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, cw
       greetingTimeoutMs: milliseconds('SMTP_GREETING_TIMEOUT_MS', 30_000),
       commandTimeoutMs: milliseconds('SMTP_COMMAND_TIMEOUT_MS', 60_000),
       dataTimeoutMs: milliseconds('SMTP_DATA_TIMEOUT_MS', 600_000),
+    },
+    retrySchedule: readRetrySchedule(get('SEND_RETRY_DELAYS_S'), get('SEND_GIVE_UP_HOURS')),
+    queue: {
+      leaseMs: integer('SEND_LEASE_MS', 30_000, 100, 3_600_000),
+      pollMs: integer('SEND_POLL_MS', 1000, 10, 60_000),
     },
     accounts: readAccounts(env, cwd, get),
     blobUrl: readUrl('BLOB_URL', get('BLOB_URL'), ['s3:']),
@@ -264,6 +303,40 @@ function readFrom(variable: string, text: string): Address {
   return address;
 }
 
+/** A year, in hours: beyond it a typing error is likelier than a wish. */
+const MAX_GIVE_UP_HOURS = 8760;
+const MAX_RETRY_DELAY_S = 7 * 86_400;
+const MAX_RATE = 1_000_000_000;
+
+function readRetrySchedule(delays: string | null, giveUp: string | null): RetrySchedule {
+  const number = (name: VariableName, text: string, max: number): number => {
+    const value = /^\d{1,9}(\.\d{1,9})?$/.test(text.trim()) ? Number(text) : NaN;
+    if (!(value > 0 && value <= max)) throw new ConfigError(name, `must be above 0 and at most ${max}`);
+    return value;
+  };
+  const [first, ...others] = (delays?.split(',') ?? []).map((text) =>
+    Math.ceil(number('SEND_RETRY_DELAYS_S', text, MAX_RETRY_DELAY_S) * 1000),
+  );
+  return {
+    delaysMs: first === undefined ? DEFAULT_RETRY_SCHEDULE.delaysMs : [first, ...others],
+    giveUpAfterMs:
+      giveUp === null
+        ? DEFAULT_RETRY_SCHEDULE.giveUpAfterMs
+        : Math.ceil(number('SEND_GIVE_UP_HOURS', giveUp, MAX_GIVE_UP_HOURS) * 3_600_000),
+  };
+}
+
+/** Text from the environment, a number from the accounts file. */
+function readRate(where: string, value: unknown): number | null {
+  if (value === undefined || value === null) return null;
+  const rate = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
+  if (typeof rate !== 'number' || !Number.isInteger(rate) || rate < 1 || rate > MAX_RATE) {
+    throw new ConfigError(where, `must be a whole number from 1 to ${MAX_RATE}`);
+  }
+  return rate;
+}
+
+const ACCOUNT_FIELDS = new Set(['id', 'from', 'smtp_url', 'rate_per_minute', 'rate_per_day']);
 const SMTP_PROTOCOLS = ['smtp:', 'smtps:'];
 
 function readAccounts(
@@ -278,10 +351,14 @@ function readAccounts(
         id: 'default',
         from: readFrom('MAIL_FROM', get('MAIL_FROM') ?? 'email-worker <noreply@localhost>'),
         smtpUrl: readUrl('SMTP_URL', get('SMTP_URL'), SMTP_PROTOCOLS),
+        rate: {
+          perMinute: readRate('SMTP_RATE_PER_MINUTE', get('SMTP_RATE_PER_MINUTE')),
+          perDay: readRate('SMTP_RATE_PER_DAY', get('SMTP_RATE_PER_DAY')),
+        },
       },
     ];
   }
-  for (const name of ['MAIL_FROM', 'SMTP_URL'] as const) {
+  for (const name of ['MAIL_FROM', 'SMTP_URL', 'SMTP_RATE_PER_MINUTE', 'SMTP_RATE_PER_DAY'] as const) {
     if (get(name) !== null)
       throw new ConfigError(name, 'has no effect beside ACCOUNTS_FILE; put it into that file');
   }
@@ -308,7 +385,7 @@ function parseAccounts(
     const where = `ACCOUNTS_FILE, account ${index + 1}`;
     if (typeof entry !== 'object' || entry === null) throw new ConfigError(where, 'must be an object');
     const fields: Record<string, unknown> = { ...entry };
-    const unknown = Object.keys(fields).find((name) => !['id', 'from', 'smtp_url'].includes(name));
+    const unknown = Object.keys(fields).find((name) => !ACCOUNT_FIELDS.has(name));
     if (unknown !== undefined) throw new ConfigError(where, `has the unknown field ${unknown}`);
     const { id, from, smtp_url: smtpUrl } = fields;
     if (typeof id !== 'string' || !ACCOUNT_ID.test(id)) {
@@ -327,6 +404,10 @@ function parseAccounts(
         smtpUrl === undefined ? null : expand(smtpUrl, env, where),
         SMTP_PROTOCOLS,
       ),
+      rate: {
+        perMinute: readRate(`${where}, rate_per_minute`, fields['rate_per_minute']),
+        perDay: readRate(`${where}, rate_per_day`, fields['rate_per_day']),
+      },
     };
   });
 }

@@ -10,6 +10,7 @@ import { lockDataDir } from './adapters/data-dir/data-dir-lock.ts';
 import { loadOrCreateSecret } from './adapters/data-dir/api-secret.ts';
 import { loadOrCreateInstanceId } from './adapters/data-dir/instance-id.ts';
 import { createHttpApp, type HttpApp } from './adapters/http/app.ts';
+import { LmdbAttempts } from './adapters/journal/lmdb-attempts.ts';
 import { LmdbJournal } from './adapters/journal/lmdb-journal.ts';
 import { createSpool } from './adapters/journal/spool.ts';
 import { startEmbeddedPostgres } from './adapters/postgres/embedded/server.ts';
@@ -17,6 +18,8 @@ import { createIdempotencyKeys } from './adapters/postgres/idempotency-keys.ts';
 import { createMessageStore } from './adapters/postgres/message-store.ts';
 import { migrateToLatest } from './adapters/postgres/migrate.ts';
 import { createKysely, createPool } from './adapters/postgres/pool.ts';
+import { createSendOperations } from './adapters/postgres/send-operations.ts';
+import { createSendQueue } from './adapters/postgres/send-queue.ts';
 import { createOutboxTransport } from './adapters/smtp-out/outbox-transport.ts';
 import { createSmtpTransport } from './adapters/smtp-out/smtp-transport.ts';
 import { parseSmtpUrl, type SmtpOptions } from './adapters/smtp-out/smtp-url.ts';
@@ -25,14 +28,18 @@ import { checkReadiness } from './app/check-readiness.ts';
 import { createKeyWork } from './app/idempotency.ts';
 import { createPendingSends } from './app/pending-sends.ts';
 import type { Account, IdSource, Logger, Transport } from './app/ports.ts';
+import { createOperations } from './app/operate-sends.ts';
+import type { RetryPolicy } from './app/queue-ports.ts';
 import { createReads } from './app/read-emails.ts';
 import { sendMessage } from './app/send-message.ts';
 import { sendOnce, type SendOncePorts } from './app/send-once.ts';
 import { createKeySettlement } from './app/settle-keys.ts';
 import { ConfigError, type Config } from './config.ts';
+import type { RateLimit } from './core/delivery/rate-window.ts';
 import { startJournalReplayer } from './worker/journal-replayer.ts';
 import { startKeyCleaner } from './worker/key-cleaner.ts';
 import { startKeySettler } from './worker/key-settler.ts';
+import { startSendQueue } from './worker/send-queue.ts';
 
 export interface Service {
   /** Where HTTP listens, such as `http://127.0.0.1:3000`. */
@@ -97,8 +104,10 @@ async function startParts(
   const spool = createSpool(path.join(dataDir, 'spool'));
   const journal = await LmdbJournal.open({ folder: path.join(dataDir, 'journal'), spool, logger });
   teardown.push(() => journal.close());
+  const attempts = await LmdbAttempts.open({ folder: path.join(dataDir, 'attempts'), logger });
+  teardown.push(() => attempts.close());
 
-  const transports = createTransports(config, logger);
+  const { transports, connections } = createTransports(config, logger);
   teardown.push(async () => {
     await Promise.all([...transports.values()].map((transport) => transport.close()));
   });
@@ -111,7 +120,33 @@ async function startParts(
   const pending = createPendingSends();
   const clock = () => new Date();
   const [defaultAccount] = config.accounts;
+  const queue = createSendQueue(pool);
+  const instanceId = await loadOrCreateInstanceId(dataDir);
+  const retry: RetryPolicy = { schedule: config.retrySchedule, random: Math.random };
+  const sendQueue = startSendQueue(
+    {
+      owner: instanceId,
+      queue,
+      attempts,
+      retry,
+      clock,
+      blobs,
+      spool,
+      transportOf,
+      logger,
+    },
+    {
+      ...config.queue,
+      accounts: config.accounts.map(({ id, rate }) => ({ id, rate, slots: slotsOf(connections.get(id)) })),
+    },
+  );
+  teardown.push(() => sendQueue.stop());
+  const wakeQueue = () => sendQueue.wake();
   const sendPorts = {
+    queue,
+    retry,
+    wakeQueue,
+    rateOf: createRateOf(config),
     store,
     blobs,
     journal,
@@ -125,7 +160,7 @@ async function startParts(
     openFile: (file: string) => createReadStream(file),
     maxRecipients: config.maxRecipients,
   };
-  const keys = createIdempotencyKeys(pool, await loadOrCreateInstanceId(dataDir));
+  const keys = createIdempotencyKeys(pool, instanceId);
   const keyWork = createKeyWork();
   const keyPorts: SendOncePorts = {
     ...sendPorts,
@@ -135,6 +170,7 @@ async function startParts(
   };
   const application: Application = {
     ...createReads(store, blobs),
+    ...createOperations({ operations: createSendOperations(pool), retry, clock, wakeQueue }),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
     sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),
     checkReadiness: () =>
@@ -147,7 +183,7 @@ async function startParts(
       }),
   };
 
-  const replayer = startJournalReplayer({ store, blobs, journal, pending, logger }, logger);
+  const replayer = startJournalReplayer({ store, blobs, journal, pending, retry, logger }, logger);
   teardown.push(() => replayer.stop());
   const settle = createKeySettlement({
     ...keyPorts,
@@ -179,18 +215,42 @@ async function startParts(
 
 const IDS: IdSource = { uuid: () => uuidv7(), randomBytes };
 
-function createTransports(config: Config, logger: Logger): ReadonlyMap<string, Transport> {
-  return new Map(
-    config.accounts.map(({ id, smtpUrl }): [string, Transport] => {
-      if (smtpUrl !== null) return [id, createSmtpTransport({ ...readSmtpUrl(id, smtpUrl, config), logger })];
+interface Transports {
+  readonly transports: ReadonlyMap<string, Transport>;
+  /** Of each account, how many messages may be handed over at the same time. */
+  readonly connections: ReadonlyMap<string, number>;
+}
+
+function createTransports(config: Config, logger: Logger): Transports {
+  const transports = new Map<string, Transport>();
+  const connections = new Map<string, number>();
+  for (const { id, smtpUrl } of config.accounts) {
+    if (smtpUrl === null) {
       const outbox = path.join(config.dataDir, 'outbox');
       logger.warn(
         { accountId: id, outbox },
         'no SMTP_URL is set: emails are written to the outbox folder and delivered to nobody',
       );
-      return [id, createOutboxTransport(outbox)];
-    }),
-  );
+      transports.set(id, createOutboxTransport(outbox));
+      connections.set(id, config.smtp.maxConnections);
+    } else {
+      const options = readSmtpUrl(id, smtpUrl, config);
+      transports.set(id, createSmtpTransport({ ...options, logger }));
+      connections.set(id, options.maxConnections);
+    }
+  }
+  return { transports, connections };
+}
+
+/** A fifth of the connections, and at least one, is left to synchronous sends: they never wait for a full queue. */
+function slotsOf(connections = 1): number {
+  return Math.max(1, Math.min(connections - 1, Math.floor(connections * 0.8)));
+}
+
+function createRateOf({ accounts }: Config): (accountId: string) => RateLimit | null {
+  const limited = accounts.filter(({ rate }) => rate.perMinute !== null || rate.perDay !== null);
+  const rates = new Map(limited.map(({ id, rate }): [string, RateLimit] => [id, rate]));
+  return (accountId) => rates.get(accountId) ?? null;
 }
 
 function readSmtpUrl(accountId: string, smtpUrl: string, config: Config): SmtpOptions {

@@ -10,6 +10,9 @@ import type {
   SpoolFolder,
   StoredAttachment,
 } from './ports.ts';
+import type { EmailListing } from './queue-ports.ts';
+import type { Priority } from '../core/delivery/priority.ts';
+import type { EmailState } from '../core/delivery/states.ts';
 import type { MessageId } from '../core/message/message-id.ts';
 
 /** One attachment of a send. */
@@ -40,6 +43,14 @@ export interface SendRequest {
   /** null: the thread's account, else the default one. */
   readonly accountId: string | null;
   readonly attachments: readonly AttachmentInput[];
+  /** True: only put it into the queue, and answer at once. */
+  readonly respondAsync: boolean;
+  /** Send it then, from the queue; null: now. */
+  readonly sendAt: Date | null;
+  /** In the queue; null: `normal`. */
+  readonly priority: Priority | null;
+  /** In the queue; lanes of one priority take turns. null: `reply` when it joins a thread, else `new`. */
+  readonly lane: string | null;
 }
 
 /**
@@ -92,6 +103,21 @@ export interface CustomerEmailsPage {
   readonly nextCursor: string | null;
 }
 
+export interface EmailsRequest {
+  readonly state: EmailState | null;
+  readonly accountId: string | null;
+  /** 1 to 200. */
+  readonly limit: number;
+  /** `nextCursor` of the page before; null for the first page. */
+  readonly cursor: string | null;
+}
+
+export interface EmailsPage {
+  readonly emails: readonly EmailListing[];
+  /** null on the last page. */
+  readonly nextCursor: string | null;
+}
+
 export interface RawMessage {
   readonly sizeBytes: number;
   readonly stream: Readable;
@@ -125,6 +151,14 @@ export interface Application {
   readThread(threadId: string): Promise<readonly EmailSummary[]>;
   /** Throws `invalid_cursor`. */
   listCustomerEmails(request: CustomerEmailsRequest): Promise<CustomerEmailsPage>;
+  /** All threads, newest first. Throws `invalid_cursor`. */
+  listEmails(request: EmailsRequest): Promise<EmailsPage>;
+  /** Takes a send out of the queue; returns its state now. Throws `email_not_found`, `not_cancellable`. */
+  cancelSend(id: string): Promise<EmailState>;
+  /** Sends to the recipients that were not accepted, now. Throws `email_not_found`, `not_retryable`. */
+  retrySend(id: string): Promise<EmailState>;
+  /** Says what became of an unknown send. Throws `email_not_found`, `not_unknown`. */
+  resolveSend(id: string, outcome: 'sent' | 'failed'): Promise<EmailState>;
   /** Throws `email_not_found`. */
   readEmail(id: string): Promise<EmailDetail>;
   /** Throws `email_not_found`, `content_missing`. */

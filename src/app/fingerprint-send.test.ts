@@ -25,6 +25,10 @@ const request: SendRequest = {
   companyId: null,
   accountId: null,
   attachments: [file('one'), file('two')],
+  respondAsync: false,
+  sendAt: null,
+  priority: null,
+  lane: null,
 };
 
 const fingerprint = async (changes: object = {}) =>

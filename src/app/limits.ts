@@ -5,3 +5,6 @@ export const COMPOSE_IN_MEMORY_MAX_BYTES = 256 * 1024;
 
 /** A raw message up to this size, in bytes, is kept in the database: one commit is cheaper than a file of its own. */
 export const RAW_INLINE_MAX_BYTES = 64 * 1024;
+
+/** Characters of a subject: far beyond any real one, and far below the header sizes that mail servers cut (Postfix: 100 kB). */
+export const MAX_SUBJECT_CHARS = 2000;

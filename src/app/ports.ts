@@ -5,7 +5,8 @@ import type { Readable } from 'node:stream';
 import type { Address } from '../core/address/address.ts';
 import type { MessageId } from '../core/message/message-id.ts';
 import type { PlacementFacts, PlacementQuery } from '../core/thread/place-outbound.ts';
-import type { DeliveryState, EmailState, RecipientOutcome, Reply } from '../core/delivery/states.ts';
+import type { QueuedSend, QueuePlace } from '../core/delivery/priority.ts';
+import type { EmailState, RecipientOutcome, RecordedAttempt, Reply } from '../core/delivery/states.ts';
 
 /** Bytes in memory (small) or in a file of the spool (large). Never changed once made. */
 export type Content =
@@ -156,9 +157,13 @@ export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
 /** What the hand-over adds to a record. */
 export interface RecordedOutcome {
   readonly state: EmailState;
-  /** English reason of `failed` and `unknown`; null else. */
+  /** English reason of `failed`, `unknown` and `deferred`, and of what a `sent` email lacks; null else. */
   readonly stateDetail: string | null;
   readonly deliveries: readonly RecipientOutcome[];
+  /** The hand-over; null when none was made yet. */
+  readonly attempt: RecordedAttempt | null;
+  /** null when nobody is to be tried (again). */
+  readonly queue: QueuedSend | null;
   /** What the relay says it gave the message instead of our Message-ID; null when it kept ours. */
   readonly relayMessageId: MessageId | null;
 }
@@ -201,11 +206,6 @@ export interface AddressView {
 
 export type AttachmentView = Omit<StoredAttachment, 'sha256'>;
 
-export interface RecipientView extends AddressView {
-  readonly state: DeliveryState;
-  readonly reply: Reply | null;
-}
-
 /** Everything known about one email. */
 export interface EmailDetail extends EmailSummary {
   readonly accountId: string;
@@ -224,6 +224,12 @@ export interface EmailDetail extends EmailSummary {
   readonly placement: Placement;
   readonly rawSizeBytes: number;
   readonly createdAt: Date;
+  /** In the order of their numbers. */
+  readonly attempts: readonly RecordedAttempt[];
+  /** When it is tried next; null when it is not in the queue, or being sent. */
+  readonly nextAttemptAt: Date | null;
+  /** After this it is not tried again; null when it is not in the queue. */
+  readonly giveUpAt: Date | null;
 }
 
 export interface CustomerEmailsQuery {
@@ -277,9 +283,15 @@ export interface JournalEntry {
   readonly raw: Content;
   /** Same order as `record.attachments`. */
   readonly attachments: readonly Content[];
+  /** Where recipients that are put off stand in the queue. */
+  readonly queue: QueuePlace;
+  readonly startedAt: Date;
   /** null until SMTP answered. An entry found without one after a crash has the outcome `unknown`. */
-  readonly result: TransportResult | null;
+  readonly result: SettledResult | null;
 }
+
+/** A result and when it was known. */
+export type SettledResult = TransportResult & { readonly endedAt: Date };
 
 /** Durable local memory of sends that the database does not have yet. Keyed by email id. */
 export interface Journal {
@@ -289,7 +301,7 @@ export interface Journal {
    */
   prepare(entry: JournalEntry, folder: SpoolFolder): Promise<void>;
   /** Adds the outcome. Survives a killed process at once and a power cut when `flushed` resolves. */
-  settle(id: string, result: TransportResult): { readonly flushed: Promise<void> };
+  settle(id: string, result: SettledResult): { readonly flushed: Promise<void> };
   /** Forgets an entry that the database has, and deletes its spool folder. */
   remove(id: string): Promise<void>;
   /** True from `prepare` to `remove`, also for an entry that can't be read. */

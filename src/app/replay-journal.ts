@@ -28,6 +28,7 @@ export async function replayJournal(ports: ReplayPorts): Promise<ReplayResult> {
     if (ports.pending.has(id)) continue;
     try {
       await storeSend(ports, entry);
+      await ports.journal.remove(id);
       stored += 1;
     } catch (err) {
       remaining += 1;

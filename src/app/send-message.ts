@@ -22,16 +22,19 @@ import type {
   IdSource,
   JournalEntry,
   Logger,
+  SettledResult,
   SpoolFolder,
   StoredAttachment,
   Transport,
 } from './ports.ts';
-import { COMPOSE_IN_MEMORY_MAX_BYTES } from './limits.ts';
+import { COMPOSE_IN_MEMORY_MAX_BYTES, MAX_SUBJECT_CHARS } from './limits.ts';
 import { prepareAttachments, readContent } from './prepare-attachments.ts';
 import type { PendingSends } from './pending-sends.ts';
+import { enqueueSend, readQueuePlace, readSendAt } from './enqueue-send.ts';
+import { useRoomOf, type RateLimitPorts } from './limit-rate.ts';
 import { storeSend, type StoreSendPorts } from './store-send.ts';
 
-export interface SendMessagePorts extends StoreSendPorts {
+export interface SendMessagePorts extends StoreSendPorts, RateLimitPorts {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly defaultAccountId: string;
   /** The transport of an account. */
@@ -43,6 +46,8 @@ export interface SendMessagePorts extends StoreSendPorts {
   readonly logger: Logger;
   /** To, cc and bcc together. */
   readonly maxRecipients: number;
+  /** Tells the queue that something may be due. */
+  readonly wakeQueue: () => void;
 }
 
 /** Bytes of the unguessable part of a Message-ID: nobody can slip into a thread by guessing one. */
@@ -55,25 +60,26 @@ export async function sendMessage(
   folder: SpoolFolder,
   id: string = ports.ids.uuid(),
 ): Promise<SendResult> {
-  const entry = await prepareSend(ports, request, folder, id).catch(async (error: unknown) => {
-    await folder.remove();
-    throw error;
-  });
   ports.pending.begin(id);
   try {
-    await ports.journal.prepare(entry, folder).catch(async (error: unknown) => {
-      await folder.remove();
-      throw error;
-    });
+    const entry = await prepareSend(ports, request, folder, id);
+    if (request.respondAsync || request.sendAt !== null) {
+      return await enqueueSend(ports, entry, request.sendAt);
+    }
+    await useRoomOf(ports, entry.record.accountId);
+    await ports.journal.prepare(entry, folder);
     return await handOver(ports, entry);
   } finally {
     ports.pending.end(id);
+    // Does nothing once the journal has taken it over.
+    await folder.remove();
   }
 }
 
 async function handOver(ports: SendMessagePorts, entry: JournalEntry): Promise<SendResult> {
   const { record } = entry;
-  const result = await ports.transportOf(record.accountId).send(entry.envelope, entry.raw);
+  const sent = await ports.transportOf(record.accountId).send(entry.envelope, entry.raw);
+  const result: SettledResult = { ...sent, endedAt: ports.clock() };
   const { flushed } = ports.journal.settle(record.id, result);
   // Awaited only where the journal has the last word; elsewhere the database's commit makes it moot.
   flushed.catch((err: unknown) =>
@@ -83,6 +89,10 @@ async function handOver(ports: SendMessagePorts, entry: JournalEntry): Promise<S
   let storageError: unknown = null;
   try {
     await storeSend(ports, { ...entry, result });
+    // Not awaited: an entry that outlives a crash is stored again, which changes nothing.
+    ports.journal.remove(record.id).catch((err: unknown) => {
+      ports.logger.warn({ err, emailId: record.id }, 'a stored send could not be removed from the journal');
+    });
   } catch (err) {
     storageError = err;
     ports.pending.needsReplay();
@@ -121,16 +131,22 @@ async function prepareSend(
   id: string,
 ): Promise<JournalEntry> {
   const recipients = readRecipients(request, ports.maxRecipients);
+  if (request.subject.length > MAX_SUBJECT_CHARS) {
+    const detail = `subject darf höchstens ${MAX_SUBJECT_CHARS} Zeichen haben.`;
+    throw new ServiceError('invalid_request', { values: { detail } });
+  }
   const inReplyTo = readInReplyTo(request.inReplyTo);
   const placement = await place(ports, request, inReplyTo);
   const account = accountOf(ports, placement.accountId);
 
   const now = ports.clock();
+  const sendAt = readSendAt(request.sendAt, now);
+  const queue = readQueuePlace(request, placement.rule);
   const attachments = await prepareAttachments(ports, account.id, id, request.attachments);
   const draft: Draft = {
     messageId: createMessageId(ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES), now, account.from.domain),
     // RFC 5322 §3.3 knows no fractions of a second; the record must say the same as the header.
-    date: new Date(Math.floor(now.getTime() / 1000) * 1000),
+    date: new Date(Math.floor((sendAt ?? now).getTime() / 1000) * 1000),
     from: account.from,
     to: recipients.to,
     cc: recipients.cc,
@@ -170,6 +186,8 @@ async function prepareSend(
     envelope: envelopeOf(account.from, recipients),
     raw,
     attachments: attachments.map(({ content }): Content => content),
+    queue,
+    startedAt: now,
     result: null,
   };
 }

@@ -1,8 +1,10 @@
 /**
- * Stores what the journal knows of a send: files first, then the record, then the journal may forget it. Each step
+ * Stores what the journal knows of a send: files first, then the record; then the journal may forget it. Each step
  * may be repeated, so the whole may be called again after any failure or crash.
  */
-import type { EmailState, RecipientOutcome } from '../core/delivery/states.ts';
+import { conclude } from '../core/delivery/conclude.ts';
+import { nextAttemptAt } from '../core/delivery/retry-schedule.ts';
+import type { RecipientOutcome } from '../core/delivery/states.ts';
 import { RAW_INLINE_MAX_BYTES } from './limits.ts';
 import type {
   BlobStore,
@@ -10,17 +12,28 @@ import type {
   JournalEntry,
   MessageStore,
   RecordedOutcome,
-  TransportResult,
+  SettledResult,
 } from './ports.ts';
+import type { RetryPolicy } from './queue-ports.ts';
 
 export interface StoreSendPorts {
   readonly store: MessageStore;
   readonly blobs: BlobStore;
   readonly journal: Journal;
+  readonly retry: RetryPolicy;
 }
 
-/** Throws what the stores throw; the entry is then still in the journal. */
-export async function storeSend(ports: StoreSendPorts, entry: JournalEntry): Promise<void> {
+/** Throws what the stores throw. The caller removes the entry from the journal afterwards, and only then. */
+export function storeSend(ports: StoreSendPorts, entry: JournalEntry): Promise<void> {
+  return storeEmail(ports, entry, outcomeOf(entry, ports.retry));
+}
+
+/** Files first, then the record with that outcome. */
+export async function storeEmail(
+  ports: Pick<StoreSendPorts, 'blobs' | 'store'>,
+  entry: JournalEntry,
+  outcome: RecordedOutcome,
+): Promise<void> {
   const { record, raw } = entry;
   const rawSizeBytes = raw.kind === 'bytes' ? raw.bytes.length : raw.sizeBytes;
   const inline = raw.kind === 'bytes' && rawSizeBytes <= RAW_INLINE_MAX_BYTES ? raw.bytes : null;
@@ -32,8 +45,7 @@ export async function storeSend(ports: StoreSendPorts, entry: JournalEntry): Pro
     if (content === undefined) throw new Error('a journal entry lacks the content of an attachment');
     await ports.blobs.put(attachment.storagePath, content, attachment.contentType);
   }
-  await ports.store.recordOutbound({ ...record, ...outcomeOf(entry), rawSizeBytes, raw: inline, rawPath });
-  await ports.journal.remove(record.id);
+  await ports.store.recordOutbound({ ...record, ...outcome, rawSizeBytes, raw: inline, rawPath });
 }
 
 /** Apart from the attachments, whose paths begin with an account's name: no account's name begins with `_`. */
@@ -41,30 +53,57 @@ function rawStoragePath(record: JournalEntry['record']): string {
   return `_raw/${record.accountId}/${record.id}.eml`;
 }
 
-const STATE_OF: Readonly<Record<TransportResult['kind'], EmailState>> = {
-  accepted: 'sent',
-  refused: 'failed',
-  unknown: 'unknown',
-};
-
-function outcomeOf(entry: JournalEntry): RecordedOutcome {
-  const { result } = entry;
+function outcomeOf(entry: JournalEntry, retry: RetryPolicy): RecordedOutcome {
+  const { result, record, startedAt } = entry;
   if (result === null) {
+    const detail = 'the service ended while the email was being handed over';
     return {
       state: 'unknown',
-      stateDetail: 'the service ended while the email was being handed over',
+      stateDetail: detail,
       deliveries: entry.envelope.rcptTo.map((address): RecipientOutcome => ({
         address,
         state: 'unknown',
         reply: null,
       })),
+      attempt: { number: 1, startedAt, endedAt: null, outcome: 'unknown', reply: null, detail },
+      queue: null,
       relayMessageId: null,
     };
   }
   return {
-    state: STATE_OF[result.kind],
-    stateDetail: result.kind === 'accepted' ? null : result.detail,
+    ...stateAfter(result, entry, retry),
     deliveries: result.recipients,
-    relayMessageId: result.relayMessageId,
+    attempt: {
+      number: 1,
+      startedAt,
+      endedAt: result.endedAt,
+      outcome: result.kind,
+      reply: result.reply,
+      detail: result.detail,
+    },
+    relayMessageId: result.relayMessageId === record.messageId ? null : result.relayMessageId,
   };
+}
+
+/** The caller was told that a refused email failed, so only recipients of an accepted one are tried again. */
+function stateAfter(
+  result: SettledResult,
+  entry: JournalEntry,
+  retry: RetryPolicy,
+): Pick<RecordedOutcome, 'state' | 'stateDetail' | 'queue'> {
+  if (result.kind !== 'accepted') {
+    const state = result.kind === 'refused' ? 'failed' : 'unknown';
+    return { state, stateDetail: result.detail, queue: null };
+  }
+  const giveUpAt = new Date(entry.startedAt.getTime() + retry.schedule.giveUpAfterMs);
+  const next = nextAttemptAt(retry.schedule, {
+    attempts: 1,
+    failure: 'reply',
+    now: result.endedAt,
+    giveUpAt,
+    random: retry.random(),
+  });
+  const states = result.recipients.map((recipient) => recipient.state);
+  const { state, detail, dueAt } = conclude(states, result.detail, next);
+  return { state, stateDetail: detail, queue: dueAt === null ? null : { ...entry.queue, dueAt, giveUpAt } };
 }

@@ -36,6 +36,11 @@ export const ERRORS = {
   invalid_content_type: permanent(400, '{field} ist kein gültiger MIME-Typ: {value}'),
   invalid_filename: permanent(400, '{field} fehlt oder ist leer.'),
   invalid_cursor: permanent(400, 'Der Cursor ist ungültig.'),
+  invalid_send_at: permanent(
+    400,
+    'send_at muss ein Zeitpunkt in der Zukunft sein, höchstens ein Jahr entfernt, der Form 2026-01-31T12:00:00Z.',
+  ),
+  invalid_lane: permanent(400, 'lane muss 1 bis 64 Zeichen ohne Steuerzeichen haben.'),
   unknown_account: permanent(400, 'Das Konto {value} ist nicht eingerichtet.'),
   invalid_idempotency_key: permanent(
     400,
@@ -53,6 +58,15 @@ export const ERRORS = {
     'Dieser Idempotency-Key wurde bereits für eine andere Anfrage verwendet.',
   ),
   idempotency_in_progress: temporary(409, 'Die erste Anfrage mit diesem Idempotency-Key läuft noch.'),
+  not_cancellable: permanent(
+    409,
+    'Die E-Mail kann nicht abgebrochen werden: Sie wartet nicht auf den Versand oder wird gerade gesendet.',
+  ),
+  not_retryable: permanent(
+    409,
+    'Die E-Mail kann nicht erneut gesendet werden: Sie ist gesendet, wartet bereits oder wird gerade gesendet.',
+  ),
+  not_unknown: permanent(409, 'Der Ausgang des Versands dieser E-Mail ist nicht unbekannt.'),
   payload_too_large: permanent(413, 'Die Anfrage ist zu groß.'),
   attachments_too_large: permanent(
     413,
@@ -93,6 +107,8 @@ export interface ServiceErrorOptions {
   readonly values?: Readonly<Record<string, string | number>>;
   /** What the caller may see beside `error`, as `details`; only where the spec has such a field. */
   readonly details?: string;
+  /** When the same request may succeed; only for `rate_limited`. */
+  readonly retryAfterSeconds?: number;
   /** The internal reason, for the log. */
   readonly cause?: unknown;
 }
@@ -106,6 +122,7 @@ export class ServiceError extends Error {
   /** The German text, values filled in. */
   readonly text: string;
   readonly details: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, options: ServiceErrorOptions = {}) {
     super(code, options.cause === undefined ? undefined : { cause: options.cause });
@@ -116,6 +133,7 @@ export class ServiceError extends Error {
     this.temporary = entry.temporary;
     this.text = entry.text.replace(/\{(\w+)\}/g, (_, name: string) => shorten(options.values?.[name] ?? ''));
     this.details = options.details;
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Application, CustomerEmailsRequest, SendRequest } from '../../src/app/application.ts';
 import type { EmailDetail, EmailSummary, SpoolFolder, StoredAttachment } from '../../src/app/ports.ts';
+import type { EmailListing } from '../../src/app/queue-ports.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
 
 export const IDS = {
@@ -63,6 +64,27 @@ export const sampleDetail: EmailDetail = {
   placement: { rule: 'in_reply_to', matchedMessageId: 'one@example.org' as MessageId },
   rawSizeBytes: 1234,
   createdAt: new Date('2026-01-31T12:00:01.000Z'),
+  attempts: [
+    {
+      number: 1,
+      startedAt: new Date('2026-01-31T12:00:00.200Z'),
+      endedAt: new Date('2026-01-31T12:00:00.900Z'),
+      outcome: 'accepted',
+      reply: { code: 250, enhancedStatus: '2.0.0', text: 'Ok' },
+      detail: '250 2.0.0 Ok',
+    },
+  ],
+  nextAttemptAt: null,
+  giveUpAt: null,
+};
+
+export const sampleListing: EmailListing = {
+  ...sampleEmail,
+  accountId: 'main',
+  threadId: IDS.thread,
+  state: 'deferred',
+  stateDetail: '451 4.7.1 later',
+  nextAttemptAt: new Date('2026-01-31T12:05:00.000Z'),
 };
 
 export interface RecordingApplication extends Application {
@@ -111,6 +133,10 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       return { emails: [sampleEmail], nextCursor: null };
     },
     readEmail: async () => sampleDetail,
+    listEmails: async () => ({ emails: [sampleListing], nextCursor: null }),
+    cancelSend: async () => 'cancelled',
+    retrySend: async () => 'queued',
+    resolveSend: async (_id, outcome) => outcome,
     readRaw: async () => ({ sizeBytes: FILE.length, stream: open(FILE) }),
     readAttachment: async () => sampleAttachment,
     openAttachment: async (_attachment, range) =>

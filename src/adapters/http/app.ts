@@ -22,6 +22,7 @@ import { registerCustomerRoutes } from './routes/customers.ts';
 import { registerEmailRoutes } from './routes/emails.ts';
 import { registerHealthRoutes } from './routes/health.ts';
 import { registerSendRoutes } from './routes/send.ts';
+import { registerSendStateRoutes } from './routes/sends.ts';
 import { registerThreadRoutes } from './routes/threads.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 import { toValidationError } from './validation.ts';
@@ -106,6 +107,7 @@ function registerRoutes(
     secured.addHook('onRequest', authenticate);
     registerThreadRoutes(secured, context);
     registerSendRoutes(secured, context);
+    registerSendStateRoutes(secured, context);
     registerCustomerRoutes(secured, context);
     registerEmailRoutes(secured, context);
     registerAttachmentRoutes(secured, context);

@@ -2,7 +2,7 @@
  * JSON schema of one email with everything known about it.
  */
 import type { XStatic } from 'typebox/schema';
-import { DELIVERY_STATES, EMAIL_STATES } from '../../core/delivery/states.ts';
+import { ATTEMPT_OUTCOMES, DELIVERY_STATES, EMAIL_STATES } from '../../core/delivery/states.ts';
 import { AddressObject, emailFields, emailProperties, MessageIdText, Timestamp, Uuid } from './schemas.ts';
 
 const NullableUuid = { ...Uuid, type: ['string', 'null'] } as const;
@@ -18,6 +18,54 @@ const SmtpReply = {
     text: { type: 'string' },
   },
 } as const;
+
+const NullableTimestamp = { type: ['string', 'null'], format: 'date-time' } as const;
+
+const Attempt = {
+  type: 'object',
+  title: 'Attempt',
+  additionalProperties: false,
+  required: ['number', 'started_at', 'ended_at', 'outcome', 'reply', 'detail'],
+  properties: {
+    number: { type: 'integer', minimum: 1 },
+    started_at: Timestamp,
+    ended_at: { ...NullableTimestamp, description: 'null when nobody saw the end.' },
+    outcome: { type: 'string', enum: ATTEMPT_OUTCOMES },
+    reply: {
+      anyOf: [SmtpReply, { type: 'null' }],
+      description: 'The reply that decided; null when there was none.',
+    },
+    detail: { type: 'string', description: 'English.' },
+  },
+} as const;
+
+/** How far the sending of an email is. */
+const stateProperties = {
+  state: { type: 'string', enum: EMAIL_STATES },
+  state_detail: {
+    type: ['string', 'null'],
+    description: 'English reason of `failed`, `unknown` and `deferred`, and of what a `sent` email lacks.',
+  },
+  next_attempt_at: {
+    ...NullableTimestamp,
+    description: 'When it is sent or tried next; null when it is not in the queue, or being sent.',
+  },
+} as const;
+
+/** An email in the list over all threads: the fields of a list and how far it is. */
+export const EmailListingSchema = {
+  type: 'object',
+  title: 'EmailListing',
+  additionalProperties: false,
+  required: [...emailFields, 'state', 'state_detail', 'next_attempt_at', 'thread_id', 'account_id'],
+  properties: {
+    ...emailProperties,
+    ...stateProperties,
+    thread_id: Uuid,
+    account_id: { type: 'string' },
+  },
+} as const;
+export type EmailListingJson = XStatic<typeof EmailListingSchema>;
 
 /** The fields of a list and everything else that is known. */
 export const EmailDetail = {
@@ -42,6 +90,9 @@ export const EmailDetail = {
     'placement',
     'size_bytes',
     'created_at',
+    'attempts',
+    'next_attempt_at',
+    'give_up_at',
   ],
   properties: {
     ...emailProperties,
@@ -59,8 +110,7 @@ export const EmailDetail = {
       description:
         'The Message-ID that the mail server gave the email instead of ours; null when it kept ours.',
     },
-    state: { type: 'string', enum: EMAIL_STATES },
-    state_detail: { type: ['string', 'null'], description: 'English reason of `failed` and `unknown`.' },
+    ...stateProperties,
     recipients: {
       type: 'array',
       items: {
@@ -91,6 +141,16 @@ export const EmailDetail = {
     },
     size_bytes: { type: 'integer', minimum: 0, description: 'Size of the raw message.' },
     created_at: Timestamp,
+    attempts: {
+      type: 'array',
+      description: 'Every hand-over to the mail server, in order; numbers may have gaps.',
+      items: Attempt,
+    },
+    next_attempt_at: stateProperties.next_attempt_at,
+    give_up_at: {
+      ...NullableTimestamp,
+      description: 'After this it is not tried again; null when it is not in the queue.',
+    },
   },
 } as const;
 export type EmailDetailJson = XStatic<typeof EmailDetail>;

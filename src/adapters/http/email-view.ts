@@ -3,7 +3,9 @@
  */
 import type { EmailDetail, EmailSummary } from '../../app/ports.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
-import type { EmailDetailJson } from './email-detail-schema.ts';
+import type { EmailListing } from '../../app/queue-ports.ts';
+import type { Reply } from '../../core/delivery/states.ts';
+import type { EmailDetailJson, EmailListingJson } from './email-detail-schema.ts';
 import type { EmailJson } from './schemas.ts';
 
 export function formatMessageId(messageId: MessageId): string {
@@ -32,6 +34,24 @@ export function toEmailJson(email: EmailSummary): EmailJson {
   };
 }
 
+/** One email of the list over all threads. */
+export function toEmailListingJson(email: EmailListing): EmailListingJson {
+  return {
+    ...toEmailJson(email),
+    state: email.state,
+    state_detail: email.stateDetail,
+    next_attempt_at: email.nextAttemptAt?.toISOString() ?? null,
+    thread_id: email.threadId,
+    account_id: email.accountId,
+  };
+}
+
+function toReplyJson(reply: Reply | null) {
+  return reply === null
+    ? null
+    : { code: reply.code, enhanced_status: reply.enhancedStatus, text: reply.text };
+}
+
 /** Everything known about one email. */
 export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
   return {
@@ -51,8 +71,7 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
     recipients: email.deliveries.map(({ address, state, reply }) => ({
       address,
       state,
-      reply:
-        reply === null ? null : { code: reply.code, enhanced_status: reply.enhancedStatus, text: reply.text },
+      reply: toReplyJson(reply),
     })),
     placement: {
       rule: email.placement.rule,
@@ -61,6 +80,16 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
     },
     size_bytes: email.rawSizeBytes,
     created_at: email.createdAt.toISOString(),
+    attempts: email.attempts.map((attempt) => ({
+      number: attempt.number,
+      started_at: attempt.startedAt.toISOString(),
+      ended_at: attempt.endedAt?.toISOString() ?? null,
+      outcome: attempt.outcome,
+      reply: toReplyJson(attempt.reply),
+      detail: attempt.detail,
+    })),
+    next_attempt_at: email.nextAttemptAt?.toISOString() ?? null,
+    give_up_at: email.giveUpAt?.toISOString() ?? null,
   };
 }
 

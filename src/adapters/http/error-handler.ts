@@ -11,9 +11,9 @@ import { closeOrDrain } from './request-body.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 
 /** When a caller may try again after a 503 or 429, in seconds. */
-const RETRY_AFTER_SECONDS = '5';
+const RETRY_AFTER_SECONDS = 5;
 /** The same while the first request with an idempotency key runs: most sends take less. */
-const RETRY_AFTER_RUNNING_SECONDS = '1';
+const RETRY_AFTER_RUNNING_SECONDS = 1;
 
 /** What Fastify itself refuses. */
 const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
@@ -54,8 +54,12 @@ export function createErrorHandler(limits: HttpLimits, logger: Logger) {
       reply.header('connection', 'close');
     }
     if (error.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
-    if (error.status === 503 || error.status === 429) reply.header('retry-after', RETRY_AFTER_SECONDS);
-    if (error.code === 'idempotency_in_progress') reply.header('retry-after', RETRY_AFTER_RUNNING_SECONDS);
+    if (error.status === 503 || error.status === 429) {
+      reply.header('retry-after', String(error.retryAfterSeconds ?? RETRY_AFTER_SECONDS));
+    }
+    if (error.code === 'idempotency_in_progress') {
+      reply.header('retry-after', String(RETRY_AFTER_RUNNING_SECONDS));
+    }
     forgetFile(reply);
     setSecurityHeaders(reply);
     reply

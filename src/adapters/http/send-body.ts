@@ -5,6 +5,7 @@
  */
 import type { AttachmentInput, SendRequest } from '../../app/application.ts';
 import type { Content } from '../../app/ports.ts';
+import { MAX_LANE_LENGTH, PRIORITIES, type Priority } from '../../core/delivery/priority.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { decodeBase64 } from './base64-decoder.ts';
 import type { JsonWithLongStrings } from './json-long-strings.ts';
@@ -82,6 +83,24 @@ export const SendBody = {
     account_id: OptionalText(
       'The account that sends; the one of the thread, or the default one, when absent.',
     ),
+    send_at: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      description:
+        'Send it then, at most a year ahead (RFC 3339 with offset). The answer is 202; the Date header is this moment.',
+    },
+    priority: {
+      enum: [...PRIORITIES, null],
+      description: 'In the queue: a higher one always goes first. Default `normal`.',
+    },
+    lane: {
+      type: ['string', 'null'],
+      minLength: 1,
+      maxLength: MAX_LANE_LENGTH,
+      description:
+        'In the queue: lanes of one priority take turns, so that bulk mail in a lane of its own delays nobody. ' +
+        'Default `reply` when the email joins a thread, else `new`.',
+    },
     attachments: {
       anyOf: [{ type: 'array', items: AttachmentBody }, { type: 'null' }],
     },
@@ -116,7 +135,30 @@ export function readSendBody(json: JsonWithLongStrings, limits: HttpLimits): Sen
     companyId: readUuid(body, 'company_id'),
     accountId: readText(body, 'account_id'),
     attachments: readAttachments(body['attachments'], json, limits),
+    respondAsync: false,
+    sendAt: readSendAt(body),
+    priority: readPriority(body),
+    lane: readText(body, 'lane'),
   };
+}
+
+// RFC 3339 §5.6; the offset is not optional: a local time would mean another moment to each reader.
+const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
+
+function readSendAt(body: Fields): Date | null {
+  const text = readText(body, 'send_at');
+  if (text === null) return null;
+  const date = new Date(DATE_TIME.test(text) ? text.toUpperCase() : NaN);
+  if (Number.isNaN(date.getTime())) throw new ServiceError('invalid_send_at');
+  return date;
+}
+
+function readPriority(body: Fields): Priority | null {
+  const text = readText(body, 'priority');
+  if (text === null) return null;
+  const priority = PRIORITIES.find((known) => known === text);
+  if (priority === undefined) throw invalid(`priority muss eines von ${PRIORITIES.join(', ')} sein.`);
+  return priority;
 }
 
 function readAddressLists(body: Fields, field: string): readonly string[] {

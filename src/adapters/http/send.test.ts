@@ -117,6 +117,10 @@ describe('send', () => {
           content: { kind: 'bytes', bytes: Buffer.from('Hallo') },
         },
       ],
+      respondAsync: false,
+      sendAt: null,
+      priority: null,
+      lane: null,
     });
   });
 

@@ -5,7 +5,9 @@
 import { CompiledQuery, type Transaction } from 'kysely';
 import type { Pool } from 'pg';
 import { addrSpec, type Address } from '../../core/address/address.ts';
+import { PRIORITIES } from '../../core/delivery/priority.ts';
 import type { OutboundRecord } from '../../app/ports.ts';
+import type { RecordedAttempt } from '../../core/delivery/states.ts';
 import type { Database } from './database.ts';
 
 /** One statement in a commit of its own. Named, because planning it takes longer than carrying it out for one email. */
@@ -56,6 +58,11 @@ function toRow(record: OutboundRecord) {
       reply_status: delivery.reply?.enhancedStatus ?? null,
       reply_text: delivery.reply?.text ?? null,
     })),
+    attempts: record.attempt === null ? [] : [toAttemptRow(record.attempt)],
+    lane: record.queue?.lane ?? null,
+    priority: record.queue === null ? null : PRIORITIES.indexOf(record.queue.priority),
+    due_at: record.queue?.dueAt ?? null,
+    give_up_at: record.queue?.giveUpAt ?? null,
     attachments: record.attachments.map((attachment) => ({
       id: attachment.id,
       filename: attachment.filename,
@@ -64,6 +71,19 @@ function toRow(record: OutboundRecord) {
       storage_path: attachment.storagePath,
       sha256: attachment.sha256,
     })),
+  };
+}
+
+function toAttemptRow({ number, startedAt, endedAt, outcome, reply, detail }: RecordedAttempt) {
+  return {
+    attempt: number,
+    started_at: startedAt,
+    ended_at: endedAt,
+    outcome,
+    reply_code: reply?.code ?? null,
+    reply_status: reply?.enhancedStatus ?? null,
+    reply_text: reply?.text ?? null,
+    detail,
   };
 }
 
@@ -84,7 +104,8 @@ const INSERT_EMAILS = `
         reference_ids text[], from_address jsonb, to_addresses jsonb, cc_addresses jsonb, bcc_addresses jsonb,
         subject text, text_body text, html_body text, date timestamptz, customer_id uuid, company_id uuid, state text,
         state_detail text, placement_rule text, placement_message_id text, raw_size_bytes bigint, raw text,
-        raw_path text, deliveries jsonb, attachments jsonb
+        raw_path text, deliveries jsonb, attachments jsonb, attempts jsonb, lane text, priority smallint,
+        due_at timestamptz, give_up_at timestamptz
       )
       left join email_threads t on t.id = r.thread_id
     ), new_threads as (
@@ -109,6 +130,25 @@ const INSERT_EMAILS = `
         state_detail, placement_rule, placement_message_id, raw_size_bytes, decode(raw, 'base64'), raw_path
       from input
       on conflict (id) do nothing
+      returning id
+    ), new_attempts as (
+      insert into delivery_attempts (
+        email_id, attempt, started_at, ended_at, outcome, reply_code, reply_status, reply_text, detail
+      )
+      select i.id, a.* from input i, jsonb_to_recordset(i.attempts) as a (
+        attempt int, started_at timestamptz, ended_at timestamptz, outcome text, reply_code int, reply_status text,
+        reply_text text, detail text
+      )
+      where i.attempts <> '[]'
+      on conflict (email_id, attempt) do nothing
+    ), new_queue as (
+      -- Only together with its email: a repeat must not queue again what was sent meanwhile.
+      insert into send_queue (email_id, account_id, lane, priority, due_at, give_up_at, attempts)
+      select i.id, i.account_id, i.lane, i.priority, coalesce(i.due_at, now()), i.give_up_at,
+        jsonb_array_length(i.attempts)
+      from input i join new_emails n on n.id = i.id
+      where i.lane is not null
+      on conflict (email_id) do nothing
     ), new_deliveries as (
       insert into email_deliveries (email_id, ordinal, address, state, reply_code, reply_status, reply_text)
       select i.id, d.ordinality - 1, d.address, d.state, d.reply_code, d.reply_status, d.reply_text

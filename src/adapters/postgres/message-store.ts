@@ -103,7 +103,7 @@ const ATTACHMENTS = `coalesce((
   from email_attachments a where a.email_id = e.id
 ), '[]') as attachments`;
 
-const SUMMARY = `e.id, e.message_id, e.direction, e.from_address, e.to_addresses, e.subject, e.text_body, e.date,
+export const SUMMARY = `e.id, e.message_id, e.direction, e.from_address, e.to_addresses, e.subject, e.text_body, e.date,
   ${ATTACHMENTS}`;
 
 /** What certainly did not go out is not shown. */
@@ -137,8 +137,16 @@ const READ_EMAIL = `
       select json_agg(json_build_object('address', d.address, 'state', d.state, 'code', d.reply_code,
         'status', d.reply_status, 'text', d.reply_text) order by d.ordinal)
       from email_deliveries d where d.email_id = e.id
-    ), '[]') as deliveries
-  from emails e where e.id = $1`;
+    ), '[]') as deliveries,
+    coalesce((
+      select json_agg(json_build_object('attempt', a.attempt, 'started_at', a.started_at, 'ended_at', a.ended_at,
+        'outcome', a.outcome, 'code', a.reply_code, 'status', a.reply_status, 'text', a.reply_text,
+        'detail', a.detail) order by a.attempt)
+      from delivery_attempts a where a.email_id = e.id
+    ), '[]') as attempts,
+    case when q.owner is null then q.due_at end as next_attempt_at,
+    case when q.owner is null or q.lease_until is not null then q.give_up_at end as give_up_at
+  from emails e left join send_queue q on q.email_id = e.id where e.id = $1`;
 
 const PARENT = (alias: string) =>
   `case when ${alias}.id is null then null else json_build_object('message_id', ${alias}.message_id,

@@ -7,7 +7,14 @@ import type {
   Placement,
   StoredAttachment,
 } from '../../app/ports.ts';
-import type { DeliveryState, EmailState } from '../../core/delivery/states.ts';
+import type {
+  AttemptOutcome,
+  DeliveryState,
+  EmailState,
+  RecordedAttempt,
+  Reply,
+} from '../../core/delivery/states.ts';
+import type { EmailListing } from '../../app/queue-ports.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { Parent } from '../../core/thread/place-outbound.ts';
 
@@ -49,13 +56,33 @@ export interface DetailRow extends SummaryRow {
   placement_message_id: string | null;
   raw_size_bytes: string;
   created_at: Date;
-  deliveries: {
-    address: string;
-    state: DeliveryState;
-    code: number | null;
-    status: string | null;
-    text: string | null;
-  }[];
+  next_attempt_at: Date | null;
+  give_up_at: Date | null;
+  deliveries: ({ address: string; state: DeliveryState } & ReplyColumns)[];
+  attempts: AttemptRow[];
+}
+
+interface ReplyColumns {
+  code: number | null;
+  status: string | null;
+  text: string | null;
+}
+
+/** From JSON, hence times as text. */
+interface AttemptRow extends ReplyColumns {
+  attempt: number;
+  started_at: string;
+  ended_at: string | null;
+  outcome: AttemptOutcome;
+  detail: string;
+}
+
+export interface ListingRow extends SummaryRow {
+  account_id: string;
+  thread_id: string;
+  state: EmailState;
+  state_detail: string | null;
+  next_attempt_at: Date | null;
 }
 
 interface ParentRow {
@@ -115,10 +142,7 @@ export function toDetail(row: DetailRow): EmailDetail {
     deliveries: row.deliveries.map((delivery) => ({
       address: delivery.address,
       state: delivery.state,
-      reply:
-        delivery.code === null
-          ? null
-          : { code: delivery.code, enhancedStatus: delivery.status, text: delivery.text ?? '' },
+      reply: toReply(delivery),
     })),
     placement: {
       rule: row.placement_rule,
@@ -126,7 +150,36 @@ export function toDetail(row: DetailRow): EmailDetail {
     },
     rawSizeBytes: Number(row.raw_size_bytes),
     createdAt: row.created_at,
+    attempts: row.attempts.map(toAttempt),
+    nextAttemptAt: row.next_attempt_at,
+    giveUpAt: row.give_up_at,
   };
+}
+
+export function toListing(row: ListingRow): EmailListing {
+  return {
+    ...toSummary(row),
+    accountId: row.account_id,
+    threadId: row.thread_id,
+    state: row.state,
+    stateDetail: row.state_detail,
+    nextAttemptAt: row.next_attempt_at,
+  };
+}
+
+function toAttempt(row: AttemptRow): RecordedAttempt {
+  return {
+    number: row.attempt,
+    startedAt: new Date(row.started_at),
+    endedAt: row.ended_at === null ? null : new Date(row.ended_at),
+    outcome: row.outcome,
+    reply: toReply(row),
+    detail: row.detail,
+  };
+}
+
+function toReply({ code, status, text }: ReplyColumns): Reply | null {
+  return code === null ? null : { code, enhancedStatus: status, text: text ?? '' };
 }
 
 function toAttachmentView(row: AttachmentRow): AttachmentView {

@@ -1,10 +1,25 @@
 /**
  * The states of a send and of each of its recipients.
  *
- * `queued` → `sending` → `sent` | `deferred` | `failed` | `unknown`; `deferred` → `sending` again;
- * `queued` and `deferred` → `cancelled`. `sent`, `failed` and `cancelled` are final. `unknown` means that the
- * connection broke after the message could have been taken: it is never left by sending again, only by evidence or
- * by an operator. An inbound email is `received`.
+ * A synchronous send is carried out before anything is recorded, so its first recorded state is already an outcome:
+ * `sent`, `deferred` (somebody got it, others were put off), `failed` or `unknown`. A send for the queue begins as
+ * `queued`: nothing was handed over yet. A process that claims it makes it `sending`; the hand-over makes that
+ * `sent`, `deferred` (tried again by itself), `failed` or `unknown`. `deferred` becomes `sending` again at its next
+ * attempt.
+ *
+ * `unknown`: the message could have been taken, and nobody knows. Either the connection broke after its end, or the
+ * process that was sending fell silent. It is never left by sending again by itself. Three things end it: evidence
+ * (the silent process comes back and its journal tells: to any other state, back to `queued` when it had not begun),
+ * `resolve` (an operator knows: to `sent` or `failed`) and `retry` (an operator wants it sent again: to `queued`).
+ *
+ * An operator may `cancel` what is `queued` or `deferred`: it becomes `cancelled`, or `sent` when a recipient already
+ * had it. `retry` makes `failed`, `cancelled` and `unknown` into `queued`, for the recipients that were not accepted;
+ * a `deferred` one is only brought forward. `sent` is final.
+ *
+ * Every change is conditional on the state it starts from, so that of two operators or processes one wins. That a
+ * recipient was accepted is a fact and never taken back; an acceptance that becomes known late, after `unknown`, wins
+ * over what was assumed meanwhile. An email is `sent` when no recipient is open and at least one was accepted, and
+ * `failed` when none was. An inbound email is `received`.
  */
 
 export const EMAIL_STATES = [
@@ -19,9 +34,16 @@ export const EMAIL_STATES = [
 ] as const;
 export type EmailState = (typeof EMAIL_STATES)[number];
 
-/** What one SMTP hand-over meant for one recipient (RFC 5321 §4.2.1). */
-export const DELIVERY_STATES = ['accepted', 'deferred', 'rejected', 'unknown'] as const;
+/**
+ * What the hand-overs so far meant for one recipient (RFC 5321 §4.2.1); `pending` before the first one.
+ * `pending` and `deferred` are open: they are tried again while the email is in the queue.
+ */
+export const DELIVERY_STATES = ['pending', 'accepted', 'deferred', 'rejected', 'unknown'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** How one hand-over ended, see `TransportResult`. */
+export const ATTEMPT_OUTCOMES = ['accepted', 'refused', 'unknown'] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
 /** An SMTP reply, RFC 5321 §4.2. */
 export interface Reply {
@@ -39,6 +61,20 @@ export interface RecipientOutcome {
   readonly state: DeliveryState;
   /** null when no reply came. */
   readonly reply: Reply | null;
+}
+
+/** One hand-over of an email, as it is recorded and shown. */
+export interface RecordedAttempt {
+  /** Ascending from 1; a number may be left out (a claim that was given back). */
+  readonly number: number;
+  readonly startedAt: Date;
+  /** null when nobody saw the end. */
+  readonly endedAt: Date | null;
+  readonly outcome: AttemptOutcome;
+  /** The reply that decided; null when there was none. */
+  readonly reply: Reply | null;
+  /** English. */
+  readonly detail: string;
 }
 
 /** States that a thread or a customer's list shows: what was sent, will be or may have been. */

@@ -2,7 +2,6 @@
  * POST /api/send: sends one email and records it.
  */
 import { randomBytes } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SendOutcome, SendRequest } from '../../../app/application.ts';
 import type { SpoolFolder } from '../../../app/ports.ts';
@@ -15,15 +14,14 @@ import {
   REPLAYED_HEADER,
   ReplayedHeader,
 } from '../idempotency-key.ts';
+import { refuseOtherMedia } from '../json-body.ts';
 import { readJsonWithLongStrings } from '../json-long-strings.ts';
 import { LargeBodyPlaces } from '../large-body-places.ts';
 import type { LargeBodyPlace } from '../large-body-places.ts';
+import { prefersAsync } from '../prefer.ts';
 import { readRequestBody, takeAwaitingContinue } from '../request-body.ts';
 import { errorResponses, MessageIdText, Uuid } from '../schemas.ts';
 import { readSendBody } from '../send-body.ts';
-
-/** RFC 8259 §11 knows no charset; Seen in practice: most clients name UTF-8. */
-const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-?8"?[ \t]*)?;?[ \t]*$/i;
 
 const PARTIAL_MESSAGE =
   'Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.';
@@ -38,6 +36,32 @@ const SentResult = {
     id: { ...Uuid, description: 'The stored email.' },
     messageId: MessageIdText,
     threadId: { ...Uuid, description: 'The thread it was placed in.' },
+  },
+} as const;
+
+const QueuedResult = {
+  type: 'object',
+  title: 'Queued',
+  additionalProperties: false,
+  required: ['status', 'id', 'messageId', 'threadId'],
+  properties: {
+    status: { type: 'string', const: 'queued' },
+    id: { ...Uuid, description: 'The stored email; its state is at `GET /api/emails/{id}`.' },
+    messageId: MessageIdText,
+    threadId: { ...Uuid, description: 'The thread it was placed in.' },
+  },
+} as const;
+
+const SendHeaders = {
+  ...IdempotencyHeaders,
+  properties: {
+    ...IdempotencyHeaders.properties,
+    Prefer: {
+      type: 'string',
+      description:
+        '`respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header ' +
+        '`Preference-Applied`.',
+    },
   },
 } as const;
 
@@ -71,10 +95,11 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
           'Unknown fields are refused. null means absent. `thread_id` decides the thread, else a known ' +
           '`in_reply_to`, else a new thread begins. After a 207 the email is sent; it must not be sent again. With ' +
           'an `Idempotency-Key` a request may be repeated without sending twice.',
-        headers: IdempotencyHeaders,
+        headers: SendHeaders,
         body: { $ref: 'SendRequest#' },
         response: {
           200: { description: 'Sent and stored.', headers: ReplayedHeader, ...SentResult },
+          202: { description: 'Stored, and to be sent from the queue.', ...QueuedResult },
           207: {
             description: 'Sent, but not stored yet; it is stored by itself later.',
             headers: ReplayedHeader,
@@ -106,6 +131,7 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
             'attachments_too_large',
             'unsupported_media_type',
             'unsupported_content_encoding',
+            'rate_limited',
             'send_failed',
             'send_deferred',
             'send_unknown',
@@ -123,11 +149,12 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
       const place = places.reserve();
       try {
         const folder = spool.create();
-        const input = await readInput(request, reply, folder, place, context);
-        if (key === null) return answer(reply, await application.sendMessage(input, folder));
+        const respondAsync = prefersAsync(request.headers.prefer);
+        const input = { ...(await readInput(request, reply, folder, place, context)), respondAsync };
+        if (key === null) return answer(reply, await application.sendMessage(input, folder), respondAsync);
         const { outcome, replayed } = await application.sendOnce(key, input, folder);
         if (replayed) reply.header(REPLAYED_HEADER, 'true');
-        return answer(reply, outcome);
+        return answer(reply, outcome, respondAsync);
       } finally {
         place.release();
       }
@@ -136,25 +163,21 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
 }
 
 /** Throws what a send that was tried in vain ended with. */
-function answer(reply: FastifyReply, outcome: SendOutcome): FastifyReply {
+function answer(reply: FastifyReply, outcome: SendOutcome, respondAsync: boolean): FastifyReply {
   if (outcome.kind === 'failed') {
     throw new ServiceError(outcome.code, outcome.details === null ? {} : { details: outcome.details });
   }
   const messageId = formatMessageId(outcome.messageId);
-  if (outcome.kind !== 'partial') {
-    const { kind: status, id, threadId } = outcome;
-    return reply.code(status === 'queued' ? 202 : 200).send({ status, id, messageId, threadId });
+  if (outcome.kind === 'partial') {
+    const partial = { status: 'partial', message: PARTIAL_MESSAGE, messageId, error: outcome.error };
+    return reply.code(207).send(partial);
   }
-  const partial = { status: 'partial', message: PARTIAL_MESSAGE, messageId, error: outcome.error };
-  return reply.code(207).send(partial);
-}
-
-function refuseOtherMedia(headers: IncomingHttpHeaders): void {
-  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  if (encoding !== 'identity') throw new ServiceError('unsupported_content_encoding');
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  if (headers['content-type'] === undefined && !hasBody) throw new ServiceError('invalid_json');
-  if (!JSON_TYPE.test(headers['content-type'] ?? '')) throw new ServiceError('unsupported_media_type');
+  const { kind, id, threadId } = outcome;
+  if (kind === 'queued') {
+    reply.code(202).header('location', `/api/emails/${id}`);
+    if (respondAsync) reply.header('preference-applied', 'respond-async');
+  }
+  return reply.send({ status: kind, id, messageId, threadId });
 }
 
 /** Reads the body; on any failure nothing of it is left in `folder`. */

@@ -1,0 +1,43 @@
+/** JSON bodies: what their headers must say, and the reading of small ones. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { preValidationAsyncHookHandler } from 'fastify';
+import { ServiceError } from '../../core/errors.ts';
+import type { HttpLimits } from './limits.ts';
+import { readRequestBody, takeAwaitingContinue } from './request-body.ts';
+
+/** RFC 8259 §11 knows no charset; Seen in practice: most clients name UTF-8. */
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-?8"?[ \t]*)?;?[ \t]*$/i;
+
+/** A few words; what is larger is something else. */
+const MAX_SMALL_BODY_BYTES = 4096;
+
+/** Throws `unsupported_content_encoding`, `unsupported_media_type`, or `invalid_json` when there is no body at all. */
+export function refuseOtherMedia(headers: IncomingHttpHeaders): void {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (encoding !== 'identity') throw new ServiceError('unsupported_content_encoding');
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  if (headers['content-type'] === undefined && !hasBody) throw new ServiceError('invalid_json');
+  if (!JSON_TYPE.test(headers['content-type'] ?? '')) throw new ServiceError('unsupported_media_type');
+}
+
+/** A hook that reads a body of up to 4 KiB, for the route's schema to check. */
+export function smallJsonBody(limits: HttpLimits): preValidationAsyncHookHandler {
+  return async (request, reply) => {
+    refuseOtherMedia(request.headers);
+    const pieces: Buffer[] = [];
+    const body = readRequestBody(request.raw, {
+      maxBytes: MAX_SMALL_BODY_BYTES,
+      idleTimeoutMs: limits.bodyIdleTimeoutMs,
+      onSize: () => {
+        if (takeAwaitingContinue(request.raw)) reply.raw.writeContinue();
+      },
+    });
+    for await (const piece of body) pieces.push(piece);
+    try {
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces));
+      request.body = JSON.parse(text) as unknown;
+    } catch (cause) {
+      throw new ServiceError('invalid_json', { cause });
+    }
+  };
+}

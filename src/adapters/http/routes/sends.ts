@@ -1,0 +1,196 @@
+/**
+ * How far emails are: GET /api/emails, and what an operator may do to a send, POST /api/emails/{id}/cancel, /retry
+ * and /resolve.
+ */
+import { EMAIL_STATES } from '../../../core/delivery/states.ts';
+import type { EmailState } from '../../../core/delivery/states.ts';
+import type { HttpContext, HttpServer } from '../context.ts';
+import { EmailListingSchema } from '../email-detail-schema.ts';
+import { toEmailListingJson } from '../email-view.ts';
+import { smallJsonBody } from '../json-body.ts';
+import { errorResponses, Uuid } from '../schemas.ts';
+
+const DEFAULT_LIMIT = 50;
+
+const EmailsQuerySchema = {
+  type: 'object',
+  // A misspelt filter must not answer with emails it was meant to leave out.
+  additionalProperties: false,
+  properties: {
+    state: { type: 'string', enum: EMAIL_STATES, description: 'Only emails in this state.' },
+    account_id: { type: 'string', minLength: 1, maxLength: 63, description: 'Only emails of this account.' },
+    limit: { type: 'integer', minimum: 1, maximum: 200, default: DEFAULT_LIMIT, description: 'On a page.' },
+    cursor: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 512,
+      description: '`next_cursor` of the page before; nothing for the first page.',
+    },
+  },
+} as const;
+
+const Emails = {
+  type: 'object',
+  title: 'Emails',
+  additionalProperties: false,
+  required: ['emails', 'next_cursor'],
+  properties: {
+    emails: { type: 'array', items: EmailListingSchema },
+    next_cursor: { type: ['string', 'null'], description: 'For the next page; null on the last one.' },
+  },
+} as const;
+
+const EmailParams = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: { ...Uuid, description: 'The email.' } },
+} as const;
+
+const StateResult = {
+  type: 'object',
+  title: 'SendState',
+  additionalProperties: false,
+  required: ['id', 'state'],
+  properties: { id: Uuid, state: { type: 'string', enum: EMAIL_STATES, description: 'What it is now.' } },
+} as const;
+
+const ResolveBody = {
+  type: 'object',
+  title: 'ResolveRequest',
+  additionalProperties: false,
+  required: ['outcome'],
+  properties: { outcome: { type: 'string', enum: ['sent', 'failed'] } },
+} as const;
+
+export function registerSendStateRoutes(app: HttpServer, { application, limits }: HttpContext): void {
+  app.get(
+    '/api/emails',
+    {
+      schema: {
+        operationId: 'listEmails',
+        tags: ['Emails'],
+        summary: 'List emails by state',
+        description: 'All threads, newest first. Query parameters that are not listed here are refused.',
+        querystring: EmailsQuerySchema,
+        response: {
+          200: { description: 'One page.', ...Emails },
+          ...errorResponses(
+            'invalid_request',
+            'unknown_field',
+            'invalid_cursor',
+            'unauthorized',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { state, account_id: accountId, limit = DEFAULT_LIMIT, cursor } = request.query;
+      const page = await application.listEmails({
+        state: state ?? null,
+        accountId: accountId ?? null,
+        limit,
+        cursor: cursor ?? null,
+      });
+      return { emails: page.emails.map(toEmailListingJson), next_cursor: page.nextCursor };
+    },
+  );
+
+  const answer = (id: string, state: EmailState) => ({ id, state });
+
+  app.post(
+    '/api/emails/:id/cancel',
+    {
+      schema: {
+        operationId: 'cancelSend',
+        tags: ['Sending'],
+        summary: 'Take a send out of the queue',
+        description:
+          'A queued or deferred email that is not being sent becomes `cancelled`, or `sent` when some recipients ' +
+          'have it already.',
+        params: EmailParams,
+        response: {
+          200: { description: 'Not sent any more.', ...StateResult },
+          ...errorResponses(
+            'invalid_uuid',
+            'unauthorized',
+            'email_not_found',
+            'not_cancellable',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const id = request.params.id.toLowerCase();
+      return answer(id, await application.cancelSend(id));
+    },
+  );
+
+  app.post(
+    '/api/emails/:id/retry',
+    {
+      schema: {
+        operationId: 'retrySend',
+        tags: ['Sending'],
+        summary: 'Send again, now',
+        description:
+          'To the recipients that were not accepted, of an email that is `failed`, `cancelled`, `deferred` or ' +
+          '`unknown`. For an `unknown` one this is a decision: recipients that have it already get a second copy.',
+        params: EmailParams,
+        response: {
+          200: { description: 'In the queue, and due.', ...StateResult },
+          ...errorResponses(
+            'invalid_uuid',
+            'unauthorized',
+            'email_not_found',
+            'not_retryable',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const id = request.params.id.toLowerCase();
+      return answer(id, await application.retrySend(id));
+    },
+  );
+
+  app.post(
+    '/api/emails/:id/resolve',
+    {
+      schema: {
+        operationId: 'resolveSend',
+        tags: ['Sending'],
+        summary: 'Say what became of an unknown send',
+        description:
+          'Recipients whose outcome is unknown count as accepted (`sent`) or rejected (`failed`). The email is ' +
+          '`sent` when any recipient has it, and goes on when others were put off.',
+        params: EmailParams,
+        body: ResolveBody,
+        response: {
+          200: { description: 'Decided.', ...StateResult },
+          ...errorResponses(
+            'invalid_json',
+            'invalid_request',
+            'invalid_uuid',
+            'unauthorized',
+            'email_not_found',
+            'not_unknown',
+            'unknown_field',
+            'request_timeout',
+            'payload_too_large',
+            'unsupported_media_type',
+            'unsupported_content_encoding',
+            'database_unavailable',
+          ),
+        },
+      },
+      preValidation: smallJsonBody(limits),
+    },
+    async (request) => {
+      const id = request.params.id.toLowerCase();
+      return answer(id, await application.resolveSend(id, request.body.outcome));
+    },
+  );
+}

@@ -1,0 +1,67 @@
+/**
+ * The send queue, the attempts of every email, and the counters of the accounts' rate limits.
+ *
+ * A row of `send_queue` is free when it has no owner, claimed while it has an owner and a lease, and lost when it has
+ * an owner and no lease: its owner fell silent, and only that owner's journal, or an operator, can say what happened.
+ */
+import { sql, type Kysely } from 'kysely';
+
+export async function up(db: Kysely<never>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+}
+
+const STATEMENTS = [
+  `create table send_queue (
+    email_id uuid primary key references emails on delete cascade,
+    account_id account_id not null,
+    -- Compared by bytes: the order of lanes means nothing, so it may as well be cheap and the same everywhere.
+    lane text collate "C" not null check (length(lane) between 1 and 64),
+    priority smallint not null check (priority between 0 and 2),
+    due_at timestamptz not null,
+    give_up_at timestamptz not null,
+    attempts int not null default 0 check (attempts >= 0),
+    owner uuid,
+    lease_until timestamptz,
+    claimed_at timestamptz,
+    check (owner is not null or lease_until is null),
+    check ((owner is null) = (claimed_at is null))
+  )`,
+  // Is something due, and of which priority
+  `create index send_queue_due on send_queue (account_id, priority, due_at) where owner is null`,
+  // The lanes of a priority one after the other, and what is due in one of them
+  `create index send_queue_lane on send_queue (account_id, priority, lane, due_at, email_id) where owner is null`,
+  `create index send_queue_owner on send_queue (owner) where owner is not null`,
+  `create index send_queue_lease on send_queue (lease_until) where lease_until is not null`,
+
+  `create table delivery_attempts (
+    email_id uuid references emails on delete cascade,
+    attempt int check (attempt > 0),
+    started_at timestamptz not null,
+    ended_at timestamptz,
+    outcome text not null check (outcome in ('accepted', 'refused', 'unknown')),
+    reply_code int check (reply_code between 200 and 599),
+    reply_status text,
+    reply_text text,
+    detail text not null,
+    primary key (email_id, attempt),
+    check ((reply_code is null) = (reply_text is null))
+  )`,
+
+  `create table send_windows (
+    account_id account_id,
+    period text check (period in ('minute', 'day')),
+    starts_at timestamptz not null,
+    count int not null check (count >= 0),
+    previous_count int not null check (previous_count >= 0),
+    primary key (account_id, period)
+  )`,
+
+  `alter table email_deliveries drop constraint email_deliveries_state_check`,
+  `alter table email_deliveries add constraint email_deliveries_state_check
+    check (state in ('pending', 'accepted', 'deferred', 'rejected', 'unknown'))`,
+
+  // GET /api/emails; the states that nearly every email has are found in the first, the others in the second
+  `create index emails_date on emails (date desc, id desc)`,
+  `create index emails_state on emails (state, date desc, id desc)
+    where state in ('queued', 'sending', 'deferred', 'failed', 'unknown', 'cancelled')`,
+];

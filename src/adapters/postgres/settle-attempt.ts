@@ -1,0 +1,163 @@
+/**
+ * Stores how an attempt ended, in one transaction. The queue row is locked before the email's, here and wherever an
+ * operator changes a send, so that nobody waits for each other in a circle.
+ */
+import type { Pool, PoolClient } from 'pg';
+import type { EndedAttempt, Situation } from '../../app/queue-ports.ts';
+import { isOpen, type Conclusion } from '../../core/delivery/conclude.ts';
+import type { DeliveryState, RecipientOutcome } from '../../core/delivery/states.ts';
+import { inTransaction } from './transaction.ts';
+
+/** See `SendQueue.settle`. */
+export function settleAttempt(
+  pool: Pool,
+  owner: string,
+  ended: EndedAttempt,
+  decide: (situation: Situation) => Conclusion,
+): Promise<void> {
+  return inTransaction(pool, async (client) => {
+    const { emailId } = ended;
+    const row = await lockQueueRow(client, emailId);
+    await client.query('select 1 from emails where id = $1 for update', [emailId]);
+    const isCurrent = row?.owner === owner && row.attempts === ended.attempt;
+    await saveAttempt(client, ended);
+    const { recipients, relayMessageId, kind } = ended.result;
+    await saveOutcomes(
+      client,
+      emailId,
+      isCurrent ? recipients : recipients.filter(({ state }) => state === 'accepted'),
+    );
+    if (relayMessageId !== null) await saveRelayMessageId(client, emailId, relayMessageId);
+    if (isCurrent) {
+      const states = await readStates(client, emailId);
+      await applyConclusion(client, emailId, decide({ states, giveUpAt: row.give_up_at }));
+    } else if (kind === 'accepted') {
+      await acceptLate(client, emailId, row);
+    }
+  });
+}
+
+export interface QueueRow {
+  owner: string | null;
+  attempts: number;
+  give_up_at: Date;
+  /** Owner and lease: a process is at it. */
+  is_claimed: boolean;
+}
+
+export async function lockQueueRow(client: PoolClient, emailId: string): Promise<QueueRow | undefined> {
+  const { rows } = await client.query<QueueRow>(
+    `select owner, attempts, give_up_at, lease_until is not null as is_claimed
+    from send_queue where email_id = $1 for update`,
+    [emailId],
+  );
+  return rows[0];
+}
+
+export async function readStates(client: PoolClient, emailId: string): Promise<readonly DeliveryState[]> {
+  const { rows } = await client.query<{ state: DeliveryState }>(
+    'select state from email_deliveries where email_id = $1 order by ordinal',
+    [emailId],
+  );
+  return rows.map((row) => row.state);
+}
+
+/** Gives the email its state, and its queue row back or away. */
+export async function applyConclusion(
+  client: PoolClient,
+  emailId: string,
+  { state, detail, dueAt }: Conclusion,
+): Promise<void> {
+  if (dueAt === null) {
+    await client.query('delete from send_queue where email_id = $1', [emailId]);
+  } else {
+    await client.query(
+      `update send_queue set owner = null, lease_until = null, claimed_at = null, due_at = $2 where email_id = $1`,
+      [emailId, dueAt],
+    );
+  }
+  await client.query('update emails set state = $2, state_detail = $3 where id = $1', [
+    emailId,
+    state,
+    detail,
+  ]);
+}
+
+/** What was seen is never overwritten by what was assumed. */
+async function saveAttempt(client: PoolClient, ended: EndedAttempt): Promise<void> {
+  const { result } = ended;
+  await client.query(
+    `insert into delivery_attempts as a
+      (email_id, attempt, started_at, ended_at, outcome, reply_code, reply_status, reply_text, detail)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    on conflict (email_id, attempt) do update set
+      started_at = excluded.started_at, ended_at = excluded.ended_at, outcome = excluded.outcome,
+      reply_code = excluded.reply_code, reply_status = excluded.reply_status, reply_text = excluded.reply_text,
+      detail = excluded.detail
+    where a.outcome = 'unknown'`,
+    [
+      ended.emailId,
+      ended.attempt,
+      ended.startedAt,
+      ended.endedAt,
+      result.kind,
+      result.reply?.code ?? null,
+      result.reply?.enhancedStatus ?? null,
+      result.reply?.text ?? null,
+      result.detail,
+    ],
+  );
+}
+
+/** That a recipient was accepted is never taken back. */
+async function saveOutcomes(
+  client: PoolClient,
+  emailId: string,
+  outcomes: readonly RecipientOutcome[],
+): Promise<void> {
+  if (outcomes.length === 0) return;
+  await client.query(
+    `update email_deliveries d
+    set state = r.state, reply_code = r.reply_code, reply_status = r.reply_status, reply_text = r.reply_text
+    from jsonb_to_recordset($2::jsonb)
+      as r (address text, state text, reply_code int, reply_status text, reply_text text)
+    where d.email_id = $1 and d.address = r.address and d.state <> 'accepted'`,
+    [
+      emailId,
+      JSON.stringify(
+        outcomes.map(({ address, state, reply }) => ({
+          address,
+          state,
+          reply_code: reply?.code ?? null,
+          reply_status: reply?.enhancedStatus ?? null,
+          reply_text: reply?.text ?? null,
+        })),
+      ),
+    ],
+  );
+}
+
+async function saveRelayMessageId(client: PoolClient, emailId: string, messageId: string): Promise<void> {
+  await client.query('update emails set relay_message_id = $2 where id = $1', [emailId, messageId]);
+  await client.query(
+    `insert into thread_message_ids (account_id, message_id, thread_id)
+    select account_id, $2, thread_id from emails where id = $1
+    on conflict do nothing`,
+    [emailId, messageId],
+  );
+}
+
+/**
+ * An acceptance that became known after the claim was taken for lost: it ends the email when nobody is left to be
+ * reached and no other process is at it, whatever was assumed or asked for meanwhile.
+ */
+async function acceptLate(client: PoolClient, emailId: string, row: QueueRow | undefined): Promise<void> {
+  if (row !== undefined && row.is_claimed) return;
+  const states = await readStates(client, emailId);
+  if (states.some((state) => isOpen(state) || state === 'unknown')) return;
+  await client.query('delete from send_queue where email_id = $1', [emailId]);
+  await client.query(
+    `update emails set state = 'sent', state_detail = null where id = $1 and state <> 'sent'`,
+    [emailId],
+  );
+}

@@ -1,0 +1,39 @@
+/** Transactions on one connection of the pool. */
+import type { Pool, PoolClient } from 'pg';
+import { guard, isRetryable } from './pool.ts';
+
+/** Tries of a transaction that another one got in the way of. */
+const MAX_TRIES = 10;
+
+/**
+ * Runs `work` as one transaction, again from the beginning when another one got in its way. Failures of the server
+ * become `database_unavailable`; the transaction may then have been committed nevertheless.
+ */
+export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await guard(runOnce(pool, work));
+    } catch (error) {
+      if (attempt >= MAX_TRIES || !isRetryable(error)) throw error;
+    }
+  }
+}
+
+async function runOnce<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((failure: unknown) => {
+      // A connection that can't roll back is of no use to the next one.
+      broken = failure instanceof Error ? failure : new Error(String(failure));
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}

@@ -1,0 +1,68 @@
+/** Sends that are not carried out at once: what the caller may ask for, and how they enter the queue. */
+import { defaultLane, MAX_LANE_LENGTH, type QueuePlace } from '../core/delivery/priority.ts';
+import type { RecipientOutcome } from '../core/delivery/states.ts';
+import { ServiceError } from '../core/errors.ts';
+import type { OutboundPlacement } from '../core/thread/place-outbound.ts';
+import type { SendRequest, SendResult } from './application.ts';
+import type { Clock, JournalEntry } from './ports.ts';
+import { storeEmail, type StoreSendPorts } from './store-send.ts';
+
+export interface EnqueuePorts extends Pick<StoreSendPorts, 'blobs' | 'store' | 'retry'> {
+  readonly clock: Clock;
+  readonly wakeQueue: () => void;
+}
+
+/** How far ahead a send may be scheduled. */
+const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000;
+
+/**
+ * Stores the email and its place in the queue in one commit. When that fails nothing is promised: the caller gets the
+ * error, and a file that was stored already belongs to nobody.
+ *
+ * @param sendAt null: at once
+ */
+export async function enqueueSend(
+  ports: EnqueuePorts,
+  entry: JournalEntry,
+  sendAt: Date | null,
+): Promise<SendResult> {
+  const { record, envelope, queue } = entry;
+  const firstDueAt = sendAt ?? ports.clock();
+  await storeEmail(ports, entry, {
+    state: 'queued',
+    stateDetail: null,
+    deliveries: envelope.rcptTo.map((address): RecipientOutcome => ({
+      address,
+      state: 'pending',
+      reply: null,
+    })),
+    attempt: null,
+    queue: {
+      ...queue,
+      dueAt: sendAt,
+      giveUpAt: new Date(firstDueAt.getTime() + ports.retry.schedule.giveUpAfterMs),
+    },
+    relayMessageId: null,
+  });
+  if (sendAt === null) ports.wakeQueue();
+  return { kind: 'queued', id: record.id, messageId: record.messageId, threadId: record.threadId };
+}
+
+/** Throws `invalid_send_at` unless it is in the future and at most a year away. */
+export function readSendAt(sendAt: Date | null, now: Date): Date | null {
+  if (sendAt === null) return null;
+  const aheadMs = sendAt.getTime() - now.getTime();
+  if (!(aheadMs > 0 && aheadMs <= MAX_AHEAD_MS)) throw new ServiceError('invalid_send_at');
+  return sendAt;
+}
+
+/** Throws `invalid_lane`. */
+export function readQueuePlace(
+  { lane, priority }: Pick<SendRequest, 'lane' | 'priority'>,
+  rule: OutboundPlacement['rule'],
+): QueuePlace {
+  if (lane !== null && (lane.length > MAX_LANE_LENGTH || !/^[^\u0000-\u001f\u007f]+$/.test(lane))) {
+    throw new ServiceError('invalid_lane');
+  }
+  return { lane: lane?.toWellFormed() ?? defaultLane(rule), priority: priority ?? 'normal' };
+}

@@ -1,0 +1,54 @@
+/** What operators may do to sends, and the list in which they find them. */
+import { ServiceError, type ErrorCode } from '../core/errors.ts';
+import type { EmailState } from '../core/delivery/states.ts';
+import type { Application } from './application.ts';
+import { formatCursor, parseCursor } from './cursor.ts';
+import type { Clock } from './ports.ts';
+import type { OperationResult, RetryPolicy, SendOperations } from './queue-ports.ts';
+
+export interface OperateSendsPorts {
+  readonly operations: SendOperations;
+  readonly retry: RetryPolicy;
+  readonly clock: Clock;
+  /** Tells the queue that something may be due. */
+  readonly wakeQueue: () => void;
+}
+
+type Operations = Pick<Application, 'listEmails' | 'cancelSend' | 'retrySend' | 'resolveSend'>;
+
+export function createOperations({ operations, retry, clock, wakeQueue }: OperateSendsPorts): Operations {
+  const giveUpAt = () => new Date(clock().getTime() + retry.schedule.giveUpAfterMs);
+  return {
+    async listEmails({ cursor, ...request }) {
+      const after = cursor === null ? null : parseCursor(cursor);
+      // One more than asked for tells whether there is another page.
+      const emails = await operations.listEmails({ ...request, limit: request.limit + 1, after });
+      const page = emails.slice(0, request.limit);
+      const last = page.at(-1);
+      return {
+        emails: page,
+        nextCursor: emails.length > page.length && last !== undefined ? formatCursor(last) : null,
+      };
+    },
+
+    cancelSend: async (id) => stateOf(await operations.cancel(id), 'not_cancellable'),
+
+    async retrySend(id) {
+      const state = stateOf(await operations.retry(id, giveUpAt()), 'not_retryable');
+      wakeQueue();
+      return state;
+    },
+
+    async resolveSend(id, outcome) {
+      const state = stateOf(await operations.resolve(id, outcome, giveUpAt()), 'not_unknown');
+      wakeQueue();
+      return state;
+    },
+  };
+}
+
+function stateOf(result: OperationResult, refusal: ErrorCode): EmailState {
+  if (result.kind === 'not_found') throw new ServiceError('email_not_found');
+  if (result.kind === 'refused') throw new ServiceError(refusal);
+  return result.state;
+}

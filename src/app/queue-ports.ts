@@ -1,0 +1,142 @@
+/**
+ * What the use cases need of the send queue and of the attempts it makes.
+ */
+import type { Conclusion } from '../core/delivery/conclude.ts';
+import type { RateLimit } from '../core/delivery/rate-window.ts';
+import type { RetrySchedule } from '../core/delivery/retry-schedule.ts';
+import type { DeliveryState, EmailState } from '../core/delivery/states.ts';
+import type { AddressView, EmailSummary, Envelope, TransportResult } from './ports.ts';
+
+/** Names one claim for ever: the attempt's number grows with every claim of the email. */
+export interface ClaimRef {
+  readonly emailId: string;
+  readonly attempt: number;
+}
+
+/** A send that this process, and no other, is to hand over. */
+export interface Claim extends ClaimRef {
+  readonly accountId: string;
+  /** Holds the recipients that are still open. */
+  readonly envelope: Envelope;
+  /** Where the raw message is: exactly one of `raw` and `rawPath` is set. */
+  readonly raw: Buffer | null;
+  readonly rawPath: string | null;
+}
+
+export interface ClaimRequest {
+  readonly accountId: string;
+  /** UUID of the claiming instance. */
+  readonly owner: string;
+  /** 1 to 64. */
+  readonly limit: number;
+  readonly leaseMs: number;
+  /** The lane served last; the next one in the order has its turn. Empty: from the beginning. */
+  readonly afterLane: string;
+  readonly rate: RateLimit;
+}
+
+export interface ClaimedSends {
+  /** In the order in which they are to be handed over. */
+  readonly claims: readonly Claim[];
+  /** For the next request. */
+  readonly lastLane: string;
+}
+
+/** What the journal keeps of an attempt; see `AttemptJournal`. */
+export interface JournalAttempt extends ClaimRef {
+  readonly envelope: Envelope;
+  readonly startedAt: Date;
+}
+
+/** An attempt that is over. */
+export interface EndedAttempt extends JournalAttempt {
+  /** null when nobody saw the end. */
+  readonly endedAt: Date | null;
+  readonly result: TransportResult;
+}
+
+/** What deciding about an email needs to know after an attempt. */
+export interface Situation {
+  /** Of all recipients, the attempt's results included. */
+  readonly states: readonly DeliveryState[];
+  readonly giveUpAt: Date;
+}
+
+/** The queue. Throws `ServiceError('database_unavailable')`; a call may then have worked nevertheless. */
+export interface SendQueue {
+  /** Those of the accounts that have something due. */
+  dueAccounts(accountIds: readonly string[]): Promise<readonly string[]>;
+  /** Takes what is due: highest priority first, lanes in turn, as far as the account's limits allow. */
+  claim(request: ClaimRequest): Promise<ClaimedSends>;
+  /** Renews leases; returns the emails that are still this owner's. */
+  renew(owner: string, emailIds: readonly string[], leaseMs: number): Promise<ReadonlySet<string>>;
+  /**
+   * Stores the outcome of an attempt, whole or not at all; a repeat changes nothing. When the claim is not this
+   * owner's any more, only facts are stored: the attempt, and recipients that were accepted.
+   */
+  settle(owner: string, attempt: EndedAttempt, decide: (situation: Situation) => Conclusion): Promise<void>;
+  /** Gives back a claim of which certainly nothing was handed over. Does nothing when it is not this owner's. */
+  release(owner: string, ref: ClaimRef): Promise<void>;
+  /** Every claim of the owner, those included that were taken for lost. */
+  claimsOf(owner: string): Promise<readonly ClaimRef[]>;
+  /** Makes the sends of other owners whose lease ran out `unknown`; returns them. */
+  expire(owner: string): Promise<readonly ClaimRef[]>;
+  /** Counts one message of the account against its limits; returns 0, or how long to wait in ms and counts nothing. */
+  takeRoom(accountId: string, rate: RateLimit): Promise<number>;
+}
+
+/** What an operator may do to a send; each is one transaction. */
+export interface SendOperations {
+  /** `refused`: its state does not allow it. */
+  cancel(emailId: string): Promise<OperationResult>;
+  retry(emailId: string, giveUpAt: Date): Promise<OperationResult>;
+  resolve(emailId: string, outcome: 'sent' | 'failed', giveUpAt: Date): Promise<OperationResult>;
+  /** Newest first, at most `limit`. */
+  listEmails(query: EmailsQuery): Promise<readonly EmailListing[]>;
+}
+
+/** `done` with the state the email has now. */
+export type OperationResult =
+  | { readonly kind: 'done'; readonly state: EmailState }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'not_found' };
+
+export interface EmailsQuery {
+  readonly state: EmailState | null;
+  readonly accountId: string | null;
+  readonly limit: number;
+  /** Where the page before ended; null for the first. */
+  readonly after: { readonly date: Date; readonly id: string } | null;
+}
+
+/** An email of a list over all threads. */
+export interface EmailListing extends EmailSummary {
+  readonly from: AddressView;
+  readonly threadId: string;
+  readonly accountId: string;
+  readonly state: EmailState;
+  readonly stateDetail: string | null;
+  /** When it is tried next; null when it is not in the queue, or being sent. */
+  readonly nextAttemptAt: Date | null;
+}
+
+/** Durable local memory of the queue's attempts whose outcome the database does not have yet; beside `Journal`. */
+export interface AttemptJournal {
+  /** Returns when the attempt is on the disk; before that nothing may be handed over. Throws `disk_full`. */
+  prepareAttempt(attempt: JournalAttempt): Promise<void>;
+  /** Adds the outcome. Survives a killed process at once and a power cut when `flushed` resolves. */
+  settleAttempt(attempt: EndedAttempt): { readonly flushed: Promise<void> };
+  /** Forgets an attempt that the database has, or that never began. */
+  removeAttempt(ref: ClaimRef): Promise<void>;
+  /** Also true for an attempt that can't be read. */
+  hasAttempt(ref: ClaimRef): boolean;
+  /** `ended` is null for an attempt whose end nobody saw. */
+  attempts(): AsyncIterable<{ readonly attempt: JournalAttempt; readonly ended: EndedAttempt | null }>;
+}
+
+/** When sends that were put off are tried again. */
+export interface RetryPolicy {
+  readonly schedule: RetrySchedule;
+  /** From 0 (inclusive) to 1 (exclusive). */
+  readonly random: () => number;
+}

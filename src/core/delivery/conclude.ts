@@ -1,0 +1,35 @@
+/**
+ * What the states of an email's recipients mean for the email (the rules are in states.ts).
+ */
+import type { DeliveryState, EmailState } from './states.ts';
+
+export interface Conclusion {
+  readonly state: Extract<EmailState, 'sent' | 'deferred' | 'failed' | 'unknown'>;
+  /** English reason, null when every recipient was accepted. */
+  readonly detail: string | null;
+  /** When the open recipients are tried again; null when nobody is. */
+  readonly dueAt: Date | null;
+}
+
+/**
+ * @param states of all recipients, after the attempt
+ * @param detail what the last attempt met
+ * @param dueAt when to try the open recipients again; null: not any more
+ */
+export function conclude(states: readonly DeliveryState[], detail: string, dueAt: Date | null): Conclusion {
+  // Before anything else: while one recipient's outcome is unknown, the email must not be sent again by itself.
+  if (states.includes('unknown')) return { state: 'unknown', detail, dueAt: null };
+  const open = states.filter(isOpen).length;
+  if (open > 0 && dueAt !== null) return { state: 'deferred', detail, dueAt };
+  const accepted = states.filter((state) => state === 'accepted').length;
+  const gaveUp = open === 0 ? '' : 'given up: ';
+  if (accepted === 0) return { state: 'failed', detail: `${gaveUp}${detail}`, dueAt: null };
+  if (accepted === states.length) return { state: 'sent', detail: null, dueAt: null };
+  const missed = `${states.length - accepted} of ${states.length} recipients were not reached`;
+  return { state: 'sent', detail: `${missed}: ${gaveUp}${detail}`, dueAt: null };
+}
+
+/** Tried again while the email is in the queue. */
+export function isOpen(state: DeliveryState): boolean {
+  return state === 'pending' || state === 'deferred';
+}

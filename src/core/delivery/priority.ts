@@ -1,0 +1,31 @@
+/**
+ * In which order the queue sends. A higher priority always goes first; inside one priority the lanes take turns, so
+ * that a lane with ten thousand messages delays another lane's next one by a single message.
+ */
+
+/** From the first served to the last. */
+export const PRIORITIES = ['high', 'normal', 'low'] as const;
+export type Priority = (typeof PRIORITIES)[number];
+
+/** Where a send stands in the queue. */
+export interface QueuePlace {
+  readonly priority: Priority;
+  /** 1 to 64 characters, none of them a control character. */
+  readonly lane: string;
+}
+
+/** How an email stands in the queue from the beginning. */
+export interface QueuedSend extends QueuePlace {
+  /** null: at once. */
+  readonly dueAt: Date | null;
+  /** After this it is not tried again. */
+  readonly giveUpAt: Date;
+}
+
+/** In UTF-16 units. */
+export const MAX_LANE_LENGTH = 64;
+
+/** Answers and new conversations take turns unless the caller says otherwise: a newsletter never delays a reply. */
+export function defaultLane(rule: 'thread_id' | 'in_reply_to' | 'new'): string {
+  return rule === 'new' ? 'new' : 'reply';
+}

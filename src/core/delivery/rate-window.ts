@@ -1,0 +1,48 @@
+/**
+ * How many messages an account may send now. Providers limit a rolling minute and a rolling day; counting each
+ * message's time would cost a row per message, so two fixed windows stand for the rolling one: what the window before
+ * sent counts by the share of it that the rolling window still covers.
+ */
+
+export const RATE_PERIODS = ['minute', 'day'] as const;
+export type RatePeriod = (typeof RATE_PERIODS)[number];
+
+export const PERIOD_MS: Readonly<Record<RatePeriod, number>> = { minute: 60_000, day: 86_400_000 };
+
+/** Messages at most; null: no limit. */
+export interface RateLimit {
+  readonly perMinute: number | null;
+  readonly perDay: number | null;
+}
+
+export interface RateWindow {
+  /** Messages in the current window. */
+  readonly count: number;
+  /** Messages in the window right before it; 0 when nothing was sent then. */
+  readonly previousCount: number;
+  /** Since the current window began, in ms. */
+  readonly elapsedMs: number;
+}
+
+export interface Room {
+  /** Messages that may go out now, a whole number; never negative. */
+  readonly messages: number;
+  /** In ms until one may; 0 when one may now. Exact when nothing else is sent meanwhile. */
+  readonly waitMs: number;
+}
+
+/** @param limit at least 1 */
+export function roomIn(window: RateWindow, limit: number, period: RatePeriod): Room {
+  const periodMs = PERIOD_MS[period];
+  const elapsedMs = Math.min(Math.max(window.elapsedMs, 0), periodMs);
+  const used = window.count + window.previousCount * (1 - elapsedMs / periodMs);
+  const messages = Math.max(0, Math.floor(limit - used));
+  if (messages > 0) return { messages, waitMs: 0 };
+  if (window.count < limit) {
+    // The window before has to fade until it leaves room for one.
+    const share = (limit - 1 - window.count) / window.previousCount;
+    return { messages, waitMs: Math.ceil(Math.max(1, periodMs * (1 - share) - elapsedMs)) };
+  }
+  const fade = periodMs * (1 - (limit - 1) / window.count);
+  return { messages, waitMs: Math.ceil(Math.max(1, periodMs - elapsedMs + fade)) };
+}

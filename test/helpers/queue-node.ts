@@ -1,0 +1,197 @@
+/**
+ * One instance of the service below HTTP: real database, journal, files and mail connection, with a queue whose times
+ * are short. Several of them on one database are several processes in all but the process.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { v7 as uuidv7 } from 'uuid';
+import { createBlobStore } from '../../src/adapters/blob/create.ts';
+import { LmdbAttempts } from '../../src/adapters/journal/lmdb-attempts.ts';
+import { LmdbJournal } from '../../src/adapters/journal/lmdb-journal.ts';
+import { createSpool } from '../../src/adapters/journal/spool.ts';
+import { createMessageStore } from '../../src/adapters/postgres/message-store.ts';
+import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
+import { createSendOperations } from '../../src/adapters/postgres/send-operations.ts';
+import { createSendQueue } from '../../src/adapters/postgres/send-queue.ts';
+import { createSmtpTransport } from '../../src/adapters/smtp-out/smtp-transport.ts';
+import { parseSmtpUrl } from '../../src/adapters/smtp-out/smtp-url.ts';
+import type { Application, SendRequest, SendResult } from '../../src/app/application.ts';
+import { createOperations } from '../../src/app/operate-sends.ts';
+import { createPendingSends } from '../../src/app/pending-sends.ts';
+import type { EmailDetail, Transport } from '../../src/app/ports.ts';
+import { createReads } from '../../src/app/read-emails.ts';
+import { sendMessage } from '../../src/app/send-message.ts';
+import type { RateLimit } from '../../src/core/delivery/rate-window.ts';
+import { startSendQueue, type SendQueueLoop } from '../../src/worker/send-queue.ts';
+import { silentLogger } from './silent-logger.ts';
+import { makeTempFolder, type TempFolder } from './temp-folder.ts';
+
+export interface QueueNodeOptions {
+  readonly database: string;
+  readonly smtpUrl: string;
+  /** Default: no limit. */
+  readonly rate?: RateLimit;
+  /** Default 4. */
+  readonly slots?: number;
+  /** Default [100]. */
+  readonly delaysMs?: readonly [number, ...number[]];
+  /** Default: an hour. */
+  readonly giveUpAfterMs?: number;
+  /** Default 2000. */
+  readonly leaseMs?: number;
+  /** The folder and the identity of an earlier node. */
+  readonly successorOf?: QueueNode;
+  /** Wraps the transport, to inject faults. */
+  readonly wrap?: (transport: Transport) => Transport;
+  /** Default true. */
+  readonly work?: boolean;
+}
+
+export interface QueueNode extends Pick<
+  Application,
+  'listEmails' | 'cancelSend' | 'retrySend' | 'resolveSend'
+> {
+  readonly owner: string;
+  readonly folder: TempFolder;
+  readonly queue: ReturnType<typeof createSendQueue>;
+  readonly attempts: LmdbAttempts;
+  send(request?: Partial<SendRequest>): Promise<SendResult>;
+  /** `send` for the queue; returns the email's id. */
+  enqueue(request?: Partial<SendRequest>): Promise<string>;
+  read(id: string): Promise<EmailDetail>;
+  /** Starts the loop, for a node made with `work: false`. */
+  start(): void;
+  /** Ends everything; the folder stays. */
+  stop(): Promise<void>;
+}
+
+const ACCOUNT = {
+  id: 'default',
+  from: { name: 'Test', localPart: 'test', domain: 'example.com' },
+} as const;
+
+const SMTP_LIMITS = {
+  maxConnections: 4,
+  connectTimeoutMs: 2000,
+  greetingTimeoutMs: 2000,
+  commandTimeoutMs: 2000,
+  dataTimeoutMs: 5000,
+};
+
+const NO_LIMIT: RateLimit = { perMinute: null, perDay: null };
+
+export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNode> {
+  const folder = options.successorOf?.folder ?? (await makeTempFolder());
+  const owner = options.successorOf?.owner ?? randomUUID();
+  const logger = silentLogger;
+  const pool = createPool({
+    connection: options.database,
+    maxConnections: 6,
+    connectTimeoutMs: 5000,
+    statementTimeoutMs: 10_000,
+    logger,
+  });
+  const db = createKysely(pool);
+  const store = createMessageStore(pool, db);
+  const blobs = await createBlobStore({
+    url: null,
+    folder: join(folder.path, 'files'),
+    credentials: null,
+  });
+  const spool = createSpool(join(folder.path, 'spool'));
+  const journal = await LmdbJournal.open({ folder: join(folder.path, 'journal'), spool, logger });
+  const attempts = await LmdbAttempts.open({ folder: join(folder.path, 'attempts'), logger });
+  const smtp = createSmtpTransport({ ...parseSmtpUrl(options.smtpUrl, SMTP_LIMITS), logger });
+  const transport = options.wrap?.(smtp) ?? smtp;
+  const queue = createSendQueue(pool);
+  const pending = createPendingSends();
+  const clock = () => new Date();
+  const rate = options.rate ?? NO_LIMIT;
+  const retry = {
+    schedule: {
+      delaysMs: options.delaysMs ?? ([100] as const),
+      giveUpAfterMs: options.giveUpAfterMs ?? 3_600_000,
+    },
+    random: () => 0.5,
+  };
+  const shared = {
+    store,
+    blobs,
+    journal,
+    retry,
+    clock,
+    logger,
+    queue,
+    pending,
+    transportOf: () => transport,
+  };
+  let loop: SendQueueLoop | null = null;
+  const wakeQueue = () => loop?.wake();
+  const sendPorts = {
+    ...shared,
+    rateOf: () => (rate === NO_LIMIT ? null : rate),
+    wakeQueue,
+    accounts: new Map([[ACCOUNT.id, ACCOUNT]]),
+    defaultAccountId: ACCOUNT.id,
+    ids: { uuid: () => uuidv7(), randomBytes },
+    openFile: (path: string) => createReadStream(path),
+    maxRecipients: 100,
+  };
+  const start = () => {
+    loop ??= startSendQueue(
+      { ...shared, owner, attempts, spool },
+      {
+        accounts: [{ id: ACCOUNT.id, slots: options.slots ?? 4, rate }],
+        leaseMs: options.leaseMs ?? 2000,
+        pollMs: 20,
+      },
+    );
+  };
+  if (options.work !== false) start();
+
+  const send = (request: Partial<SendRequest> = {}) =>
+    sendMessage(sendPorts, { ...SAMPLE, ...request }, spool.create());
+  return {
+    ...createOperations({ operations: createSendOperations(pool), retry, clock, wakeQueue }),
+    owner,
+    folder,
+    queue,
+    attempts,
+    send,
+    async enqueue(request = {}) {
+      const result = await send({ respondAsync: true, ...request });
+      if (result.kind !== 'queued') throw new Error(`the send is ${result.kind}`);
+      return result.id;
+    },
+    read: (id) => createReads(store, blobs).readEmail(id),
+    start,
+    async stop() {
+      await loop?.stop();
+      await pending.idle();
+      await transport.close();
+      await attempts.close();
+      await journal.close();
+      await pool.end();
+    },
+  };
+}
+
+const SAMPLE: SendRequest = {
+  to: ['ann@example.org'],
+  cc: [],
+  bcc: [],
+  subject: 'Test',
+  textBody: 'Hallo',
+  htmlBody: null,
+  inReplyTo: null,
+  threadId: null,
+  customerId: null,
+  companyId: null,
+  accountId: null,
+  attachments: [],
+  respondAsync: false,
+  sendAt: null,
+  priority: null,
+  lane: null,
+};

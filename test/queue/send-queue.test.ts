@@ -1,0 +1,293 @@
+/** The queue with real parts in one process: what is sent, in which order, and how often. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { query } from '../helpers/query.ts';
+import { startQueueNode, type QueueNode, type QueueNodeOptions } from '../helpers/queue-node.ts';
+import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
+
+let database: TestDatabase;
+let sink: SmtpSink;
+const nodes: QueueNode[] = [];
+
+beforeAll(async () => {
+  [database, sink] = await Promise.all([createTestDatabase(), startSmtpSink()]);
+});
+
+afterEach(async () => {
+  for (const node of nodes.splice(0)) {
+    await node.stop();
+    await node.folder.remove();
+  }
+  await sql('truncate emails, email_threads, thread_message_ids, send_windows cascade');
+});
+
+afterAll(async () => {
+  await sink.stop();
+  await database.drop();
+});
+
+const sql = (text: string, values: readonly unknown[] = []) => query(database.connectionString, text, values);
+
+async function start(options: Partial<QueueNodeOptions> = {}): Promise<QueueNode> {
+  const node = await startQueueNode({
+    database: database.connectionString,
+    smtpUrl: sink.url,
+    ...options,
+  });
+  nodes.push(node);
+  return node;
+}
+
+async function waitForState(node: QueueNode, id: string, ...states: string[]): Promise<void> {
+  await waitUntil(`${id} is ${states.join(' or ')}`, async () =>
+    states.includes((await node.read(id)).state),
+  );
+}
+
+const copies = (subject: string) =>
+  sink.messages.filter(({ raw }) => raw.toString('latin1').includes(`Subject: ${subject}\r\n`));
+
+describe('a queued send', () => {
+  it('goes out once, by any of two nodes, and tells how', async () => {
+    const [one, two] = [await start(), await start()];
+    const ids = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => (n % 2 ? one : two).enqueue({ subject: `once-${n}` })),
+    );
+    await Promise.all(ids.map((id) => waitForState(one, id, 'sent')));
+    for (const n of ids.keys()) expect(copies(`once-${n}`)).toHaveLength(1);
+    const email = await one.read(ids[0]!);
+    expect(email).toMatchObject({
+      stateDetail: null,
+      deliveries: [{ address: 'ann@example.org', state: 'accepted', reply: { code: 250 } }],
+      attempts: [{ number: 1, outcome: 'accepted', reply: { code: 250 } }],
+      nextAttemptAt: null,
+      giveUpAt: null,
+    });
+    expect(await sql('select count(*)::int as n from send_queue')).toEqual([{ n: 0 }]);
+    for (const node of [one, two]) {
+      for await (const _ of node.attempts.attempts()) expect.fail('an attempt is left in the journal');
+    }
+  });
+
+  it('with a large attachment is sent from file storage', async () => {
+    const node = await start();
+    const bytes = Buffer.alloc(300_000, 'x');
+    const attachment = { filename: 'a.bin', contentType: null, content: { kind: 'bytes' as const, bytes } };
+    const id = await node.enqueue({ subject: 'large', attachments: [attachment] });
+    await waitForState(node, id, 'sent');
+    const [copy] = copies('large');
+    expect(copy?.raw.length).toBe((await node.read(id)).rawSizeBytes);
+  });
+
+  it('waits for its time, which the Date header tells', async () => {
+    const node = await start();
+    const sendAt = new Date(Date.now() + 1500);
+    const result = await node.send({ subject: 'later', sendAt });
+    if (result.kind !== 'queued') throw new Error(result.kind);
+    const email = await node.read(result.id);
+    expect(email.state).toBe('queued');
+    expect(email.nextAttemptAt).toEqual(sendAt);
+    expect(email.date.getTime()).toBe(Math.floor(sendAt.getTime() / 1000) * 1000);
+    await waitForState(node, result.id, 'sent');
+    const [attempt] = (await node.read(result.id)).attempts;
+    expect(attempt!.startedAt.getTime()).toBeGreaterThanOrEqual(sendAt.getTime());
+  });
+
+  it.each([0, -1000, 367 * 86_400_000])('is refused %i ms from now', async (ms) => {
+    const node = await start({ work: false });
+    const sending = node.send({ sendAt: new Date(Date.now() + ms) });
+    await expect(sending).rejects.toMatchObject({ code: 'invalid_send_at' });
+  });
+});
+
+describe('the order', () => {
+  it('is by priority first, then lanes in turn', async () => {
+    const node = await start({ work: false, slots: 1 });
+    for (let n = 0; n < 6; n += 1) await node.enqueue({ subject: `order-bulk-${n}`, lane: 'bulk' });
+    await node.enqueue({ subject: 'order-a', lane: 'a' });
+    await node.enqueue({ subject: 'order-z', lane: 'z' });
+    await node.enqueue({ subject: 'order-low', lane: 'low', priority: 'low' });
+    const last = await node.enqueue({ subject: 'order-high', lane: 'bulk', priority: 'high' });
+    const before = sink.messages.length;
+    node.start();
+    await waitUntil('all are sent', () => sink.messages.length === before + 10);
+    const order = sink.messages
+      .slice(before)
+      .map(({ raw }) => /^Subject: order-(.*)\r$/m.exec(raw.toString('latin1'))![1]!);
+    expect(order[0]).toBe('high');
+    expect(order.at(-1)).toBe('low');
+    const normal = order.slice(1, -1);
+    // Three lanes: each has its turn among any three that follow each other, while it has something.
+    expect(
+      normal
+        .slice(0, 3)
+        .map((name) => name[0])
+        .sort(),
+    ).toEqual(['a', 'b', 'z']);
+    expect(normal.filter((name) => name.startsWith('bulk'))).toEqual(
+      Array.from({ length: 6 }, (_, n) => `bulk-${n}`),
+    );
+    await waitForState(node, last, 'sent');
+  });
+
+  it('gives each lane its share of a claim of many', async () => {
+    const node = await start({ work: false });
+    for (let n = 0; n < 20; n += 1) await node.enqueue({ lane: 'bulk' });
+    for (let n = 0; n < 3; n += 1) await node.enqueue({ lane: 'reply', subject: 'share-reply' });
+    const request = {
+      accountId: 'default',
+      owner: node.owner,
+      leaseMs: 60_000,
+      rate: { perMinute: null, perDay: null },
+    };
+    const first = await node.queue.claim({ ...request, limit: 4, afterLane: '' });
+    const lanes = await lanesOf(first.claims.map((claim) => claim.emailId));
+    expect(lanes.sort()).toEqual(['bulk', 'bulk', 'reply', 'reply']);
+    // One at a time: the lane served last is not served again while another waits.
+    const second = await node.queue.claim({ ...request, limit: 1, afterLane: 'bulk' });
+    expect(await lanesOf(second.claims.map((claim) => claim.emailId))).toEqual(['reply']);
+    const third = await node.queue.claim({ ...request, limit: 1, afterLane: second.lastLane });
+    expect(await lanesOf(third.claims.map((claim) => claim.emailId))).toEqual(['bulk']);
+    for (const { claims } of [first, second, third]) {
+      for (const claim of claims) await node.queue.release(node.owner, claim);
+    }
+  });
+
+  async function lanesOf(ids: readonly string[]): Promise<string[]> {
+    const rows = await sql('select lane from send_queue where email_id = any ($1::uuid[])', [ids]);
+    return rows.map(({ lane }) => String(lane));
+  }
+});
+
+describe('rate limits', () => {
+  it('hold over two nodes, and the rest waits', async () => {
+    const rate = { perMinute: 7, perDay: 100 };
+    const [one, two] = [await start({ rate }), await start({ rate })];
+    const before = sink.messages.length;
+    await Promise.all(
+      Array.from({ length: 20 }, (_, n) => (n % 2 ? one : two).enqueue({ subject: `rate-${n}` })),
+    );
+    await waitUntil('the limit is used up', () => sink.messages.length - before >= 7);
+    // Several rounds of polling of both nodes.
+    const refused = two.send({ subject: 'rate-sync' });
+    await expect(refused).rejects.toMatchObject({ code: 'rate_limited' });
+    await expect(refused).rejects.toSatisfy(
+      (error: { retryAfterSeconds: number }) => error.retryAfterSeconds > 30 && error.retryAfterSeconds < 75,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(sink.messages.length - before).toBe(7);
+    expect(await sql(`select count from send_windows where period = 'minute'`)).toEqual([{ count: 7 }]);
+    expect(await sql('select count(*)::int as n from send_queue')).toEqual([{ n: 13 }]);
+  });
+});
+
+describe('a send that is put off', () => {
+  it('is tried again, until the server takes it', async () => {
+    let refusals = 2;
+    const greylist = await startSmtpSink({
+      onRcptTo(_address, _session, callback) {
+        if (refusals-- > 0) {
+          return callback(Object.assign(new Error('4.7.1 greylisted'), { responseCode: 451 }));
+        }
+        callback();
+      },
+    });
+    const node = await start({ smtpUrl: greylist.url });
+    const id = await node.enqueue({ subject: 'grey' });
+    await waitForState(node, id, 'sent');
+    const email = await node.read(id);
+    expect(email.attempts.map(({ number, outcome, reply }) => [number, outcome, reply?.code])).toEqual([
+      [1, 'refused', 451],
+      [2, 'refused', 451],
+      [3, 'accepted', 250],
+    ]);
+    expect(greylist.messages).toHaveLength(1);
+    await greylist.stop();
+  });
+
+  it('is given up after the time for that', async () => {
+    const node = await start({ giveUpAfterMs: 350 });
+    const id = await node.enqueue({ to: ['bob@later.test'] });
+    await waitForState(node, id, 'deferred');
+    expect((await node.read(id)).giveUpAt).toBeInstanceOf(Date);
+    await waitForState(node, id, 'failed');
+    const email = await node.read(id);
+    expect(email.attempts.length).toBeGreaterThanOrEqual(2);
+    expect(email.stateDetail).toMatch(/^given up: .*451/);
+    expect(await sql('select 1 from send_queue where email_id = $1', [id])).toEqual([]);
+  });
+
+  it('fails at once when the server refuses it for good', async () => {
+    const node = await start();
+    const id = await node.enqueue({ to: ['bob@refused.test'] });
+    await waitForState(node, id, 'failed');
+    expect((await node.read(id)).attempts).toHaveLength(1);
+  });
+
+  it('waits while no server answers, and goes out when one does', async () => {
+    const dead = await startSmtpSink();
+    await dead.stop();
+    const node = await start({ smtpUrl: dead.url, delaysMs: [200] });
+    const id = await node.enqueue();
+    await waitUntil('it was tried', async () => (await node.read(id)).attempts.length > 0);
+    expect(await node.read(id)).toMatchObject({
+      state: 'deferred',
+      attempts: [{ outcome: 'refused', reply: null }],
+    });
+    await node.stop();
+    nodes.pop();
+    const successor = await start({ successorOf: node });
+    await waitForState(successor, id, 'sent');
+  });
+
+  it('is tried again for the recipients that are missing only, also after a synchronous send', async () => {
+    const node = await start({ delaysMs: [300_000] });
+    const result = await node.send({
+      subject: 'partly',
+      to: ['ann@example.org, bob@later.test, eve@refused.test'],
+    });
+    if (result.kind !== 'sent') throw new Error(result.kind);
+    const { id } = result;
+    expect(await node.read(id)).toMatchObject({
+      state: 'deferred',
+      deliveries: [{ state: 'accepted' }, { state: 'deferred' }, { state: 'rejected' }],
+      attempts: [{ number: 1, outcome: 'accepted' }],
+      nextAttemptAt: expect.any(Date),
+    });
+    await node.retrySend(id);
+    await waitUntil('the second attempt is over', async () => (await node.read(id)).attempts.length === 2);
+    await waitForState(node, id, 'deferred');
+    expect(copies('partly')).toHaveLength(1);
+    expect(copies('partly')[0]!.rcptTo).toEqual(['ann@example.org']);
+    expect(await node.cancelSend(id)).toBe('sent');
+    expect((await node.read(id)).stateDetail).toBe('cancelled for 2 of 3 recipients');
+  });
+});
+
+describe('the list', () => {
+  it('has every state, page by page', async () => {
+    const node = await start({ work: false });
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n += 1)
+      ids.push(await node.enqueue({ sendAt: new Date(Date.now() + 60_000 + n * 1000) }));
+    await node.cancelSend(ids[0]!);
+    const request = { state: 'queued', accountId: null, limit: 3, cursor: null } as const;
+    const first = await node.listEmails(request);
+    expect(first.emails.map(({ id }) => id)).toEqual([ids[4], ids[3], ids[2]]);
+    expect(first.emails[0]!.nextAttemptAt).toBeInstanceOf(Date);
+    const second = await node.listEmails({ ...request, cursor: first.nextCursor });
+    expect(second.emails.map(({ id }) => id)).toEqual([ids[1]]);
+    expect(second.nextCursor).toBeNull();
+    const all = await node.listEmails({ ...request, state: null, limit: 200 });
+    expect(all.emails).toHaveLength(5);
+    expect((await node.listEmails({ ...request, accountId: 'other' })).emails).toEqual([]);
+  });
+
+  it('uses the index of the rare states', async () => {
+    const plan = await sql(
+      `explain select id from emails e where e.state = 'unknown' order by e.date desc, e.id desc limit 50`,
+    );
+    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).toContain('emails_state');
+  });
+});
