@@ -10,7 +10,7 @@ import type { Pool } from 'pg';
 import type { OutboundRecord } from '../../app/ports.ts';
 import type { Database } from './database.ts';
 import { insertEmail, insertEmails } from './insert-emails.ts';
-import { adoptCustomer, linkThread } from './link-thread.ts';
+import { adoptCustomer, LinkConflict, linkThread } from './link-thread.ts';
 import { guard, isAway, isRetryable } from './pool.ts';
 
 /** Emails in one statement at most: beyond this a larger batch gains nothing and only makes the first one wait. */
@@ -90,6 +90,8 @@ function takeBatch(waiting: Waiting[]): readonly Waiting[] {
 }
 
 async function recordLinked(db: Kysely<Database>, record: OutboundRecord): Promise<void> {
+  const mayMerge = record.placement.rule !== 'thread_id';
+  let exclusive = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await guard(
@@ -104,14 +106,16 @@ async function recordLinked(db: Kysely<Database>, record: OutboundRecord): Promi
             accountId: record.accountId,
             threadId: record.threadId,
             messageIds: [record.messageId, ...record.inReplyTo, ...record.references],
-            mayMerge: record.placement.rule !== 'thread_id',
+            mayMerge,
+            exclusive,
           });
           await insertEmail(trx, { ...record, threadId });
           await adoptCustomer(trx, threadId, record.customerId, record.companyId);
         }),
       );
     } catch (error) {
-      if (attempt >= MAX_TRIES || !isRetryable(error)) throw error;
+      exclusive ||= error instanceof LinkConflict;
+      if (attempt >= MAX_TRIES || !(error instanceof LinkConflict || isRetryable(error))) throw error;
     }
   }
 }
