@@ -21,6 +21,7 @@ export function createPool(options: PoolOptions): pg.Pool {
   const { connection } = options;
   const pool = new pg.Pool({
     ...(typeof connection === 'string' ? { connectionString: connection } : connection),
+    Client: Connection,
     application_name: 'email-worker',
     max: options.maxConnections,
     connectionTimeoutMillis: options.connectTimeoutMs,
@@ -32,13 +33,35 @@ export function createPool(options: PoolOptions): pg.Pool {
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (err) => options.logger.warn({ err }, 'an idle database connection broke'));
-  // The same for one that is lent out, also between two statements and when it breaks a second time: the statement
-  // under way, or the next one, is rejected with the reason.
-  pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }
 
-function ignore(): void {}
+/** A connection that can be lent out without harm: what happens to it reaches only who uses it. */
+class Connection extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    // It may break between two statements, and twice. The statement under way, or the next one, is rejected; without
+    // a listener the event would end the process.
+    this.on('error', () => undefined);
+    // One that owes an answer is cut: whoever got it next would wait behind the statement.
+    const query = this.query.bind(this) as unknown as (...args: readonly unknown[]) => unknown;
+    const cutAfterTimeout = (...args: readonly unknown[]): unknown => {
+      const result = query(...args);
+      if (result instanceof Promise) {
+        result.catch((error: unknown) => {
+          if (isReadTimeout(error)) void this.end();
+        });
+      }
+      return result;
+    };
+    Object.assign(this, { query: cutAfterTimeout });
+  }
+}
+
+/** pg's own error after `query_timeout`: the server did not even say that it ended the statement. */
+function isReadTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
+}
 
 export function createKysely(pool: pg.Pool): Kysely<Database> {
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });

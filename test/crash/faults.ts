@@ -1,0 +1,247 @@
+/** What can happen to a world. Each fault is over, or left for `healWorld`, when its promise resolves. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from './random.ts';
+import { SHUTDOWN_TIMEOUT_MS, type ServiceNode } from './service-node.ts';
+import type { LinkFault, TcpProxy } from './tcp-proxy.ts';
+import type { World } from './world.ts';
+
+export interface Fault {
+  readonly name: string;
+  /** May leave an email whose outcome nobody knows. */
+  readonly unknowable: boolean;
+  /** Acceptances long before it have left their evidence, so it makes only those of the last moment unknowable. */
+  readonly sudden: boolean;
+  possible(world: World): boolean;
+  /** Returns what it found wrong. */
+  run(world: World, random: Random): Promise<readonly string[]>;
+}
+
+const NOTHING: readonly string[] = [];
+const always = () => true;
+
+/** Some restarts come at once, others not before everything is healed. */
+const RESTART_AT_ONCE = 0.6;
+/** Beyond the time for requests: the loops, connections and an embedded server end too. */
+const SHUTDOWN_MARGIN_MS = 6_000;
+
+const onNode =
+  (run: (node: ServiceNode, random: Random, world: World) => Promise<readonly string[]>): Fault['run'] =>
+  async (world, random) => {
+    const running = world.nodes.filter((node) => node.url !== null);
+    return running.length === 0 ? NOTHING : run(random.pick(running), random, world);
+  };
+
+/** With the database away the service may refuse to start; `healWorld` starts it then. */
+async function restart(node: ServiceNode): Promise<void> {
+  if (!node.alive) await node.start();
+}
+
+const serviceFaults: readonly Fault[] = [
+  {
+    name: 'service: kill -9',
+    unknowable: true,
+    sudden: true,
+    possible: always,
+    run: onNode(async (node, random) => {
+      await node.kill();
+      if (random.chance(RESTART_AT_ONCE)) await restart(node);
+      return NOTHING;
+    }),
+  },
+  {
+    name: 'service: kill -9 while it starts',
+    unknowable: true,
+    sudden: true,
+    possible: always,
+    run: onNode(async (node, random) => {
+      await node.kill();
+      for (let time = random.integer(1, 2); time > 0; time -= 1) {
+        const started = node.start();
+        await Promise.race([started, sleep(random.integer(50, 900))]);
+        await node.kill();
+        await started;
+      }
+      await restart(node);
+      return NOTHING;
+    }),
+  },
+  {
+    name: 'service: SIGTERM',
+    unknowable: true,
+    sudden: false,
+    possible: always,
+    run: onNode(async (node) => {
+      const exit = await node.terminate();
+      const found: string[] = [];
+      if (exit !== null && exit.code !== 0) {
+        found.push(`I6 ${node.name} ended with code ${exit.code}, signal ${exit.signal} after SIGTERM`);
+      }
+      if (exit !== null && exit.tookMs > SHUTDOWN_TIMEOUT_MS + SHUTDOWN_MARGIN_MS) {
+        found.push(`I6 ${node.name} took ${Math.round(exit.tookMs)} ms to end after SIGTERM`);
+      }
+      await restart(node);
+      return found;
+    }),
+  },
+  {
+    name: 'service: pause',
+    unknowable: true,
+    sudden: false,
+    possible: always,
+    run: onNode(async (node, random) => {
+      node.signal('SIGSTOP');
+      await sleep(random.integer(100, 2_000));
+      node.signal('SIGCONT');
+      return NOTHING;
+    }),
+  },
+  {
+    name: 'disk: full',
+    unknowable: false,
+    sudden: false,
+    possible: (world) => world.nodes.every(({ disk }) => disk !== null),
+    run: onNode(async (node, random) => {
+      node.disk?.fill(random.chance(0.5) ? 0 : random.integer(0, 600_000));
+      await sleep(random.integer(200, 1_200));
+      if (random.chance(0.5)) node.disk?.free();
+      return NOTHING;
+    }),
+  },
+];
+
+const serverFaults: readonly Fault[] = [
+  {
+    name: 'database: kill -9 of the server',
+    unknowable: false,
+    sudden: false,
+    possible: always,
+    run: async (world) => {
+      await world.database.killPostmaster();
+      return NOTHING;
+    },
+  },
+  {
+    name: 'database: kill -9 of a backend',
+    unknowable: false,
+    sudden: false,
+    possible: always,
+    run: async (world, random) => {
+      await world.database.killBackend(random);
+      return NOTHING;
+    },
+  },
+  {
+    name: 'database: pause',
+    unknowable: false,
+    sudden: false,
+    possible: always,
+    run: async (world, random) => {
+      await world.database.pause();
+      await sleep(random.integer(100, 2_500));
+      world.database.resume();
+      return NOTHING;
+    },
+  },
+  {
+    name: 'mail server: kill -9',
+    unknowable: true,
+    sudden: false,
+    possible: always,
+    run: async (world, random) => {
+      await world.smtp.kill();
+      world.smtpLine.target = null;
+      if (!random.chance(RESTART_AT_ONCE)) return NOTHING;
+      await world.smtp.start();
+      world.smtpLine.target = { host: '127.0.0.1', port: world.smtp.port };
+      return NOTHING;
+    },
+  },
+  {
+    name: 'mail server: pause',
+    unknowable: true,
+    sudden: false,
+    possible: always,
+    run: async (world, random) => {
+      world.smtp.signal('SIGSTOP');
+      await sleep(random.integer(100, 2_500));
+      world.smtp.signal('SIGCONT');
+      return NOTHING;
+    },
+  },
+  {
+    name: 'mail server: accepts and resets',
+    unknowable: true,
+    sudden: false,
+    possible: (world) => world.smtp.running,
+    run: async (world, random) => {
+      if (world.smtp.running) world.smtp.dropReplies(random.integer(1, 5));
+      return NOTHING;
+    },
+  },
+];
+
+const SMTP_MOMENTS = ['before', 'in', 'end', 'reply'] as const;
+const DATABASE_MOMENTS = ['query', 'reply'] as const;
+const ACTIONS = ['cut', 'silence'] as const;
+
+type FindLine = (world: World) => TcpProxy | null;
+
+const armed = (
+  title: string,
+  find: FindLine,
+  moment: LinkFault['moment'],
+  action: LinkFault['action'],
+): Fault => ({
+  name: `${title}: ${action} at ${moment}`,
+  unknowable: title === 'mail line',
+  sudden: false,
+  possible: (world) => find(world) !== null,
+  run: async (world, random) => {
+    for (let count = random.integer(1, 3); count > 0; count -= 1) {
+      find(world)?.arm({ moment, action, skip: random.integer(0, 10) });
+    }
+    return NOTHING;
+  },
+});
+
+const wholeLine = (title: string, find: FindLine): readonly Fault[] =>
+  (
+    [
+      ['cut', (line) => line.cut()],
+      ['refused', (line) => line.refuse()],
+      ['stalled', (line) => line.stall()],
+      ['silent', (line) => line.silence()],
+    ] as const satisfies readonly (readonly [string, (line: TcpProxy) => void])[]
+  ).map(([what, begin]): Fault => ({
+    name: `${title}: ${what}`,
+    unknowable: title === 'mail line',
+    sudden: false,
+    possible: (world) => find(world) !== null,
+    run: async (world, random) => {
+      const line = find(world);
+      if (line === null) return NOTHING;
+      begin(line);
+      if (what === 'cut') return NOTHING;
+      await sleep(random.integer(100, 2_500));
+      line.heal();
+      return NOTHING;
+    },
+  }));
+
+const smtpLine: FindLine = (world) => world.smtpLine;
+const databaseLine: FindLine = (world) => world.databaseLine;
+const storageLine: FindLine = (world) => world.storageLine;
+
+export const FAULTS: readonly Fault[] = [
+  ...serviceFaults,
+  // The three that the issue names first come twice as often.
+  serviceFaults[0]!,
+  ...serverFaults,
+  ...SMTP_MOMENTS.flatMap((moment) => ACTIONS.map((action) => armed('mail line', smtpLine, moment, action))),
+  ...wholeLine('mail line', smtpLine),
+  ...DATABASE_MOMENTS.flatMap((moment) =>
+    ACTIONS.map((action) => armed('database line', databaseLine, moment, action)),
+  ),
+  ...wholeLine('database line', databaseLine),
+  ...wholeLine('storage line', storageLine),
+];

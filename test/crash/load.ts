@@ -1,0 +1,162 @@
+/** Clients that send until they are told to stop, and remember every answer they got. */
+import { Agent, request as httpRequest } from 'node:http';
+import { TEST_SECRET } from '../helpers/service-process.ts';
+import type { Random } from './random.ts';
+import { type Known, type LoadRequest, makeRequest, type RequestFeatures } from './requests.ts';
+import type { ServiceNode } from './service-node.ts';
+
+/** Longer than every time-out of the service, so that a missing answer is the fault of something. */
+const ANSWER_TIMEOUT_MS = 20_000;
+const MAX_TRIES = 4;
+/** Answers to remember for threads. */
+const MAX_KNOWN = 200;
+
+export interface Answer {
+  /** null: none came. */
+  readonly status: number | null;
+  readonly json: Readonly<Record<string, unknown>>;
+  /** `database_unavailable` and the like; for no answer the reason. */
+  readonly code: string;
+  readonly node: string;
+  /** When the request began and ended, in ms since 1970. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Exchange {
+  readonly request: LoadRequest;
+  /** More than one only with an Idempotency-Key. */
+  readonly answers: Answer[];
+}
+
+export interface LoadOptions {
+  readonly random: Random;
+  /** What the tokens of its requests begin with. */
+  readonly prefix: string;
+  readonly nodes: readonly ServiceNode[];
+  /** Added to, and shared by the rounds. */
+  readonly known: Known[];
+  readonly features: RequestFeatures;
+}
+
+export class Load {
+  readonly exchanges: Exchange[] = [];
+  readonly #options: LoadOptions;
+  readonly #known: Known[];
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  #clients: Promise<void>[] = [];
+  #running = false;
+  #count = 0;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+    this.#known = options.known;
+  }
+
+  start(clients: number): void {
+    this.#running = true;
+    this.#clients = Array.from({ length: clients }, () => this.#client());
+  }
+
+  /** Returns when every request that was begun is over. */
+  async stop(): Promise<void> {
+    this.#running = false;
+    await Promise.all(this.#clients);
+    this.#agent.destroy();
+  }
+
+  /** With everything healed, a request with a key gets its final answer. */
+  async repeatKeyed(): Promise<void> {
+    const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+    for (const exchange of this.exchanges) {
+      if (exchange.request.headers['idempotency-key'] === undefined) continue;
+      const node = this.#options.nodes.find(({ url }) => url !== null);
+      if (node !== undefined) await this.#post(exchange, node, agent);
+    }
+    agent.destroy();
+  }
+
+  async #client(): Promise<void> {
+    const { random, prefix, nodes, features } = this.#options;
+    while (this.#running) {
+      const node = random.pick(nodes);
+      if (node.url === null) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        continue;
+      }
+      this.#count += 1;
+      const request = makeRequest(random, `${prefix}${this.#count}`, this.#known, features);
+      const exchange: Exchange = { request, answers: [] };
+      this.exchanges.push(exchange);
+      const keyed = request.headers['idempotency-key'] !== undefined;
+      for (let attempt = 1; attempt <= (keyed ? MAX_TRIES : 1); attempt += 1) {
+        const answer = await this.#post(exchange, random.pick(nodes), this.#agent);
+        if (answer.status !== null && answer.status !== 503 && answer.status !== 409) break;
+      }
+    }
+  }
+
+  async #post(exchange: Exchange, node: ServiceNode, agent: Agent): Promise<Answer> {
+    const from = Date.now();
+    const base = { node: node.name, from };
+    let answer: Answer;
+    try {
+      if (node.url === null) throw new Error('the process is down');
+      const { status, json } = await post(node.url, exchange.request, agent);
+      const code = typeof json['code'] === 'string' ? json['code'] : '';
+      answer = { ...base, status, json, code, to: Date.now() };
+    } catch (error) {
+      const code = error instanceof Error ? error.message : String(error);
+      answer = { ...base, status: null, json: {}, code, to: Date.now() };
+    }
+    exchange.answers.push(answer);
+    this.#learn(answer);
+    return answer;
+  }
+
+  #learn({ status, json }: Answer): void {
+    const { threadId, messageId } = json;
+    if (status !== 200 || typeof threadId !== 'string' || typeof messageId !== 'string') return;
+    if (this.#known.length >= MAX_KNOWN) this.#known.shift();
+    this.#known.push({ threadId, messageId });
+  }
+}
+
+/** Throws when no whole answer comes. Never sends a request twice by itself. */
+function post(
+  url: string,
+  { body, headers }: LoadRequest,
+  agent: Agent,
+): Promise<{ status: number; json: Record<string, unknown> }> {
+  const text = JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(`${url}/api/send`, {
+      agent,
+      method: 'POST',
+      timeout: ANSWER_TIMEOUT_MS,
+      headers: {
+        authorization: `Bearer ${TEST_SECRET}`,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(text),
+        ...headers,
+      },
+    });
+    request.on('error', reject);
+    request.on('timeout', () => request.destroy(new Error('no answer in time')));
+    request.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('close', () => response.complete || reject(new Error('the answer was cut off')));
+      response.on('end', () => {
+        try {
+          const json = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
+          resolve({ status: response.statusCode ?? 0, json });
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
+    });
+    request.end(text);
+  });
+}

@@ -1,0 +1,98 @@
+/** The requests of the load: all shapes of a send, each named by a token in its subject. */
+import { createHash } from 'node:crypto';
+import type { Random } from './random.ts';
+
+export interface LoadRequest {
+  /** Unique; stands in the subject, and so in the message and in the record. */
+  readonly token: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly attachments: readonly { readonly filename: string; readonly sha256: string }[];
+  /** What the mail server will say to it, when it gets that far. */
+  readonly fate: 'accept' | 'refuse' | 'defer';
+  readonly asynchronous: boolean;
+}
+
+/** What earlier answers gave to answer to. */
+export interface Known {
+  readonly threadId: string;
+  readonly messageId: string;
+}
+
+export interface RequestFeatures {
+  readonly idempotency: boolean;
+  readonly asynchronous: boolean;
+}
+
+export function makeRequest(
+  random: Random,
+  token: string,
+  known: readonly Known[],
+  features: RequestFeatures,
+): LoadRequest {
+  const fate = random.chance(0.06) ? random.pick(['refuse', 'defer'] as const) : 'accept';
+  const late = random.chance(0.5);
+  const suffix = fate === 'accept' || !late ? '' : ` [${fate}]`;
+  const domain = fate === 'accept' || late ? 'example.com' : DOMAINS[fate];
+  const attachments = makeAttachments(random);
+  const parent = known.length > 0 && random.chance(0.3) ? random.pick(known) : null;
+  const asynchronous = features.asynchronous && random.chance(0.25);
+  return {
+    token,
+    fate,
+    asynchronous,
+    attachments: attachments.map(({ filename, bytes }) => ({ filename, sha256: sha256(bytes) })),
+    headers: {
+      ...(features.idempotency && random.chance(0.35) ? { 'idempotency-key': token } : {}),
+      ...(asynchronous ? { prefer: 'respond-async' } : {}),
+    },
+    body: {
+      to: `Kundin <kundin-${random.integer(1, 50)}@${domain}>`,
+      // Not beside a refused recipient: what one of several accepts is accepted.
+      ...(fate === 'accept' && random.chance(0.2) ? { cc: 'cc@example.org', bcc: 'bcc@example.org' } : {}),
+      subject: `${token}${suffix}`,
+      ...makeBodies(random),
+      ...(parent === null
+        ? {}
+        : random.chance(0.5)
+          ? { thread_id: parent.threadId }
+          : { in_reply_to: parent.messageId }),
+      ...(attachments.length === 0
+        ? {}
+        : {
+            attachments: attachments.map(({ filename, bytes }) => ({
+              filename,
+              content: bytes.toString('base64'),
+              content_type: 'application/octet-stream',
+            })),
+          }),
+    },
+  };
+}
+
+export function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+const DOMAINS = { refuse: 'refused.test', defer: 'later.test' } as const;
+
+/** Small ones stay in memory, large ones go through the spool. */
+function makeAttachments(random: Random): readonly { filename: string; bytes: Buffer }[] {
+  const kind = random.next();
+  if (kind < 0.6) return [];
+  const [count, min, max] = kind < 0.85 ? [random.integer(1, 3), 10, 20_000] : [1, 200_000, 900_000];
+  return Array.from({ length: count }, (_, index) => ({
+    filename: `anlage-${index + 1}.bin`,
+    bytes: random.bytes(random.integer(min, max)),
+  }));
+}
+
+function makeBodies(random: Random): Readonly<Record<string, string>> {
+  const text = 'Sehr geehrte Damen und Herren,\r\n.\r\n..\nmit freundlichen Grüßen\n'.repeat(
+    random.chance(0.1) ? random.integer(500, 2_000) : random.integer(1, 20),
+  );
+  const kind = random.next();
+  if (kind < 0.6) return { text_body: text };
+  if (kind < 0.8) return { html_body: `<p>${text}</p>` };
+  return { text_body: text, html_body: `<p>${text}</p>` };
+}

@@ -1,0 +1,172 @@
+/** One round: load, faults at random moments, heal, wait until everything is stored, check. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntil } from '../helpers/wait-until.ts';
+import { checkApi } from './check-api.ts';
+import { checkEvidence, type EmailRow, type Findings, tokenOf } from './check.ts';
+import { FAULTS, type Fault } from './faults.ts';
+import { Load } from './load.ts';
+import { createRandom, type Random } from './random.ts';
+import type { RequestFeatures } from './requests.ts';
+import type { LedgerLine } from './smtp-counter.ts';
+import { healWorld, type World } from './world.ts';
+
+const CLIENTS = 12;
+const LOAD_MS = { min: 600, max: 1_800 };
+const DRAIN_TIMEOUT_MS = 45_000;
+
+export interface RoundResult {
+  readonly round: number;
+  readonly faults: readonly string[];
+  readonly requests: number;
+  readonly accepted: number;
+  readonly findings: Findings;
+  readonly violations: readonly string[];
+  readonly tookMs: number;
+}
+
+export interface RoundOptions {
+  readonly seed: number;
+  readonly round: number;
+  readonly features: RequestFeatures;
+  /** Every process is ended in order and looked through. */
+  readonly audit: boolean;
+  /** Of all rounds so far. */
+  readonly acceptances: Map<string, number>;
+}
+
+export async function runRound(world: World, options: RoundOptions): Promise<RoundResult> {
+  const begun = performance.now();
+  const random = createRandom(options.seed, options.round);
+  const prefix = `crash-${world.setup}-${options.seed}-${options.round}-`;
+  const load = new Load({
+    random: createRandom(options.seed, options.round, 1),
+    prefix,
+    nodes: world.nodes,
+    known: world.known,
+    features: options.features,
+  });
+  const faults = pickFaults(world, random);
+  const loadMs = random.integer(LOAD_MS.min, LOAD_MS.max);
+  const kills: number[] = [];
+  const found: string[] = [];
+
+  load.start(CLIENTS);
+  await Promise.all([
+    sleep(loadMs),
+    ...faults.map((fault) => inject(world, fault, random, loadMs, found, kills)),
+  ]);
+  for (const node of world.nodes) node.measureMemory();
+  await Promise.all([load.stop(), healWorld(world, random)]);
+  await load.repeatKeyed();
+
+  const accepted = [...(await world.smtp.readNew())];
+  found.push(...(await waitDrained(world, prefix, accepted)));
+  if (options.audit) found.push(...(await audit(world)));
+  // A message that comes after all this was sent by nobody's wish.
+  accepted.push(...(await world.smtp.readNew()));
+  const rows = await readRows(world, prefix);
+  const unknowable = faults.some((fault) => fault.unknowable);
+  const onlySudden = faults.every((fault) => !fault.unknowable || fault.sudden);
+  const findings = checkEvidence({
+    exchanges: load.exchanges,
+    accepted: accepted.filter((line) => line.token.startsWith(prefix)),
+    rows,
+    unknowable,
+    kills: unknowable && onlySudden ? kills : null,
+  });
+  found.push(...findings.violations, ...countTwice(accepted, options.acceptances), ...world.deaths.splice(0));
+  found.push(...(await checkApi(world.nodes, pair(load, rows, accepted))));
+  for (const node of world.nodes) node.measureMemory();
+  return {
+    round: options.round,
+    faults: faults.map(({ name }) => name),
+    requests: load.exchanges.length,
+    accepted: accepted.length,
+    findings,
+    violations: found,
+    tookMs: performance.now() - begun,
+  };
+}
+
+function pickFaults(world: World, random: Random): readonly Fault[] {
+  const possible = FAULTS.filter((fault) => fault.possible(world));
+  const picked = new Set<Fault>();
+  for (let count = random.pick([1, 1, 1, 2, 2, 3]); count > 0; count -= 1) picked.add(random.pick(possible));
+  return [...picked];
+}
+
+async function inject(
+  world: World,
+  fault: Fault,
+  random: Random,
+  loadMs: number,
+  found: string[],
+  kills: number[],
+): Promise<void> {
+  // The first 50 ms belong to the connections.
+  await sleep(50 + random.integer(0, loadMs - 100));
+  if (fault.sudden) kills.push(Date.now());
+  found.push(...(await fault.run(world, random)));
+  if (fault.sudden) kills.push(Date.now());
+}
+
+async function readRows(world: World, prefix: string): Promise<readonly EmailRow[]> {
+  const text = `select id, message_id, state, state_detail, subject from emails where starts_with(subject, $1)`;
+  return (await world.database.query(text, [prefix])) as unknown as EmailRow[];
+}
+
+/** Waits until every accepted message is recorded and nothing lies in the spool. Returns what stays. */
+async function waitDrained(
+  world: World,
+  prefix: string,
+  accepted: readonly LedgerLine[],
+): Promise<readonly string[]> {
+  const left: string[] = [];
+  const isDrained = async (): Promise<boolean> => {
+    left.length = 0;
+    const recorded = new Set((await readRows(world, prefix)).map((row) => tokenOf(row.subject)));
+    for (const { token } of accepted) {
+      if (token.startsWith(prefix) && !recorded.has(token)) left.push(`I1 ${token} is not recorded`);
+    }
+    for (const node of world.nodes) {
+      for (const name of await node.listSpool()) left.push(`I5 ${node.name}: spool folder ${name} stays`);
+    }
+    return left.length === 0;
+  };
+  await waitUntil('everything is stored', isDrained, DRAIN_TIMEOUT_MS).catch(() => undefined);
+  return left;
+}
+
+/** Ends every service in order, looks at what is left on its disk, and starts it again. */
+async function audit(world: World): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const node of world.nodes) {
+    const exit = await node.terminate();
+    if (exit !== null && exit.code !== 0)
+      found.push(`I6 ${node.name} ended with code ${exit.code} when idle`);
+    for (const leftover of await node.listLeftovers()) found.push(`I5 left behind: ${leftover}`);
+    if (!(await node.start())) throw new Error(`${node.name} does not start after an ordered end`);
+  }
+  await world.database.waitReady();
+  return found;
+}
+
+/** I3 over all rounds. */
+function countTwice(accepted: readonly LedgerLine[], counts: Map<string, number>): readonly string[] {
+  return accepted.flatMap(({ messageId }) => {
+    const count = (counts.get(messageId) ?? 0) + 1;
+    counts.set(messageId, count);
+    return count > 1 ? [`I3 ${messageId} was accepted ${count} times`] : [];
+  });
+}
+
+/** What was accepted and recorded, with the request it came from. */
+function pair(load: Load, rows: readonly EmailRow[], accepted: readonly LedgerLine[]) {
+  const rowOf = new Map(rows.map((row) => [tokenOf(row.subject), row]));
+  const lineOf = new Map(accepted.map((line) => [line.token, line]));
+  return load.exchanges.flatMap((exchange) => {
+    const row = rowOf.get(exchange.request.token);
+    const line = lineOf.get(exchange.request.token);
+    return row === undefined || line === undefined ? [] : [{ exchange, row, line }];
+  });
+}

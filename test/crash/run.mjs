@@ -1,0 +1,32 @@
+/**
+ * The long form of the crash test, by hand: `npm run crash -- --rounds 300 --seed 7 --setup embedded|external|both`.
+ * `--from` begins with a later round of the seed; `--main` names another built program than dist/main.js.
+ */
+import { spawnSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '300' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    setup: { type: 'string', default: 'both' },
+    from: { type: 'string', default: '1' },
+    main: { type: 'string', default: '' },
+  },
+});
+const { status } = spawnSync(
+  process.execPath,
+  ['node_modules/vitest/vitest.mjs', 'run', 'test/crash/crash.test.ts', '--disable-console-intercept'],
+  {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      CRASH_ROUNDS: values.rounds,
+      CRASH_SEED: values.seed,
+      CRASH_SETUP: values.setup,
+      CRASH_FROM: values.from,
+      ...(values.main === '' ? {} : { CRASH_MAIN: values.main }),
+    },
+  },
+);
+process.exitCode = status ?? 1;

@@ -1,0 +1,175 @@
+/** One process of the service under test, with its DATA_DIR, through all its deaths. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { join } from 'node:path';
+import { openLmdbJournal } from '../../src/adapters/journal/lmdb-journal.ts';
+import { createSpool } from '../../src/adapters/journal/spool.ts';
+import { silentLogger } from '../helpers/silent-logger.ts';
+import { TEST_SECRET } from '../helpers/service-process.ts';
+import { type Disk, mountDisk } from './disk.ts';
+import { residentBytes } from './processes.ts';
+
+const START_TIMEOUT_MS = 60_000;
+export const SHUTDOWN_TIMEOUT_MS = 8_000;
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly tookMs: number;
+}
+
+export interface NodeOptions {
+  readonly name: string;
+  readonly dataDir: string;
+  /** Of the built program. */
+  readonly main: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly logFile: string;
+  /** Told when the process ends and nobody had asked for it. */
+  readonly onDeath: (reason: string) => void;
+}
+
+export class ServiceNode {
+  readonly name: string;
+  readonly dataDir: string;
+  /** null where a small disk can't be had. */
+  readonly disk: Disk | null;
+  readonly #options: NodeOptions;
+  readonly #log: WriteStream;
+  #child: ChildProcess | null = null;
+  #exit: Promise<Exit> | null = null;
+  #expected = false;
+  /** null while it is down or starting. */
+  url: string | null = null;
+  maxResidentBytes = 0;
+
+  constructor(options: NodeOptions) {
+    this.#options = options;
+    this.name = options.name;
+    this.dataDir = options.dataDir;
+    this.disk = mountDisk(options.dataDir);
+    this.#log = createWriteStream(options.logFile, { flags: 'a' });
+  }
+
+  get alive(): boolean {
+    return this.#child !== null;
+  }
+
+  /** Resolves true when it is ready, false when it ended before. Throws when neither comes. */
+  async start(): Promise<boolean> {
+    if (this.#child !== null) throw new Error(`${this.name} runs already`);
+    const { main, env } = this.#options;
+    const child = spawn(process.execPath, ['--enable-source-maps', main], {
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        PORT: '0',
+        API_SECRET: TEST_SECRET,
+        DATA_DIR: this.dataDir,
+        SHUTDOWN_TIMEOUT_MS: String(SHUTDOWN_TIMEOUT_MS),
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      cwd: this.dataDir,
+    });
+    this.#child = child;
+    this.#expected = false;
+    child.stderr.pipe(this.#log, { end: false });
+    const lines = createInterface({ input: child.stdout });
+    const begun = performance.now();
+    let ready = false;
+    this.#exit = new Promise<Exit>((resolve) => {
+      child.once('exit', (code, signal) => {
+        if (this.#child === child) {
+          this.#child = null;
+          this.url = null;
+        }
+        if (!this.#expected && ready) {
+          this.#options.onDeath(`${this.name} ended by itself: code ${code}, signal ${signal}`);
+        }
+        this.#log.write(`--- ${this.name} ended: code ${code}, signal ${signal}\n`);
+        resolve({ code, signal, tookMs: performance.now() - begun });
+      });
+    });
+    const exit = this.#exit;
+    const listening = new Promise<true>((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(new Error(`${this.name} did not become ready`)),
+        START_TIMEOUT_MS,
+      );
+      timer.unref();
+      void exit.then(() => clearTimeout(timer));
+      lines.on('line', (line) => {
+        this.#log.write(`${line}\n`);
+        const url = /"url":"([^"]+)".*email-worker is ready/.exec(line)?.[1];
+        if (url === undefined) return;
+        clearTimeout(timer);
+        ready = true;
+        this.url = url;
+        resolve(true);
+      });
+    });
+    return Promise.race([listening, exit.then((): false => false)]);
+  }
+
+  /** SIGKILL, also in the middle of the start. */
+  async kill(): Promise<void> {
+    this.#expected = true;
+    this.url = null;
+    this.#child?.kill('SIGKILL');
+    await this.#exit;
+  }
+
+  /** SIGTERM; null when it is not running. */
+  async terminate(): Promise<Exit | null> {
+    const exit = this.#exit;
+    if (this.#child === null || exit === null) return null;
+    const begun = performance.now();
+    this.#expected = true;
+    this.#child.kill('SIGTERM');
+    const ended = await exit;
+    return { ...ended, tookMs: performance.now() - begun };
+  }
+
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child?.kill(name);
+  }
+
+  measureMemory(): void {
+    if (this.#child?.pid === undefined) return;
+    this.maxResidentBytes = Math.max(this.maxResidentBytes, residentBytes(this.#child.pid));
+  }
+
+  listSpool(): Promise<readonly string[]> {
+    return listIfExists(join(this.dataDir, 'spool'));
+  }
+
+  /** What is left behind that should not be; only while it is down. */
+  async listLeftovers(): Promise<readonly string[]> {
+    const spool = createSpool(join(this.dataDir, 'spool'));
+    const folders = await this.listSpool();
+    const temporary = await listIfExists(join(this.dataDir, 'files', '.tmp'));
+    const folder = join(this.dataDir, 'journal');
+    const journal = await openLmdbJournal({ folder, spool, logger: silentLogger });
+    const entries: string[] = [];
+    for await (const entry of journal.entries()) entries.push(entry.record.subject);
+    await journal.close();
+    return [
+      ...folders.map((name) => `${this.name}: spool folder ${name}`),
+      ...temporary.map((name) => `${this.name}: temporary file ${name}`),
+      ...entries.map((subject) => `${this.name}: journal entry ${subject}`),
+    ];
+  }
+
+  async dispose(): Promise<void> {
+    await this.kill();
+    this.disk?.unmount();
+    await rm(this.dataDir, { recursive: true, force: true, maxRetries: 5 });
+    this.#log.end();
+  }
+}
+
+async function listIfExists(folder: string): Promise<readonly string[]> {
+  return readdir(folder).catch((): string[] => []);
+}

@@ -1,0 +1,80 @@
+/** The counting mail server as seen by the harness: start, kill, pause, and read its ledger. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { open } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAM = fileURLToPath(new URL('./smtp-counter.mjs', import.meta.url));
+
+/** One accepted message. */
+export interface LedgerLine {
+  /** Word of the subject that names the request. */
+  readonly token: string;
+  /** With angle brackets. */
+  readonly messageId: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly rcptTo: readonly string[];
+  /** When the line was written, in ms since 1970. */
+  readonly at: number;
+}
+
+export class SmtpCounter {
+  readonly #ledger: string;
+  #child: ChildProcess | null = null;
+  #readTo = 0;
+  port = 0;
+
+  constructor(ledger: string) {
+    this.#ledger = ledger;
+  }
+
+  get running(): boolean {
+    return this.#child !== null;
+  }
+
+  async start(): Promise<void> {
+    if (this.#child !== null) return;
+    const child = fork(PROGRAM, [this.#ledger], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    this.#child = child;
+    const [message] = (await once(child, 'message')) as [{ port: number }];
+    this.port = message.port;
+  }
+
+  /** SIGKILL. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child === null) return;
+    this.#child = null;
+    child.removeAllListeners('message');
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** `SIGSTOP` or `SIGCONT`. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child?.kill(name);
+  }
+
+  /** The next accepted messages get a reset instead of their 250. */
+  dropReplies(count: number): void {
+    this.#child?.send({ dropReplies: count });
+  }
+
+  /** What was added since the last call. */
+  async readNew(): Promise<readonly LedgerLine[]> {
+    const file = await open(this.#ledger, 'a+');
+    try {
+      const { size } = await file.stat();
+      const buffer = Buffer.alloc(size - this.#readTo);
+      await file.read(buffer, 0, buffer.length, this.#readTo);
+      const whole = buffer.subarray(0, buffer.lastIndexOf(0x0a) + 1);
+      this.#readTo += whole.length;
+      const lines = whole.toString().split('\n').filter(Boolean);
+      return lines.map((line) => JSON.parse(line) as LedgerLine);
+    } finally {
+      await file.close();
+    }
+  }
+}

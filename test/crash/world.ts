@@ -1,0 +1,163 @@
+/** Everything that runs during a crash test: the service, PostgreSQL, the mail server, storage, and the lines between. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
+import { startS3Server } from '../helpers/s3-server.ts';
+import { silentLogger } from '../helpers/silent-logger.ts';
+import { makeTempFolder } from '../helpers/temp-folder.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
+import { Database } from './database.ts';
+import { findByCommand } from './processes.ts';
+import type { Random } from './random.ts';
+import type { Known } from './requests.ts';
+import { ServiceNode } from './service-node.ts';
+import { SmtpCounter } from './smtp-counter.ts';
+import { watchPostgres, watchSmtp } from './stream-watchers.ts';
+import { TcpProxy } from './tcp-proxy.ts';
+
+/**
+ * `embedded`: one service with its own database server and files in its DATA_DIR.
+ * `external`: two services with one database server and one S3 store, each behind a line that can break.
+ */
+export type Setup = 'embedded' | 'external';
+
+/** Short, so that a round is short; none is so short that it passes without a fault. */
+const TIMEOUTS = {
+  SMTP_CONNECT_TIMEOUT_MS: '1000',
+  SMTP_GREETING_TIMEOUT_MS: '1500',
+  SMTP_COMMAND_TIMEOUT_MS: '1500',
+  SMTP_DATA_TIMEOUT_MS: '1500',
+  DATABASE_CONNECT_TIMEOUT_MS: '1500',
+  DATABASE_STATEMENT_TIMEOUT_MS: '1500',
+};
+
+export interface World {
+  readonly setup: Setup;
+  readonly folder: string;
+  readonly nodes: readonly ServiceNode[];
+  readonly database: Database;
+  readonly smtp: SmtpCounter;
+  readonly smtpLine: TcpProxy;
+  /** null where the service reaches it without a network. */
+  readonly databaseLine: TcpProxy | null;
+  readonly storageLine: TcpProxy | null;
+  /** Threads and Message-IDs to send to. */
+  readonly known: Known[];
+  /** What went wrong outside of any check, such as a process that died by itself. */
+  readonly deaths: string[];
+  /** Ends everything; returns what still runs and should not. */
+  stop(): Promise<readonly string[]>;
+}
+
+/** @param main path of the built program */
+export async function createWorld(setup: Setup, main: string): Promise<World> {
+  const temp = await makeTempFolder();
+  const cleanups: (() => Promise<unknown>)[] = [() => temp.remove()];
+  const deaths: string[] = [];
+
+  const smtp = new SmtpCounter(join(temp.path, 'ledger'));
+  await smtp.start();
+  cleanups.push(() => smtp.kill());
+  const smtpLine = new TcpProxy(watchSmtp);
+  const smtpPort = await smtpLine.start();
+  smtpLine.target = { host: '127.0.0.1', port: smtp.port };
+  cleanups.push(() => smtpLine.stop());
+
+  const outside = setup === 'external' ? await startOutside(temp.path, cleanups) : null;
+  const env = {
+    ...TIMEOUTS,
+    ...outside?.env,
+    SMTP_URL: `smtp://127.0.0.1:${smtpPort}?queue_timeout_ms=3000&idle_timeout_ms=3000`,
+    MAIL_FROM: 'Firma <firma@example.com>',
+  };
+  const nodes: ServiceNode[] = [];
+  for (const name of setup === 'external' ? ['one', 'two'] : ['one']) {
+    const dataDir = join(temp.path, name);
+    await mkdir(dataDir);
+    const logFile = process.env['CRASH_LOG'] ?? join(temp.path, `${name}.log`);
+    const onDeath = (reason: string) => void deaths.push(reason);
+    const node = new ServiceNode({ name, dataDir, main, env, logFile, onDeath });
+    nodes.push(node);
+    cleanups.push(() => node.dispose());
+    if (!(await node.start())) throw new Error(`the service does not start, see ${logFile}`);
+  }
+
+  return {
+    setup,
+    folder: temp.path,
+    nodes,
+    smtp,
+    smtpLine,
+    deaths,
+    database: outside?.database ?? new Database(nodes[0]!.dataDir),
+    databaseLine: outside?.databaseLine ?? null,
+    storageLine: outside?.storageLine ?? null,
+    known: [],
+    async stop() {
+      // An ordered end first: it takes the embedded server along.
+      for (const node of nodes) await node.terminate();
+      for (const cleanup of cleanups.toReversed()) await cleanup();
+      return findByCommand(temp.path).map(({ pid, command }) => `${pid} ${command}`);
+    },
+  };
+}
+
+async function startOutside(folder: string, cleanups: (() => Promise<unknown>)[]) {
+  const dataDir = join(folder, 'server');
+  const server = await startEmbeddedPostgres({ dataDir, logger: silentLogger });
+  cleanups.push(() => server.stop());
+  const { user, database: name } = server.connection;
+  const database = new Database(dataDir);
+  const databaseLine = new TcpProxy(watchPostgres);
+  const databasePort = await databaseLine.start();
+  databaseLine.target = { path: (await database.socketFile()) ?? '' };
+  cleanups.push(() => databaseLine.stop());
+
+  const storage = await startS3Server();
+  cleanups.push(() => storage.close());
+  const storageLine = new TcpProxy(watchPostgres);
+  const storagePort = await storageLine.start();
+  const endpoint = new URL(storage.url).searchParams.get('endpoint') ?? '';
+  storageLine.target = { host: '127.0.0.1', port: Number(new URL(endpoint).port) };
+  cleanups.push(() => storageLine.stop());
+
+  return {
+    database,
+    databaseLine,
+    storageLine,
+    env: {
+      DATABASE_URL: `postgres://${user}@127.0.0.1:${databasePort}/${name}`,
+      BLOB_URL: storage.url.replace(endpoint, `http://127.0.0.1:${storagePort}`),
+      AWS_ACCESS_KEY_ID: storage.credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: storage.credentials.secretAccessKey,
+    },
+  };
+}
+
+/** Takes every fault back, starts what is down, and waits until everything answers. */
+export async function healWorld(world: World, random: Random): Promise<void> {
+  for (const { disk } of world.nodes) disk?.free();
+  world.database.resume();
+  world.smtp.signal('SIGCONT');
+  world.smtp.dropReplies(0);
+  await world.smtp.start();
+  world.smtpLine.target = { host: '127.0.0.1', port: world.smtp.port };
+  for (const line of [world.smtpLine, world.databaseLine, world.storageLine]) {
+    line?.heal(random.chance(0.5));
+  }
+  if (world.setup === 'external') await world.database.waitReady();
+  for (const node of world.nodes) {
+    node.signal('SIGCONT');
+    if (!node.alive && !(await node.start()))
+      throw new Error(`${node.name} does not start in a healed world`);
+  }
+  await world.database.waitReady();
+  for (const node of world.nodes) await waitUntil(`${node.name} is ready`, () => isReady(node), 30_000);
+}
+
+async function isReady(node: ServiceNode): Promise<boolean> {
+  if (node.url === null) return false;
+  const response = await fetch(`${node.url}/api/health/ready`).catch(() => null);
+  await response?.body?.cancel();
+  return response?.status === 200;
+}
