@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
+import { startGatedSink, type GatedSink } from '../helpers/gated-sink.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
-import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 import { makeTempFolder } from '../helpers/temp-folder.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
@@ -19,29 +19,14 @@ interface Answer {
   readonly retryAfter: string | null;
 }
 
-/** Where the mail server holds every message back until it is opened. */
-interface Gate {
-  /** Messages that have come to it. */
-  waiting: number;
-  opened: Promise<void>;
-  open: () => void;
-}
-
-let gate: Gate | null = null;
-let sink: SmtpSink;
+let sink: GatedSink;
 let database: TestDatabase;
 let one: ServiceProcess;
 let two: ServiceProcess;
 let key: string;
 
 beforeAll(async () => {
-  sink = await startSmtpSink({
-    onMailFrom(_address, _session, callback) {
-      if (gate === null) return callback();
-      gate.waiting += 1;
-      void gate.opened.then(() => callback());
-    },
-  });
+  sink = await startGatedSink();
   database = await createTestDatabase();
   [one, two] = await Promise.all([start(), start()]);
 });
@@ -53,10 +38,7 @@ afterAll(async () => {
 beforeEach(() => {
   key = randomUUID();
 });
-afterEach(() => {
-  gate?.open();
-  gate = null;
-});
+afterEach(() => sink.open());
 
 const start = (dataDir?: string, databaseUrl = database.connectionString) =>
   startServiceProcess({
@@ -71,11 +53,15 @@ const mail = (fields: Record<string, unknown> = {}) => ({
   ...fields,
 });
 
-async function send(service: ServiceProcess, body: unknown = mail()): Promise<Answer> {
+async function send(
+  service: ServiceProcess,
+  body: unknown = mail(),
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
   const response = await service.request('/api/send', {
     method: 'POST',
     body: typeof body === 'string' ? body : JSON.stringify(body),
-    headers: { 'content-type': 'application/json', 'idempotency-key': key },
+    headers: { 'content-type': 'application/json', 'idempotency-key': key, ...headers },
   });
   return {
     status: response.status,
@@ -91,16 +77,6 @@ const idOf = ({ body }: Answer) => (JSON.parse(body) as { id: string }).id;
 /** Messages that the mail server took for the current test: the subject is the key. */
 const accepted = () =>
   sink.messages.filter((message) => message.raw.toString('latin1').includes(`Subject: ${key}`));
-
-/** From now on the mail server holds messages back. */
-function closeGate(): Gate {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  gate = { waiting: 0, opened, open };
-  return gate;
-}
 
 /** Runs the work while nobody can use the table; `blocked` resolves when somebody waits for it. */
 async function whileLocked(table: string, work: (blocked: () => Promise<void>) => Promise<void>) {
@@ -184,6 +160,16 @@ describe('a repeat', () => {
     expect(await send(two, mail({ to }))).toEqual({ ...first, replayed: 'true' });
   });
 
+  test('gets the 202 of a send from the queue again, whether it waits for the outcome or not', async () => {
+    const first = await send(one, mail(), { prefer: 'respond-async' });
+    expect(first).toMatchObject({ status: 202, replayed: null });
+    await waitUntil('the queue has sent it', () => accepted().length === 1);
+    expect(await send(two, mail(), { prefer: 'respond-async' })).toEqual({ ...first, replayed: 'true' });
+    expect(await send(two)).toEqual({ ...first, replayed: 'true' });
+    expect(codeOf(await send(two, mail({ priority: 'high' })))).toBe('idempotency_key_reused');
+    expect(accepted()).toHaveLength(1);
+  });
+
   test('is carried out when the first request was refused before anything was tried', async () => {
     expect(codeOf(await send(one, mail({ to: 'ann@' })))).toBe('invalid_address');
     expect(codeOf(await send(two, mail({ thread_id: randomUUID() })))).toBe('thread_not_found');
@@ -194,16 +180,16 @@ describe('a repeat', () => {
 
 describe('while the first request runs', () => {
   test('a repeat is told so, in any process, and another body is refused', async () => {
-    const { open } = closeGate();
+    sink.close();
     const first = send(one);
-    await waitUntil('the mail server has the message', () => gate?.waiting === 1);
+    await sink.reached();
     for (const service of [one, two]) {
       const repeat = await send(service);
       expect(codeOf(repeat)).toBe('idempotency_in_progress');
       expect(repeat).toMatchObject({ status: 409, retryAfter: '1', replayed: null });
       expect(codeOf(await send(service, mail({ cc: 'bob@example.com' })))).toBe('idempotency_key_reused');
     }
-    open();
+    sink.open();
     expect(await send(two).then(() => first)).toMatchObject({ status: 200 });
     expect(await send(two)).toEqual({ ...(await first), replayed: 'true' });
     expect(accepted()).toHaveLength(1);
@@ -246,9 +232,9 @@ describe('after kill -9', () => {
   });
 
   test('while the mail server had the message, the answer is that nobody knows', async () => {
-    closeGate();
+    sink.close();
     const first = send(one);
-    await waitUntil('the mail server has the message', () => gate?.waiting === 1);
+    await sink.reached();
     await killed(first);
     one = await start(one.dataDir);
     const repeat = await sendUntilKnown(two);
@@ -283,11 +269,11 @@ test('an answer that could not be stored is stored when the database is back', a
     `postgresql://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
   );
   try {
-    const { open } = closeGate();
+    sink.close();
     const pending = send(service);
-    await waitUntil('the mail server has the message', () => gate?.waiting === 1);
+    await sink.reached();
     await server.stop();
-    open();
+    sink.open();
     const first = await pending;
     expect(first).toMatchObject({ status: 207, replayed: null });
     const away = await send(service);

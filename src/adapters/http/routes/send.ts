@@ -99,7 +99,11 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
         body: { $ref: 'SendRequest#' },
         response: {
           200: { description: 'Sent and stored.', headers: ReplayedHeader, ...SentResult },
-          202: { description: 'Stored, and to be sent from the queue.', ...QueuedResult },
+          202: {
+            description: 'Stored, and to be sent from the queue.',
+            headers: ReplayedHeader,
+            ...QueuedResult,
+          },
           207: {
             description: 'Sent, but not stored yet; it is stored by itself later.',
             headers: ReplayedHeader,
