@@ -2,7 +2,7 @@
  * The promises, checked against what the mail server accepted, what the database has and what the clients were told.
  * Numbers I1 to I5 are those of docs/reliability.md. Only for a world that is healed and drained.
  */
-import type { Answer, Exchange } from './load.ts';
+import { type Answer, DOWN, type Exchange } from './load.ts';
 import type { LedgerLine } from './smtp-counter.ts';
 
 /** A row of `emails`. */
@@ -44,10 +44,12 @@ const NOT_SENT: ReadonlySet<string> = new Set([
   'shutting_down',
   'thread_not_found',
   'rate_limited',
+  // It was in the future when the client wrote it.
+  'invalid_send_at',
 ]);
 
 /** Emails that nothing will change any more by itself. */
-const FINAL: ReadonlySet<string> = new Set(['sent', 'failed', 'unknown', 'cancelled']);
+export const FINAL: ReadonlySet<string> = new Set(['sent', 'failed', 'unknown', 'cancelled']);
 
 /** An outcome is in the journal at most this long after the mail server gave it, in ms, on a busy machine. */
 const EVIDENCE_MS = 700;
@@ -80,7 +82,7 @@ export function checkEvidence(evidence: Evidence): Findings {
       if (row.state !== 'sent' && row.state !== 'unknown') fail('I4 accepted, recorded otherwise');
     }
     if (row?.state === 'sent' && lines.length === 0) fail('I4 recorded as sent, not accepted');
-    if (row !== undefined && !isSettled(row, exchange)) fail('I5 no final state');
+    if (row !== undefined && !FINAL.has(row.state)) fail('I5 no final state');
     if (row?.state === 'unknown') {
       if (lines.length > 0) unknownAccepted += 1;
       else unknownNotAccepted += 1;
@@ -90,8 +92,10 @@ export function checkEvidence(evidence: Evidence): Findings {
         fail('I1 unknown in spite of evidence');
       }
     }
+    if (exchange.cancelled && (lines.length > 0 || row?.state !== 'cancelled'))
+      fail('I4 cancelled, and sent');
     for (const answer of exchange.answers) {
-      const name = answer.status === null ? 'no answer' : `${answer.status} ${answer.code}`.trim();
+      const name = nameAnswer(answer);
       tally.set(name, (tally.get(name) ?? 0) + 1);
       checkAnswer(answer, exchange, lines, row, fail);
     }
@@ -133,17 +137,18 @@ function checkAnswer(
   } else if (code.startsWith('idempotency_')) {
     if (!keyed) fail('I2 409 without a key');
   } else if (NOT_SENT.has(code)) {
-    // A later try with the same key may have sent it.
-    if (lines.length > 0 && !keyed) fail(`I4 answered ${code}, and accepted`);
-    if (row?.state === 'sent' && !keyed) fail(`I4 answered ${code}, and recorded as sent`);
+    // What was not even tried may be sent by a repeat with the same key.
+    const final = !keyed || code.startsWith('send_');
+    if (lines.length > 0 && final) fail(`I4 answered ${code}, and accepted`);
+    if (row?.state === 'sent' && final) fail(`I4 answered ${code}, and recorded as sent`);
   } else {
     fail(`I2 unexpected answer ${status} ${code}`);
   }
 }
 
-/** What the mail server puts off stays in the queue, and is meant to. */
-function isSettled(row: EmailRow, { request }: Exchange): boolean {
-  return FINAL.has(row.state) || (row.state === 'deferred' && request.asynchronous);
+function nameAnswer({ status, code }: Answer): string {
+  if (status !== null) return `${status} ${code}`.trim();
+  return code.includes('ECONNREFUSED') || code === DOWN ? 'no connection' : 'no answer';
 }
 
 function describe(exchange: Exchange, lines: readonly LedgerLine[], rows: readonly EmailRow[]): string {

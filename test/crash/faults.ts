@@ -180,6 +180,23 @@ const serverFaults: readonly Fault[] = [
   },
 ];
 
+/** As when the machine loses its power, but for what is in the page cache. */
+const everything: Fault = {
+  name: 'everything: kill -9 at once',
+  unknowable: true,
+  sudden: false,
+  possible: always,
+  run: async (world) => {
+    world.smtpLine.target = null;
+    await Promise.all([
+      world.database.killPostmaster(),
+      world.smtp.kill(),
+      ...world.nodes.map((node) => node.kill()),
+    ]);
+    return NOTHING;
+  },
+};
+
 const SMTP_MOMENTS = ['before', 'in', 'end', 'reply'] as const;
 const DATABASE_MOMENTS = ['query', 'reply'] as const;
 const ACTIONS = ['cut', 'silence'] as const;
@@ -237,11 +254,15 @@ export const FAULTS: readonly Fault[] = [
   // The three that the issue names first come twice as often.
   serviceFaults[0]!,
   ...serverFaults,
+  everything,
   ...SMTP_MOMENTS.flatMap((moment) => ACTIONS.map((action) => armed('mail line', smtpLine, moment, action))),
   ...wholeLine('mail line', smtpLine),
   ...DATABASE_MOMENTS.flatMap((moment) =>
     ACTIONS.map((action) => armed('database line', databaseLine, moment, action)),
   ),
   ...wholeLine('database line', databaseLine),
+  ...DATABASE_MOMENTS.flatMap((moment) =>
+    ACTIONS.map((action) => armed('storage line', storageLine, moment, action)),
+  ),
   ...wholeLine('storage line', storageLine),
 ];

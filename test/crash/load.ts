@@ -1,13 +1,18 @@
 /** Clients that send until they are told to stop, and remember every answer they got. */
 import { Agent, request as httpRequest } from 'node:http';
 import { TEST_SECRET } from '../helpers/service-process.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
 import type { Random } from './random.ts';
-import { type Known, type LoadRequest, makeRequest, type RequestFeatures } from './requests.ts';
+import { type Known, type LoadRequest, makeRequest } from './requests.ts';
 import type { ServiceNode } from './service-node.ts';
 
 /** Longer than every time-out of the service, so that a missing answer is the fault of something. */
 const ANSWER_TIMEOUT_MS = 20_000;
 const MAX_TRIES = 4;
+/** How long a key may be open with nobody working on it. */
+const SETTLE_TIMEOUT_MS = 30_000;
+/** The reason of an answer that could not even be asked for. */
+export const DOWN = 'the process is down';
 /** Answers to remember for threads. */
 const MAX_KNOWN = 200;
 
@@ -27,6 +32,8 @@ export interface Exchange {
   readonly request: LoadRequest;
   /** More than one only with an Idempotency-Key. */
   readonly answers: Answer[];
+  /** The service said that it is cancelled, so that it is not sent. */
+  cancelled: boolean;
 }
 
 export interface LoadOptions {
@@ -36,7 +43,6 @@ export interface LoadOptions {
   readonly nodes: readonly ServiceNode[];
   /** Added to, and shared by the rounds. */
   readonly known: Known[];
-  readonly features: RequestFeatures;
 }
 
 export class Load {
@@ -70,14 +76,19 @@ export class Load {
     const agent = new Agent({ keepAlive: true, maxSockets: 8 });
     for (const exchange of this.exchanges) {
       if (exchange.request.headers['idempotency-key'] === undefined) continue;
-      const node = this.#options.nodes.find(({ url }) => url !== null);
-      if (node !== undefined) await this.#post(exchange, node, agent);
+      // It may have its final answer already; then it gets it again.
+      const node = this.#options.random.pick(this.#options.nodes);
+      await waitUntil(
+        `the key of ${exchange.request.token} is settled`,
+        async () => (await this.#post(exchange, node, agent)).code !== 'idempotency_in_progress',
+        SETTLE_TIMEOUT_MS,
+      );
     }
     agent.destroy();
   }
 
   async #client(): Promise<void> {
-    const { random, prefix, nodes, features } = this.#options;
+    const { random, prefix, nodes } = this.#options;
     while (this.#running) {
       const node = random.pick(nodes);
       if (node.url === null) {
@@ -85,12 +96,13 @@ export class Load {
         continue;
       }
       this.#count += 1;
-      const request = makeRequest(random, `${prefix}${this.#count}`, this.#known, features);
-      const exchange: Exchange = { request, answers: [] };
+      const request = makeRequest(random, `${prefix}${this.#count}`, this.#known);
+      const exchange: Exchange = { request, answers: [], cancelled: false };
       this.exchanges.push(exchange);
       const keyed = request.headers['idempotency-key'] !== undefined;
       for (let attempt = 1; attempt <= (keyed ? MAX_TRIES : 1); attempt += 1) {
         const answer = await this.#post(exchange, random.pick(nodes), this.#agent);
+        if (answer.status === 202 && request.cancelled) await this.#cancel(exchange, random.pick(nodes));
         if (answer.status !== null && answer.status !== 503 && answer.status !== 409) break;
       }
     }
@@ -101,8 +113,9 @@ export class Load {
     const base = { node: node.name, from };
     let answer: Answer;
     try {
-      if (node.url === null) throw new Error('the process is down');
-      const { status, json } = await post(node.url, exchange.request, agent);
+      if (node.url === null) throw new Error(DOWN);
+      const patienceMs = exchange.answers.length === 0 ? exchange.request.patienceMs : null;
+      const { status, json } = await post(node.url, { ...exchange.request, patienceMs }, agent);
       const code = typeof json['code'] === 'string' ? json['code'] : '';
       answer = { ...base, status, json, code, to: Date.now() };
     } catch (error) {
@@ -112,6 +125,17 @@ export class Load {
     exchange.answers.push(answer);
     this.#learn(answer);
     return answer;
+  }
+
+  async #cancel(exchange: Exchange, node: ServiceNode): Promise<void> {
+    const id = String(exchange.answers.at(-1)?.json['id']);
+    const response = await fetch(`${node.url ?? ''}/api/emails/${id}/cancel`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TEST_SECRET}` },
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+    }).catch(() => null);
+    const json = (await response?.json().catch(() => null)) as { state?: unknown } | null | undefined;
+    if (response?.status === 200 && json?.state === 'cancelled') exchange.cancelled = true;
   }
 
   #learn({ status, json }: Answer): void {
@@ -125,7 +149,7 @@ export class Load {
 /** Throws when no whole answer comes. Never sends a request twice by itself. */
 function post(
   url: string,
-  { body, headers }: LoadRequest,
+  { body, headers, patienceMs }: LoadRequest,
   agent: Agent,
 ): Promise<{ status: number; json: Record<string, unknown> }> {
   const text = JSON.stringify(body);
@@ -158,5 +182,8 @@ function post(
       });
     });
     request.end(text);
+    if (patienceMs !== null) {
+      setTimeout(() => request.destroy(new Error('the client went away')), patienceMs);
+    }
   });
 }

@@ -10,7 +10,12 @@ export interface LoadRequest {
   readonly attachments: readonly { readonly filename: string; readonly sha256: string }[];
   /** What the mail server will say to it, when it gets that far. */
   readonly fate: 'accept' | 'refuse' | 'defer';
+  /** Answered with 202 and sent by the queue. */
   readonly asynchronous: boolean;
+  /** The client cancels it when it has its 202. */
+  readonly cancelled: boolean;
+  /** The client goes away after this time, in ms; null: it waits. */
+  readonly patienceMs: number | null;
 }
 
 /** What earlier answers gave to answer to. */
@@ -19,31 +24,23 @@ export interface Known {
   readonly messageId: string;
 }
 
-export interface RequestFeatures {
-  readonly idempotency: boolean;
-  readonly asynchronous: boolean;
-}
-
-export function makeRequest(
-  random: Random,
-  token: string,
-  known: readonly Known[],
-  features: RequestFeatures,
-): LoadRequest {
+export function makeRequest(random: Random, token: string, known: readonly Known[]): LoadRequest {
   const fate = random.chance(0.06) ? random.pick(['refuse', 'defer'] as const) : 'accept';
   const late = random.chance(0.5);
   const suffix = fate === 'accept' || !late ? '' : ` [${fate}]`;
   const domain = fate === 'accept' || late ? 'example.com' : DOMAINS[fate];
   const attachments = makeAttachments(random);
   const parent = known.length > 0 && random.chance(0.3) ? random.pick(known) : null;
-  const asynchronous = features.asynchronous && random.chance(0.25);
+  const asynchronous = random.chance(0.3);
   return {
     token,
     fate,
     asynchronous,
+    cancelled: asynchronous && random.chance(0.15),
+    patienceMs: random.chance(0.05) ? random.integer(0, 60) : null,
     attachments: attachments.map(({ filename, bytes }) => ({ filename, sha256: sha256(bytes) })),
     headers: {
-      ...(features.idempotency && random.chance(0.35) ? { 'idempotency-key': token } : {}),
+      ...(random.chance(0.35) ? { 'idempotency-key': token } : {}),
       ...(asynchronous ? { prefer: 'respond-async' } : {}),
     },
     body: {
@@ -51,6 +48,9 @@ export function makeRequest(
       // Not beside a refused recipient: what one of several accepts is accepted.
       ...(fate === 'accept' && random.chance(0.2) ? { cc: 'cc@example.org', bcc: 'bcc@example.org' } : {}),
       subject: `${token}${suffix}`,
+      ...(asynchronous && random.chance(0.3)
+        ? { send_at: new Date(Date.now() + random.integer(300, 2_000)).toISOString() }
+        : {}),
       ...makeBodies(random),
       ...(parent === null
         ? {}

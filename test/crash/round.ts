@@ -2,11 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '../helpers/wait-until.ts';
 import { checkApi } from './check-api.ts';
-import { checkEvidence, type EmailRow, type Findings, tokenOf } from './check.ts';
+import { checkEvidence, type EmailRow, FINAL, type Findings, tokenOf } from './check.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { Load } from './load.ts';
 import { createRandom, type Random } from './random.ts';
-import type { RequestFeatures } from './requests.ts';
 import type { LedgerLine } from './smtp-counter.ts';
 import { healWorld, type World } from './world.ts';
 
@@ -21,13 +20,13 @@ export interface RoundResult {
   readonly accepted: number;
   readonly findings: Findings;
   readonly violations: readonly string[];
-  readonly tookMs: number;
+  /** What took how long, in ms. */
+  readonly laps: ReadonlyMap<string, number>;
 }
 
 export interface RoundOptions {
   readonly seed: number;
   readonly round: number;
-  readonly features: RequestFeatures;
   /** Every process is ended in order and looked through. */
   readonly audit: boolean;
   /** Of all rounds so far. */
@@ -35,7 +34,12 @@ export interface RoundOptions {
 }
 
 export async function runRound(world: World, options: RoundOptions): Promise<RoundResult> {
-  const begun = performance.now();
+  const laps = new Map<string, number>();
+  let lapBegun = performance.now();
+  const lap = (name: string): void => {
+    laps.set(name, Math.round(performance.now() - lapBegun));
+    lapBegun = performance.now();
+  };
   const random = createRandom(options.seed, options.round);
   const prefix = `crash-${world.setup}-${options.seed}-${options.round}-`;
   const load = new Load({
@@ -43,7 +47,6 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
     prefix,
     nodes: world.nodes,
     known: world.known,
-    features: options.features,
   });
   const faults = pickFaults(world, random);
   const loadMs = random.integer(LOAD_MS.min, LOAD_MS.max);
@@ -56,17 +59,21 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
     ...faults.map((fault) => inject(world, fault, random, loadMs, found, kills)),
   ]);
   for (const node of world.nodes) node.measureMemory();
+  lap('load');
   await Promise.all([load.stop(), healWorld(world, random)]);
+  lap('heal');
+  const accepted: LedgerLine[] = [];
+  found.push(...(await waitDrained(world, prefix, load, accepted)));
   await load.repeatKeyed();
-
-  const accepted = [...(await world.smtp.readNew())];
-  found.push(...(await waitDrained(world, prefix, accepted)));
+  found.push(...(await waitDrained(world, prefix, load, accepted)));
+  lap('drain');
   if (options.audit) found.push(...(await audit(world)));
   // A message that comes after all this was sent by nobody's wish.
   accepted.push(...(await world.smtp.readNew()));
   const rows = await readRows(world, prefix);
   const unknowable = faults.some((fault) => fault.unknowable);
   const onlySudden = faults.every((fault) => !fault.unknowable || fault.sudden);
+  found.push(...(await checkQueue(world)));
   const findings = checkEvidence({
     exchanges: load.exchanges,
     accepted: accepted.filter((line) => line.token.startsWith(prefix)),
@@ -77,6 +84,7 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
   found.push(...findings.violations, ...countTwice(accepted, options.acceptances), ...world.deaths.splice(0));
   found.push(...(await checkApi(world.nodes, pair(load, rows, accepted))));
   for (const node of world.nodes) node.measureMemory();
+  lap('read back');
   return {
     round: options.round,
     faults: faults.map(({ name }) => name),
@@ -84,7 +92,7 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
     accepted: accepted.length,
     findings,
     violations: found,
-    tookMs: performance.now() - begun,
+    laps,
   };
 }
 
@@ -115,18 +123,40 @@ async function readRows(world: World, prefix: string): Promise<readonly EmailRow
   return (await world.database.query(text, [prefix])) as unknown as EmailRow[];
 }
 
-/** Waits until every accepted message is recorded and nothing lies in the spool. Returns what stays. */
+/** Those whose email must be in the database: accepted, or answered with a promise. */
+function expectedTokens(load: Load, accepted: readonly LedgerLine[], prefix: string): readonly string[] {
+  const tokens = new Set(accepted.map(({ token }) => token).filter((token) => token.startsWith(prefix)));
+  for (const { request, answers } of load.exchanges) {
+    if (answers.some(({ status, code }) => PROMISES.has(status ?? 0) || code.startsWith('send_'))) {
+      tokens.add(request.token);
+    }
+  }
+  return [...tokens];
+}
+
+const PROMISES: ReadonlySet<number> = new Set([200, 202, 207]);
+
+/**
+ * Waits until every expected email is recorded, in a final state, and nothing lies in the spool. Adds what was accepted
+ * meanwhile. Returns what stays away, or stays.
+ */
 async function waitDrained(
   world: World,
   prefix: string,
-  accepted: readonly LedgerLine[],
+  load: Load,
+  accepted: LedgerLine[],
 ): Promise<readonly string[]> {
   const left: string[] = [];
   const isDrained = async (): Promise<boolean> => {
     left.length = 0;
-    const recorded = new Set((await readRows(world, prefix)).map((row) => tokenOf(row.subject)));
-    for (const { token } of accepted) {
-      if (token.startsWith(prefix) && !recorded.has(token)) left.push(`I1 ${token} is not recorded`);
+    accepted.push(...(await world.smtp.readNew()));
+    const rows = await readRows(world, prefix);
+    const recorded = new Set(rows.map((row) => tokenOf(row.subject)));
+    for (const token of expectedTokens(load, accepted, prefix)) {
+      if (!recorded.has(token)) left.push(`I1 ${token} is not recorded`);
+    }
+    for (const row of rows) {
+      if (!FINAL.has(row.state)) left.push(`I5 ${tokenOf(row.subject)} stays ${row.state}`);
     }
     for (const node of world.nodes) {
       for (const name of await node.listSpool()) left.push(`I5 ${node.name}: spool folder ${name} stays`);
@@ -135,6 +165,16 @@ async function waitDrained(
   };
   await waitUntil('everything is stored', isDrained, DRAIN_TIMEOUT_MS).catch(() => undefined);
   return left;
+}
+
+/** Over all rounds: what should be in the queue and is not, and the other way round. */
+async function checkQueue(world: World): Promise<readonly string[]> {
+  // What is lost keeps its row: its owner may still come back with evidence.
+  const rows = await world.database.query(
+    `select e.id, e.state, q.owner, q.lease_until from emails e left join send_queue q on q.email_id = e.id
+     where (e.state in ('queued', 'sending', 'deferred')) <> (q.email_id is not null) and e.state <> 'unknown'`,
+  );
+  return rows.map((row) => `I5 queue and state disagree: ${JSON.stringify(row)}`);
 }
 
 /** Ends every service in order, looks at what is left on its disk, and starts it again. */

@@ -21,7 +21,7 @@ import { TcpProxy } from './tcp-proxy.ts';
  */
 export type Setup = 'embedded' | 'external';
 
-/** Short, so that a round is short; none is so short that it passes without a fault. */
+/** Short, so that a round is short; long enough for a machine that has other work to do. */
 const TIMEOUTS = {
   SMTP_CONNECT_TIMEOUT_MS: '1000',
   SMTP_GREETING_TIMEOUT_MS: '1500',
@@ -29,6 +29,12 @@ const TIMEOUTS = {
   SMTP_DATA_TIMEOUT_MS: '1500',
   DATABASE_CONNECT_TIMEOUT_MS: '1500',
   DATABASE_STATEMENT_TIMEOUT_MS: '1500',
+  SEND_RETRY_DELAYS_S: '0.4',
+  // 3.6 s: what is put off again and again becomes final within the round.
+  SEND_GIVE_UP_HOURS: '0.001',
+  // Shorter than a pause of a process, so that others take its hand-overs for lost.
+  SEND_LEASE_MS: '1500',
+  SEND_POLL_MS: '200',
 };
 
 export interface World {
