@@ -46,6 +46,13 @@ export async function claimSends(
 /** A row that waits for its next attempt, of the account $1 and the priority at hand. */
 const FREE = `q.account_id = $1 and q.priority = (select priority from top) and q.owner is null`;
 
+/**
+ * When the first of some rows is due. Not `exists`: for that the planner may scan the whole table, hoping to meet a row
+ * early, and finds out that there is none.
+ */
+export const firstDue = (condition: string) =>
+  `(select q.due_at from send_queue q where ${condition} order by q.due_at limit 1)`;
+
 /** The lane after `lane`, as a loose index scan takes it. */
 const nextLane = (lane: string) =>
   `(select min(q.lane) from send_queue q where ${FREE} and q.lane > ${lane})`;
@@ -54,10 +61,7 @@ const nextLane = (lane: string) =>
 const CLAIM = `
   with recursive top as materialized (
     select p as priority from generate_series(0, 2) p
-    where exists (
-      select 1 from send_queue q
-      where q.account_id = $1 and q.priority = p and q.owner is null and q.due_at <= now()
-    )
+    where ${firstDue(`q.account_id = $1 and q.priority = p and q.owner is null`)} <= now()
     order by p limit 1
   ), later_lanes (lane) as (
     select ${nextLane('$5')}
@@ -73,7 +77,7 @@ const CLAIM = `
       union all
       select lane, 1 from earlier_lanes where lane is not null and lane <= $5
     ) l
-    where exists (select 1 from send_queue q where ${FREE} and q.lane = l.lane and q.due_at <= now())
+    where ${firstDue(`${FREE} and q.lane = l.lane`)} <= now()
     limit $3
   ), share as materialized (
     select ceil($3::numeric / greatest(count(*), 1))::int as size from ready

@@ -1,7 +1,7 @@
 /** `SendQueue` on PostgreSQL. All times of leases are the database's, so that the clocks of processes do not matter. */
 import type { Pool, QueryResultRow } from 'pg';
 import type { ClaimedSends, ClaimRef, SendQueue } from '../../app/queue-ports.ts';
-import { claimSends } from './claim-sends.ts';
+import { claimSends, firstDue } from './claim-sends.ts';
 import { guard } from './pool.ts';
 import { isLimited, lockRoom, useRoom } from './rate-windows.ts';
 import { settleAttempt } from './settle-attempt.ts';
@@ -80,14 +80,8 @@ const LOST_DETAIL =
   'the process that was sending fell silent; it settles this by itself when it comes back, else an operator decides';
 
 const DUE_ACCOUNTS = `
-  select a.account_id from unnest($1::text[]) a (account_id)
-  where exists (
-    select 1 from generate_series(0, 2) p cross join lateral (
-      select 1 from send_queue q
-      where q.account_id = a.account_id and q.priority = p and q.owner is null and q.due_at <= now()
-      limit 1
-    ) due
-  )`;
+  select distinct a.account_id from unnest($1::text[]) a (account_id) cross join generate_series(0, 2) p
+  where ${firstDue('q.account_id = a.account_id and q.priority = p and q.owner is null')} <= now()`;
 
 /** Only what still has a lease: a claim that was taken for lost does not come back by being renewed. */
 const RENEW = `
