@@ -300,8 +300,8 @@ export interface Journal {
    * `remove`. Throws `ServiceError('disk_full')`.
    */
   prepare(entry: JournalEntry, folder: SpoolFolder): Promise<void>;
-  /** Adds the outcome. Survives a killed process at once and a power cut when `flushed` resolves. */
-  settle(id: string, result: SettledResult): { readonly flushed: Promise<void> };
+  /** Adds the outcome. Survives a killed process at once, and a power cut when `flush` has resolved. */
+  settle(id: string, result: SettledResult): { readonly flush: () => Promise<void> };
   /** Forgets an entry that the database has, and deletes its spool folder. */
   remove(id: string): Promise<void>;
   /** True from `prepare` to `remove`, also for an entry that can't be read. */

@@ -80,11 +80,7 @@ async function handOver(ports: SendMessagePorts, entry: JournalEntry): Promise<S
   const { record } = entry;
   const sent = await ports.transportOf(record.accountId).send(entry.envelope, entry.raw);
   const result: SettledResult = { ...sent, endedAt: ports.clock() };
-  const { flushed } = ports.journal.settle(record.id, result);
-  // Awaited only where the journal has the last word; elsewhere the database's commit makes it moot.
-  flushed.catch((err: unknown) =>
-    ports.logger.error({ err, emailId: record.id }, 'the journal could not be written'),
-  );
+  const { flush } = ports.journal.settle(record.id, result);
 
   let storageError: unknown = null;
   try {
@@ -100,7 +96,9 @@ async function handOver(ports: SendMessagePorts, entry: JournalEntry): Promise<S
       { err, emailId: record.id },
       'a send could not be stored yet; it stays in the journal',
     );
-    await flushed.catch(() => undefined);
+    await flush().catch((err: unknown) => {
+      ports.logger.error({ err, emailId: record.id }, 'the journal could not be written');
+    });
   }
 
   if (result.kind === 'unknown') throw new ServiceError('send_unknown', { details: result.detail });

@@ -65,9 +65,9 @@ describe('LMDB journal', () => {
   it('adds the outcome, seen at once and after reopening', async () => {
     const { journal, spool } = await openIn(temp.path);
     await journal.prepare(makeEntry(1), spool.create());
-    const { flushed } = journal.settle(uuid(1), accepted);
+    const { flush } = journal.settle(uuid(1), accepted);
     expect((await all(journal))[0]!.result).toEqual(accepted);
-    await flushed;
+    await flush();
     await close(journal);
     expect((await all((await openIn(temp.path)).journal))[0]!.result).toEqual(accepted);
   });
@@ -77,7 +77,7 @@ describe('LMDB journal', () => {
     const scratch = spool.create();
     const raw = await scratch.write([Buffer.from('raw')] as unknown as AsyncIterable<Buffer>);
     await journal.prepare({ ...makeEntry(1), raw }, scratch);
-    await journal.settle(uuid(1), accepted).flushed;
+    await journal.settle(uuid(1), accepted).flush();
     await journal.remove(uuid(1));
     await journal.remove(uuid(1));
     expect(await all(journal)).toEqual([]);
@@ -192,7 +192,7 @@ describe('LMDB journal', () => {
       await journal.remove(uuid(2));
       await rm(join(disk, 'filler'));
       await journal.prepare(makeEntry(n, 50_000), spool.create());
-      await journal.settle(uuid(n), accepted).flushed;
+      await journal.settle(uuid(n), accepted).flush();
       await close(journal);
       const again = await openIn(disk);
       expect((await all(again.journal)).map((entry) => entry.record.id)).toContain(uuid(n));
@@ -206,7 +206,7 @@ describe('LMDB journal', () => {
       const numbers = Array.from({ length: 20 }, (_, index) => index + 1);
       await Promise.all(numbers.map((n) => journal.prepare(makeEntry(n), spool.create())));
       await writeFile(join(disk, 'filler'), Buffer.alloc(16_000_000)).catch(() => undefined);
-      await Promise.all(numbers.map((n) => journal.settle(uuid(n), accepted).flushed));
+      await Promise.all(numbers.map((n) => journal.settle(uuid(n), accepted).flush()));
       await Promise.all(numbers.slice(0, 10).map((n) => journal.remove(uuid(n))));
       await writeFile(join(disk, 'more'), Buffer.alloc(16_000_000)).catch(() => undefined);
       await expect(journal.prepare(makeEntry(21, 3_000_000), spool.create())).rejects.toMatchObject({

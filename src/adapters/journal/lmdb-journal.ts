@@ -113,19 +113,21 @@ export class LmdbJournal implements Journal {
     }
   }
 
-  settle(id: string, result: SettledResult): { readonly flushed: Promise<void> } {
+  settle(id: string, result: SettledResult): { readonly flush: () => Promise<void> } {
     const key = toKey(id);
     const stored = toStoredResult(result);
     this.#pending.set(id, result);
+    let keptAtOnce = false;
     try {
-      this.#recent.put(key, stored);
+      keptAtOnce = this.#recent.put(key, stored);
     } catch (error) {
       this.#logger.error({ err: error, emailId: id }, 'journal: outcome not kept at once');
     }
-    const flushed = this.#commitResult(id, key, stored);
-    // The caller need not look at it; the failure is logged.
-    flushed.catch(() => undefined);
-    return { flushed };
+    let flushed: Promise<void> | null = null;
+    const flush = () => (flushed ??= this.#commitResult(id, key, stored));
+    // Nearly every outcome is in the database a moment later, so it is put on the disk only when somebody asks.
+    if (!keptAtOnce) flush().catch(() => undefined); // logged there
+    return { flush };
   }
 
   async remove(id: string): Promise<void> {
@@ -140,6 +142,7 @@ export class LmdbJournal implements Journal {
     } catch (error) {
       throw asServiceError(error);
     }
+    this.#recent.forget(key);
     this.#pending.delete(id);
     if (typeof folderName === 'string') await this.#spool.delete(folderName);
   }

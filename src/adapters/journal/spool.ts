@@ -26,7 +26,7 @@ export class DiskSpool implements Spool {
   }
 
   create(): DiskSpoolFolder {
-    return new DiskSpoolFolder(this.root, randomBytes(NAME_BYTES).toString('hex'));
+    return new DiskSpoolFolder(this.root);
   }
 
   /** Path of a file in the folder of that name. Throws when either could lead out of the spool. */
@@ -55,16 +55,24 @@ export class DiskSpool implements Spool {
 
 /** One request's folder. Its owner is the request until the journal takes it over. */
 export class DiskSpoolFolder implements SpoolFolder {
-  readonly name: string;
-  readonly path: string;
+  readonly #root: string;
+  #name: string | null = null;
   readonly #files: string[] = [];
   #made: Promise<unknown> | null = null;
   #nextFile = 1;
   #owner: 'request' | 'journal' | 'nobody' = 'request';
 
-  constructor(root: string, name: string) {
-    this.name = name;
-    this.path = join(root, name);
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Made when it is first asked for: most requests never use their folder. */
+  get name(): string {
+    return (this.#name ??= randomBytes(NAME_BYTES).toString('hex'));
+  }
+
+  get path(): string {
+    return join(this.#root, this.name);
   }
 
   /** True once a file was begun, so that there is something on disk. */
