@@ -1,7 +1,8 @@
 /**
- * Encoded words, RFC 2047: non-ASCII text in headers. Written in UTF-8 only, read in every charset that the runtime
+ * Encoded words, RFC 2047: non-ASCII text in headers. Written in UTF-8 only, read in every charset that charset.ts
  * knows. Where they may stand is the caller's business (RFC 2047 §5).
  */
+import { decodeKnownCharset, knownCharset } from './charset.ts';
 import { ENCODED_WORD_CHARS } from './limits.ts';
 
 const PREFIX = '=?utf-8?';
@@ -43,7 +44,7 @@ export function decodeEncodedWords(words: readonly string[]): string {
 }
 
 function decodeBytes(charset: string | null, bytes: readonly Buffer[]): string {
-  return charset === null ? '' : new TextDecoder(charset).decode(Buffer.concat(bytes));
+  return charset === null ? '' : decodeKnownCharset(Buffer.concat(bytes), charset);
 }
 
 /**
@@ -101,13 +102,4 @@ function decodeQ(content: string): Buffer {
   return /[\u0100-\uffff]/.test(unescaped)
     ? Buffer.from(unescaped, 'utf8')
     : Buffer.from(unescaped, 'latin1');
-}
-
-/** The label that TextDecoder takes; null when the runtime does not know the charset. */
-function knownCharset(label: string): string | null {
-  try {
-    return new TextDecoder(label).encoding;
-  } catch {
-    return null;
-  }
 }

@@ -70,3 +70,50 @@ export const MAX_HTML_TAGS = 5000;
  * front of each of its lines, so the text grows with it.
  */
 export const MAX_HTML_DEPTH = 100;
+
+// Reading received mail. All are ours: above what real mail has, below what hurts.
+
+/** Headers of all parts of one message together, in bytes. Real ones have 5,000 to 60,000. */
+export const MAX_HEADER_BYTES = 1_000_000;
+
+/** Header fields of all parts of one message together. Real ones have 20 to 300. */
+export const MAX_HEADER_FIELDS = 10_000;
+
+/** Parts of one message, multiparts counted. The largest digests seen have hundreds. */
+export const MAX_PARTS = 1000;
+
+/** Multiparts within multiparts. Real mail has up to 6. */
+export const MAX_PART_DEPTH = 50;
+
+/** Text, HTML and calendar parts of one message that are read, still encoded, in bytes together. */
+export const MAX_TEXT_BYTES = 10_000_000;
+
+/** Reports and the heads of contained messages of one message, still encoded, in bytes together. */
+export const MAX_REPORT_BYTES = 1_000_000;
+
+/** How much of one contained message is read, still encoded, in bytes: its header, and a small body. */
+export const MAX_CONTAINED_MESSAGE_BYTES = 65_536;
+
+/** A winmail.dat that is unpacked in memory, still encoded, in bytes. */
+export const MAX_TNEF_BYTES = 32_000_000;
+
+/** Attributes and properties of a winmail.dat. Real ones have hundreds. */
+export const MAX_TNEF_ENTRIES = 20_000;
+
+/** Addresses in From, To, Cc and so on of one message together. */
+export const MAX_MESSAGE_ADDRESSES = 5000;
+
+/** A boundary of received mail, in characters. Seen in practice: more than the 70 of RFC 2046 §5.1.1. */
+export const MAX_RECEIVED_BOUNDARY_CHARS = 250;
+
+/** A line is looked at in pieces of so many bytes at most. Above any boundary and the 998 of RFC 5322 §2.1.1. */
+export const MAX_LINE_PIECE_BYTES = 8192;
+
+/** White space at the end of a line of quoted-printable that is waited for, in bytes. RFC 2045 §6.7: lines have 76. */
+export const MAX_TRAILING_SPACE_BYTES = 998;
+
+/** A decoded subject, in UTF-16 units; what is longer is cut. */
+export const MAX_SUBJECT_CHARS = 10_000;
+
+/** Continuations of one parameter (RFC 2231 §3). */
+export const MAX_PARAMETER_SECTIONS = 100;

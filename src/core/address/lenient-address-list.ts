@@ -1,0 +1,283 @@
+/**
+ * Address lists in headers of received mail: RFC 5322 §3.4 and §4.4, and what is no longer one. Never throws, and takes
+ * time in proportion to the length. What callers give goes through address-list.ts instead, which is strict.
+ *
+ * Seen in practice, and accepted: commas in names without quotes, encoded words in quotes, with commas or without
+ * spaces, `;` between addresses, a name as a comment behind the address, routes, quotes and brackets that are never
+ * closed, `mailto:`, and addresses in quotes or brackets of their own.
+ */
+import { decodeHeaderText } from '../mime/header-text.ts';
+import type { Address } from './address.ts';
+import { toAddressLiteral, toAsciiDomain } from './domain.ts';
+import { MAX_DISPLAY_NAME_CHARS } from './limits.ts';
+
+export interface LenientAddressList {
+  /** In their order; repeats are kept. A broken address has an empty domain and its text as local part. */
+  readonly addresses: readonly Address[];
+  /** Some are broken. */
+  readonly hasBroken: boolean;
+  /** There were more than `maxCount`. */
+  readonly isCut: boolean;
+}
+
+/** What stands between two separators. */
+interface Element {
+  /** Name, or an address without angle brackets. */
+  readonly words: Word[];
+  /** Content of the first angle brackets. */
+  angle: string | null;
+  comment: string;
+}
+
+interface Word {
+  readonly text: string;
+  readonly quoted: boolean;
+}
+
+const ENCODED_WORD = /=\?[\w!#$%&'*+\-^`{|}~.:]{1,80}\?[bq]\?[^?\s]*\?=/iy;
+const ORDINARY = /[^"(<>,;:=\s]+/y;
+const SPACE = /\s+/y;
+const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
+/** How much of a broken address is kept; the longest good one has 320 (RFC 5321 §4.5.3.1). */
+const MAX_BROKEN_CHARS = 320;
+/** A name with more words, spaces counted, is not joined over a comma: a bound on the work. */
+const MAX_NAME_WORDS = 40;
+
+/** Reads an unfolded field value. Groups are flattened; `undisclosed-recipients:;` adds nothing. */
+export function parseLenientAddressList(
+  text: string,
+  maxCount = Number.POSITIVE_INFINITY,
+): LenientAddressList {
+  const addresses: Address[] = [];
+  let hasBroken = false;
+  let isCut = false;
+  for (const element of readElements(text.toWellFormed())) {
+    if (addresses.length >= maxCount) {
+      isCut = true;
+      break;
+    }
+    const address = toAddress(element);
+    if (address === null) continue;
+    if (address.domain === '') hasBroken = true;
+    addresses.push(address);
+  }
+  return { addresses, hasBroken, isCut };
+}
+
+function* readElements(text: string): Generator<Element> {
+  // From here on no quote or comment is closed; looked for once, since each search reads up to the end.
+  let openQuote = text.length;
+  let openComment = text.length;
+  let element = emptyElement();
+  /** A name with a comma and without quotes, `Muster, Max <…>`, ends up in the element before. */
+  let waiting: Element | null = null;
+  for (let at = 0; at < text.length;) {
+    const character = text.charAt(at);
+    if (character === '"' && at < openQuote) {
+      const end = endOfQuoted(text, at);
+      if (end === -1) openQuote = at;
+      else {
+        element.words.push({ text: unescape(text.slice(at + 1, end)), quoted: true });
+        at = end + 1;
+      }
+      continue;
+    }
+    if (character === '(' && at < openComment) {
+      const end = endOfComment(text, at);
+      if (end === -1) openComment = at;
+      else {
+        if (element.comment === '') element.comment = text.slice(at + 1, end);
+        at = end + 1;
+      }
+      continue;
+    }
+    if (character === '<') {
+      const end = endOfAngle(text, at);
+      element.angle ??= text.slice(at + 1, end);
+      at = text.charAt(end) === '>' ? end + 1 : end;
+      continue;
+    }
+    if (character === ',' || character === ';') {
+      if (waiting !== null && isAddress(element)) yield waiting;
+      else if (waiting !== null) element = joinName(waiting, element);
+      waiting = null;
+      if (character === ',' && isBareName(element)) waiting = element;
+      else yield element;
+      element = emptyElement();
+      at++;
+      continue;
+    }
+    if (character === ':' && element.angle === null && !hasAt(element)) {
+      // RFC 5322 §3.4: the name of a group; also `mailto:`.
+      waiting = null;
+      element = emptyElement();
+      at++;
+      continue;
+    }
+    at = readText(text, at, element);
+  }
+  if (waiting !== null && isAddress(element)) yield waiting;
+  else if (waiting !== null) element = joinName(waiting, element);
+  yield element;
+}
+
+/** At an atom, an encoded word, white space or a stray special; returns the index behind it. */
+function readText(text: string, at: number, element: Element): number {
+  for (const pattern of [SPACE, ENCODED_WORD, ORDINARY]) {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text)?.[0];
+    if (found === undefined) continue;
+    element.words.push({ text: pattern === SPACE ? ' ' : found, quoted: false });
+    return at + found.length;
+  }
+  if (text.charAt(at) !== '>') element.words.push({ text: text.charAt(at), quoted: false });
+  return at + 1;
+}
+
+function emptyElement(): Element {
+  return { words: [], angle: null, comment: '' };
+}
+
+function hasAt(element: Element): boolean {
+  return element.words.some(({ text, quoted }) => !quoted && text.includes('@'));
+}
+
+/** An address without angle brackets. */
+function isAddress(element: Element): boolean {
+  return element.angle === null && hasAt(element);
+}
+
+function isBareName(element: Element): boolean {
+  if (element.angle !== null || hasAt(element) || element.words.length > MAX_NAME_WORDS) return false;
+  return element.words.some(({ text }) => text.trim() !== '');
+}
+
+function joinName(before: Element, element: Element): Element {
+  if (element.angle === null && !isBareName(element)) return before;
+  const comma: Word = { text: ',', quoted: false };
+  return { ...element, words: [...before.words, comma, ...element.words] };
+}
+
+/** null for an empty element. */
+function toAddress(element: Element): Address | null {
+  if (element.angle !== null) {
+    const name = toName(element.words) || toName([{ text: element.comment, quoted: false }]);
+    const spec = element.angle.trim();
+    // RFC 5322 §4.4: a route ends in a colon.
+    const address = readSpec(spec.startsWith('@') ? spec.slice(spec.indexOf(':') + 1) : spec);
+    if (address !== null) return { ...address, name };
+    return spec === '' && name === '' ? null : { name, localPart: brokenText(spec || name), domain: '' };
+  }
+  const name = toName([{ text: element.comment, quoted: false }]);
+  const spec = element.words
+    .map(({ text, quoted }) => (quoted ? `"${text.replace(/["\\]/g, '\\$&')}"` : text))
+    .join('')
+    .trim();
+  const only = element.words.find(({ text }) => text.trim() !== '');
+  const address = readSpec(spec) ?? readSpec(only?.quoted === true ? only.text : '');
+  if (address !== null) return { ...address, name };
+  const shown = toName(element.words);
+  return shown === '' ? null : { name: '', localPart: brokenText(shown), domain: '' };
+}
+
+/** null when it is no address. */
+function readSpec(given: string): Omit<Address, 'name'> | null {
+  const bare = given.replace(/^mailto:/i, '');
+  // Seen in practice: Outlook's quotes around an address. Alone, a quote is a character of the local part.
+  const [, spec = bare] = /^['‘](.*)['’]$/s.exec(bare) ?? [];
+  const at = spec.lastIndexOf('@');
+  if (at < 1) return null;
+  const localPart = readLocalPart(spec.slice(0, at).trim());
+  const domain = readDomain(
+    spec
+      .slice(at + 1)
+      .trim()
+      .replace(/\.$/, ''),
+  );
+  return localPart === null || domain === null ? null : { localPart, domain };
+}
+
+function readLocalPart(text: string): string | null {
+  const quoted = text.startsWith('"') && endOfQuoted(text, 0) === text.length - 1;
+  const content = quoted ? unescape(text.slice(1, -1)) : text;
+  if (content === '' || /[\p{Cc}\u2028\u2029]/u.test(content)) return null;
+  return quoted || !/[\s"(),:;<>@[\]\\]/.test(content) ? content : null;
+}
+
+function readDomain(text: string): string | null {
+  return text.startsWith('[') && text.endsWith(']')
+    ? toAddressLiteral(text.slice(1, -1))
+    : toAsciiDomain(text);
+}
+
+function toName(words: readonly Word[]): string {
+  let name = '';
+  let plain = '';
+  const flush = (): void => {
+    name += decodeHeaderText(plain);
+    plain = '';
+  };
+  for (const { text, quoted } of trimWords(words)) {
+    if (quoted) {
+      flush();
+      name += decodeHeaderText(text);
+    } else {
+      plain += text;
+    }
+  }
+  flush();
+  return name
+    .replace(CONTROLS, ' ')
+    .toWellFormed()
+    .slice(0, MAX_DISPLAY_NAME_CHARS)
+    .replace(/[\ud800-\udbff]$/, '');
+}
+
+/** White space around a name is none of it; white space that is quoted or encoded is. */
+function trimWords(words: readonly Word[]): readonly Word[] {
+  const isBlank = ({ text, quoted }: Word): boolean => !quoted && text.trim() === '';
+  const start = words.findIndex((word) => !isBlank(word));
+  return start === -1 ? [] : words.slice(start, words.findLastIndex((word) => !isBlank(word)) + 1);
+}
+
+function brokenText(text: string): string {
+  return text.replace(CONTROLS, ' ').slice(0, MAX_BROKEN_CHARS).toWellFormed();
+}
+
+/** -1 when the quote is never closed. */
+function endOfQuoted(text: string, open: number): number {
+  for (let at = open + 1; at < text.length; at++) {
+    if (text.charAt(at) === '\\') at++;
+    else if (text.charAt(at) === '"') return at;
+  }
+  return -1;
+}
+
+function endOfComment(text: string, open: number): number {
+  let depth = 0;
+  for (let at = open; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (character === '\\') at++;
+    else if (character === '(') depth++;
+    else if (character === ')' && --depth === 0) return at;
+  }
+  return -1;
+}
+
+/** The `>`; where it is lost, the next separator or the end. Quoted local parts may hold either. */
+function endOfAngle(text: string, open: number): number {
+  const isRoute = text.charAt(open + 1) === '@';
+  for (let at = open + 1; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (character === '>' || character === '<' || (character === ',' && !isRoute)) return at;
+    if (character === '"' && /[<@. ]/.test(text.charAt(at - 1))) {
+      const end = endOfQuoted(text, at);
+      if (end !== -1 && /^\s*@/.test(text.slice(end + 1, end + 5))) at = end;
+    }
+  }
+  return text.length;
+}
+
+function unescape(text: string): string {
+  return text.replace(/\\(.)/gs, '$1');
+}

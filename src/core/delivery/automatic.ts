@@ -1,0 +1,120 @@
+/**
+ * Automatic mail, which must not be answered by another machine: RFC 3834, RFC 2919 (List-Id), RFC 2369 (List-*),
+ * RFC 3464 (reports), and fields that programs added before or beside these.
+ */
+import { fieldValue } from '../mime/header-fields.ts';
+import type { HeaderField } from '../mime/header-fields.ts';
+import type { ParsedMessage } from '../mime/parsed-message.ts';
+import { readParameters } from '../mime/read-parameters.ts';
+
+/**
+ * - `bounce`: a report of delivery, non-delivery, reading or abuse.
+ * - `auto_reply`: an answer of a program, such as an out-of-office note.
+ * - `list`: from a mailing list or a newsletter.
+ * - `bulk`: sent to many.
+ * - `auto_generated`: any other message that no person wrote.
+ */
+export type AutomaticKind = 'bounce' | 'auto_reply' | 'list' | 'bulk' | 'auto_generated';
+
+export interface AutomaticMail {
+  readonly kind: AutomaticKind;
+  /** What told it, for example `auto-submitted: auto-replied`; at most 200 characters. */
+  readonly evidence: string;
+  /** The sender asked for no automatic answers at all; true for most kinds. */
+  readonly suppressReplies: boolean;
+}
+
+interface Rule {
+  readonly kind: AutomaticKind;
+  readonly field: string;
+  /** Against the value, in lower case. */
+  readonly pattern: RegExp;
+}
+
+/** The first that fits decides. */
+const RULES: readonly Rule[] = [
+  // RFC 3834 §5; its first word decides, parameters follow.
+  { kind: 'auto_reply', field: 'auto-submitted', pattern: /^auto-(?:replied|notified)/ },
+  // Seen in practice: Exchange, cPanel, Horde, old vacation programs, Zendesk, Freshdesk.
+  { kind: 'auto_reply', field: 'x-autoreply', pattern: /^(?!no\b)./ },
+  { kind: 'auto_reply', field: 'x-autorespond', pattern: /^(?!no\b)/ },
+  { kind: 'auto_reply', field: 'x-autoresponder', pattern: /^(?!no\b)./ },
+  { kind: 'auto_reply', field: 'x-mail-autoreply', pattern: /./ },
+  { kind: 'auto_reply', field: 'x-ms-exchange-inbox-rules-loop', pattern: /./ },
+  { kind: 'auto_reply', field: 'precedence', pattern: /^auto[_-]reply/ },
+  { kind: 'auto_reply', field: 'x-precedence', pattern: /^auto[_-]reply/ },
+  { kind: 'list', field: 'list-id', pattern: /./ },
+  { kind: 'list', field: 'list-post', pattern: /./ },
+  { kind: 'list', field: 'precedence', pattern: /^list\b/ },
+  { kind: 'list', field: 'list-unsubscribe', pattern: /./ },
+  { kind: 'bulk', field: 'precedence', pattern: /^(?:bulk|junk)\b/ },
+  { kind: 'bulk', field: 'x-precedence', pattern: /^(?:bulk|junk|list)\b/ },
+  { kind: 'bulk', field: 'feedback-id', pattern: /./ },
+  // RFC 3834 §5: every value but "no" says that no person sent it.
+  { kind: 'auto_generated', field: 'auto-submitted', pattern: /^(?!no\b)./ },
+  {
+    kind: 'auto_generated',
+    field: 'x-auto-response-suppress',
+    pattern: /\b(?:all|oof|autoreply|dr|rn|nrn)\b/,
+  },
+  { kind: 'auto_generated', field: 'x-loop', pattern: /./ },
+];
+
+/** Local parts of programs. RFC 5321 §4.5.5, RFC 2142; others seen in practice. */
+const ROBOTS =
+  /^(?:mailer-daemon|mail-daemon|postmaster|no-?reply|do-?not-?reply|noreply[-+_.].*|bounces?(?:[-+].*)?)$/i;
+
+/** Subjects of answers by programs that say so nowhere else. Seen in practice. */
+const AUTO_REPLY_SUBJECT =
+  /^(?:auto(?:matic|mated)? ?-?re(?:ply|sponse)|automatische antwort|abwesenheits(?:notiz|meldung|assistent)|abwesend|out of (?:the )?office|réponse automatique|absence du bureau|respuesta automática|risposta automatica|resposta automática|automatisch antwoord|automatiskt svar|automaattinen vastaus|odpowiedź automatyczna|автоответ)\b/iu;
+
+export interface AutomaticContext {
+  /**
+   * The sender of the envelope where the message came by SMTP or LMTP: null for `<>`. undefined when nobody knows,
+   * as by IMAP; then Return-Path tells.
+   */
+  readonly mailFrom?: string | null;
+}
+
+/** null for what a person seems to have written. */
+export function classifyAutomatic(
+  message: Pick<ParsedMessage, 'fields' | 'contentType' | 'from' | 'subject'>,
+  context: AutomaticContext = {},
+): AutomaticMail | null {
+  const { fields } = message;
+  const found = (kind: AutomaticKind, evidence: string): AutomaticMail => ({
+    kind,
+    evidence: evidence.slice(0, 200).toWellFormed(),
+    suppressReplies: kind !== 'auto_generated' || !isReplyWanted(fields),
+  });
+  if (message.contentType === 'multipart/report') return found('bounce', 'content-type: multipart/report');
+  const isNullSender = hasNullSender(fields, context);
+  const robot = message.from.find(({ localPart }) => ROBOTS.test(localPart))?.localPart ?? null;
+  if (fieldValue(fields, 'x-failed-recipients') !== null) return found('bounce', 'x-failed-recipients');
+  if (robot !== null && /^(?:mailer-daemon|mail-daemon)$/i.test(robot))
+    return found('bounce', `from: ${robot}`);
+  if (isNullSender && robot !== null) return found('bounce', `null sender, from: ${robot}`);
+
+  for (const { kind, field, pattern } of RULES) {
+    const value = fieldValue(fields, field)?.toLowerCase();
+    if (value !== undefined && pattern.test(value)) return found(kind, `${field}: ${value}`);
+  }
+  if (AUTO_REPLY_SUBJECT.test(message.subject)) return found('auto_reply', `subject: ${message.subject}`);
+  // RFC 5321 §4.5.5: the null sender is for notices that must not be answered.
+  if (isNullSender) return found('auto_reply', 'null sender');
+  return robot === null ? null : found('auto_generated', `from: ${robot}`);
+}
+
+function hasNullSender(fields: readonly HeaderField[], context: AutomaticContext): boolean {
+  if (context.mailFrom !== undefined) return context.mailFrom === null;
+  return /^<\s*>/.test(fieldValue(fields, 'return-path') ?? '');
+}
+
+/** A program's message that people answer, such as a web form, forbids nothing and has a Reply-To. */
+function isReplyWanted(fields: readonly HeaderField[]): boolean {
+  const submitted = fieldValue(fields, 'auto-submitted');
+  const forbids =
+    (submitted !== null && readParameters(submitted).value !== 'no') ||
+    fieldValue(fields, 'x-auto-response-suppress') !== null;
+  return !forbids && fieldValue(fields, 'reply-to') !== null;
+}

@@ -1,0 +1,151 @@
+/**
+ * Reads what comes back about sent mail: delivery reports (RFC 3464), complaints (RFC 5965), and the free forms of
+ * programs that write neither (free-form-bounce.ts). Anybody can write such a message: who acts on one has to find
+ * the sent email by `originalMessageIds`, which nobody can guess, and the recipient among those it was sent to.
+ */
+import { addrSpec } from '../address/address.ts';
+import { parseLenientAddressList } from '../address/lenient-address-list.ts';
+import type { MessageId } from '../message/message-id.ts';
+import { fieldValue, fieldValues, messageIdOf, parseHeaderBlock } from '../mime/header-fields.ts';
+import type { HeaderField } from '../mime/header-fields.ts';
+import type { ParsedMessage } from '../mime/parsed-message.ts';
+import { classifyAutomatic } from './automatic.ts';
+import type { AutomaticContext } from './automatic.ts';
+import { classifyFailure, findStatus } from './bounce-recipient.ts';
+import type { BounceAction, BounceRecipient } from './bounce-recipient.ts';
+import { readFreeFormBounce } from './free-form-bounce.ts';
+import { cleanReplyText } from './reply.ts';
+
+export interface Bounce {
+  /** `complaint`: a reader called the message spam (RFC 5965); its recipients have the action `delivered`. */
+  readonly kind: 'report' | 'complaint';
+  readonly format: 'rfc3464' | 'rfc5965' | 'free_form';
+  /** Empty when the message does not name them. */
+  readonly recipients: readonly BounceRecipient[];
+  /** Message-IDs of the sent email, the surest first: of the returned message, then In-Reply-To and References. */
+  readonly originalMessageIds: readonly MessageId[];
+}
+
+const STATUS_TYPES = new Set(['message/delivery-status', 'message/global-delivery-status']);
+const ACTIONS: ReadonlySet<string> = new Set<BounceAction>([
+  'failed',
+  'delayed',
+  'delivered',
+  'relayed',
+  'expanded',
+]);
+
+/** RFC 5965 §7.3 and RFC 6591: reports that are no complaints of readers. */
+const NO_COMPLAINT = new Set(['auth-failure', 'not-spam', 'dmarc']);
+
+/** Returned messages of which the Message-ID is read. */
+const MAX_RETURNED = 10;
+
+/** Recipients of one report; what is beyond is left out. */
+const MAX_RECIPIENTS = 1000;
+
+/** null for any other message, also for a receipt (RFC 8098). */
+export function readBounce(message: ParsedMessage, context: AutomaticContext = {}): Bounce | null {
+  const feedback = message.reports.find(({ contentType }) => contentType === 'message/feedback-report');
+  if (feedback !== undefined) return readComplaint(message, feedback.bytes);
+  const statuses = message.reports.filter(({ contentType }) => STATUS_TYPES.has(contentType));
+  const recipients = statuses.flatMap(({ bytes }) => readDeliveryStatus(bytes)).slice(0, MAX_RECIPIENTS);
+  if (recipients.length > 0) {
+    return { kind: 'report', format: 'rfc3464', recipients, originalMessageIds: originalIds(message) };
+  }
+  if (message.reportType === 'disposition-notification') return null;
+  if (statuses.length === 0 && classifyAutomatic(message, context)?.kind !== 'bounce') return null;
+  const free = readFreeFormBounce(message);
+  if (free === null) return null;
+  const ids = [...originalIds(message), ...free.messageIds];
+  return {
+    kind: 'report',
+    format: 'free_form',
+    recipients: free.recipients.slice(0, MAX_RECIPIENTS),
+    originalMessageIds: [...new Set(ids)],
+  };
+}
+
+/** RFC 3464 §2.1: groups of fields with empty lines between; the first group is about the message. */
+function readDeliveryStatus(bytes: Buffer): readonly BounceRecipient[] {
+  const groups = bytes.toString('latin1').split(/\r?\n(?:[ \t]*\r?\n)+/);
+  return groups.flatMap((group) => {
+    const { fields } = parseHeaderBlock(Buffer.from(group, 'latin1'));
+    const final = addressOf(fieldValue(fields, 'final-recipient'));
+    const address = addressOf(fieldValue(fields, 'original-recipient')) ?? final;
+    return address === null ? [] : [toRecipient(address, final, fields)];
+  });
+}
+
+function toRecipient(address: string, final: string | null, fields: readonly HeaderField[]): BounceRecipient {
+  // RFC 3464 §2.3.6: `smtp; 550 5.1.1 …`.
+  const diagnostic = cleanReplyText(
+    (fieldValue(fields, 'diagnostic-code') ?? '').replace(/^[\w-]+\s*;\s*/, ''),
+  );
+  const given = findStatus(fieldValue(fields, 'status') ?? '');
+  const inText = findStatus(diagnostic);
+  // Seen in practice: `5.0.0` as the status beside a diagnostic that says more.
+  const status = given === null || given.endsWith('.0.0') ? (inText ?? given) : given;
+  const word = /^[a-z]+/.exec((fieldValue(fields, 'action') ?? '').toLowerCase())?.[0] ?? '';
+  // Seen in practice: no action at all.
+  const action = isAction(word) ? word : status?.startsWith('4') === true ? 'delayed' : 'failed';
+  return {
+    address,
+    finalAddress: final === address ? null : final,
+    action,
+    severity: classifyFailure(action, status, diagnostic),
+    status,
+    diagnostic,
+  };
+}
+
+function readComplaint(message: ParsedMessage, bytes: Buffer): Bounce | null {
+  const { fields } = parseHeaderBlock(bytes);
+  const type = (fieldValue(fields, 'feedback-type') ?? '').toLowerCase();
+  if (NO_COMPLAINT.has(type)) return null;
+  const named = fieldValues(fields, 'original-rcpt-to').concat(fieldValues(fields, 'removal-recipient'));
+  const addresses = named.flatMap((value) => addressOf(value) ?? []);
+  // RFC 5965 §3.2 lets the recipient be left out; then the returned message may still name it.
+  const fallback = returnedHeaders(message).flatMap((header) => {
+    const { addresses: to } = parseLenientAddressList(fieldValue(header, 'to') ?? '', MAX_RECIPIENTS);
+    return to.filter(({ domain }) => domain !== '').map(addrSpec);
+  });
+  const found = addresses.length > 0 ? addresses : fallback;
+  return {
+    kind: 'complaint',
+    format: 'rfc5965',
+    recipients: [...new Set(found)].slice(0, MAX_RECIPIENTS).map((address) => ({
+      address,
+      finalAddress: null,
+      action: 'delivered',
+      severity: null,
+      status: null,
+      diagnostic: cleanReplyText(type),
+    })),
+    originalMessageIds: originalIds(message),
+  };
+}
+
+function originalIds(message: ParsedMessage): readonly MessageId[] {
+  const returned = returnedHeaders(message).flatMap((fields) => messageIdOf(fields) ?? []);
+  return [...new Set([...returned, ...message.inReplyTo, ...message.references.toReversed()])];
+}
+
+/** Headers of the messages that a report contains. */
+function returnedHeaders(message: ParsedMessage): readonly (readonly HeaderField[])[] {
+  return message.reports
+    .filter(({ contentType }) => /rfc822|^message\/global(?:-headers)?$/.test(contentType))
+    .slice(0, MAX_RETURNED)
+    .map(({ bytes }) => parseHeaderBlock(bytes).fields);
+}
+
+/** RFC 3464 §2.3.1: `rfc822; user@example.com`. Seen in practice: no type, angle brackets. null for none. */
+function addressOf(value: string | null): string | null {
+  const text = (value ?? '').replace(/^\s*[\w-]+\s*;/, '');
+  const [address] = parseLenientAddressList(text, 1).addresses;
+  return address === undefined || address.domain === '' ? null : addrSpec(address);
+}
+
+function isAction(word: string): word is BounceAction {
+  return ACTIONS.has(word);
+}

@@ -1,0 +1,104 @@
+/**
+ * The Date field of received mail: RFC 5322 §3.3, with the obsolete forms of §4.3 and what broken software writes.
+ *
+ * Seen in practice, and accepted: no or a wrong day of the week, full month names, hyphens, a zone as a name or missing
+ * (read as UTC), ISO 8601, and the form of C's asctime.
+ */
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+const TIME = '(\\d{1,2})[:.](\\d{1,2})(?:[:.](\\d{1,2})(?:[.,]\\d{1,9})?)?(?: ?([ap]m)\\b)?';
+const RFC_5322 = new RegExp(
+  `^(?:[a-z]{2,12}\\.?,? )?(\\d{1,2})[ -]([a-z]{3,9})\\.?[ -](\\d{2,4}),? ${TIME}(.*)$`,
+  'i',
+);
+const ASCTIME = new RegExp(`^[a-z]{2,12},? ([a-z]{3,9}) (\\d{1,2}),? ${TIME}(.*?) (\\d{4})$`, 'i');
+const ISO_8601 = new RegExp(`^(\\d{4})-(\\d{2})-(\\d{2})[t ]${TIME}(.*)$`, 'i');
+
+/** RFC 5322 §4.3, in hours. Military letters and unknown names are UTC, as it demands. */
+const ZONES: Readonly<Record<string, number>> = {
+  est: -5,
+  edt: -4,
+  cst: -6,
+  cdt: -5,
+  mst: -7,
+  mdt: -6,
+  pst: -8,
+  pdt: -7,
+  // Seen in practice.
+  bst: 1,
+  cet: 1,
+  cest: 2,
+  mez: 1,
+  mesz: 2,
+  eet: 2,
+  eest: 3,
+  msk: 3,
+  jst: 9,
+};
+
+/** A longer value is no date. */
+const MAX_DATE_CHARS = 200;
+
+/** Reads a date; null when it is none, or before 1970 or after 9999. */
+export function parseMessageDate(text: string): Date | null {
+  if (text.length > MAX_DATE_CHARS) return null;
+  const clean = withoutComments(text).replace(/\s+/g, ' ').trim();
+  const rfc = RFC_5322.exec(clean);
+  if (rfc !== null) {
+    const [, day = '', month = '', year = '', hour = '', minute = '', second, half, zone = ''] = rfc;
+    return toDate(toYear(year), toMonth(month), Number(day), [hour, minute, second, half], zone);
+  }
+  const iso = ISO_8601.exec(clean);
+  if (iso !== null) {
+    const [, year = '', month = '', day = '', hour = '', minute = '', second, half, zone = ''] = iso;
+    return toDate(Number(year), Number(month) - 1, Number(day), [hour, minute, second, half], zone);
+  }
+  const asctime = ASCTIME.exec(clean);
+  if (asctime === null) return null;
+  const [, month = '', day = '', hour = '', minute = '', second, half, zone = '', year = ''] = asctime;
+  return toDate(Number(year), toMonth(month), Number(day), [hour, minute, second, half], zone);
+}
+
+type Time = readonly [hour: string, minute: string, second: string | undefined, half: string | undefined];
+
+function toDate(year: number, month: number, day: number, time: Time, zone: string): Date | null {
+  const [hourText, minuteText, secondText, half] = time;
+  let hour = Number(hourText);
+  if (half !== undefined) hour = (hour % 12) + (half.toLowerCase() === 'pm' ? 12 : 0);
+  const minute = Number(minuteText);
+  // RFC 5322 §3.3 allows leap seconds.
+  const second = Math.min(Number(secondText ?? 0), 60);
+  if (month < 0 || month > 11 || day < 1 || hour > 24 || minute > 59) return null;
+  const utc = Date.UTC(year, month, day, hour, minute, second);
+  if (new Date(Date.UTC(year, month, day)).getUTCDate() !== day) return null;
+  const date = new Date(utc - toOffsetMinutes(zone) * 60_000);
+  return date.getTime() >= 0 && date.getUTCFullYear() <= 9999 ? date : null;
+}
+
+// RFC 5322 §4.3: two digits below 50 are of this century, other years of less than four digits of the last one.
+function toYear(text: string): number {
+  const year = Number(text);
+  if (text.length === 2) return year + (year < 50 ? 2000 : 1900);
+  return text.length === 3 ? year + 1900 : year;
+}
+
+function toMonth(name: string): number {
+  return MONTHS.indexOf(name.slice(0, 3).toLowerCase());
+}
+
+function toOffsetMinutes(zone: string): number {
+  const [, sign, hours, minutes] = /(?:^|[^\d])([+-])(\d{2}):?(\d{2})\b/.exec(zone) ?? [];
+  if (sign !== undefined) {
+    const offset = Number(hours) * 60 + Number(minutes);
+    // Beyond a day it is no zone.
+    if (offset >= 24 * 60) return 0;
+    return sign === '-' ? -offset : offset;
+  }
+  const name = /[a-z]+/i.exec(zone)?.[0].toLowerCase() ?? '';
+  return (Object.hasOwn(ZONES, name) ? (ZONES[name] ?? 0) : 0) * 60;
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\([^()]*\)/g, ' ').replace(/[()].*$/s, ' ');
+}

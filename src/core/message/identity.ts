@@ -1,0 +1,94 @@
+/**
+ * When two received messages are the same one ("One email, one record" of the design): same Message-ID, Date, From and
+ * subject, whatever folder or path they come by. A message without a Message-ID gets one made from its content.
+ */
+import { createHash } from 'node:crypto';
+import { addrSpec } from '../address/address.ts';
+import type { Address } from '../address/address.ts';
+import { fieldValues } from '../mime/header-fields.ts';
+import type { ParsedMessage } from '../mime/parsed-message.ts';
+import { toMessageId } from './message-id.ts';
+import type { MessageId } from './message-id.ts';
+
+/** What makes a message itself. */
+export interface MessageIdentity {
+  /** The one made up where the message has none. */
+  readonly messageId: MessageId;
+  /** As its header says, not as it was received; null when it has none. Milliseconds do not count. */
+  readonly date: Date | null;
+  /** Names and their order do not count. */
+  readonly from: readonly Address[];
+  /** Decoded; runs of white space count as one, since folding changes them. */
+  readonly subject: string;
+}
+
+/** Domain of Message-IDs made up here. RFC 2606 §2: nobody's, so that no real one can be the same. */
+const MADE_UP_DOMAIN = 'missing-message-id.invalid';
+
+/** SHA-256 in lower-case hex, equal for two messages of one account exactly when they are the same. */
+export function identityKey(message: MessageIdentity): string {
+  return digest([
+    message.messageId,
+    secondsOf(message.date),
+    ...mailboxes(message.from),
+    spaced(message.subject),
+  ]);
+}
+
+/**
+ * A stable Message-ID for a message that has none: of its header fields that no path changes, and its body. Two
+ * copies get the same, by IMAP, LMTP or import, with CRLF or LF. Without a Date, the time at which the first server
+ * took the message (the lowest Received) tells repeats of the same notice apart.
+ */
+export function madeUpMessageId(message: ParsedMessage): MessageId {
+  const firstHop = message.date === null ? fieldValues(message.fields, 'received').at(-1) : undefined;
+  const hash = digest([
+    secondsOf(message.date),
+    spaced(firstHop ?? ''),
+    ...mailboxes(message.from),
+    'to',
+    ...mailboxes(message.to),
+    'cc',
+    ...mailboxes(message.cc),
+    'subject',
+    spaced(message.subject),
+    message.bodyDigest ?? '',
+  ]);
+  const id = toMessageId(`${hash}@${MADE_UP_DOMAIN}`);
+  if (id === null) throw new TypeError('a digest is always a Message-ID');
+  return id;
+}
+
+/** Whether madeUpMessageId made it: it must never stand in In-Reply-To or References of what we send. */
+export function isMadeUpMessageId(id: MessageId): boolean {
+  return id.endsWith(`@${MADE_UP_DOMAIN}`);
+}
+
+/** Identity of a parsed message, its Message-ID made up if need be. */
+export function identityOf(message: ParsedMessage): MessageIdentity {
+  return {
+    messageId: message.messageId ?? madeUpMessageId(message),
+    date: message.date,
+    from: message.from,
+    subject: message.subject,
+  };
+}
+
+function secondsOf(date: Date | null): string {
+  return date === null ? '' : String(Math.floor(date.getTime() / 1000));
+}
+
+function mailboxes(addresses: readonly Address[]): readonly string[] {
+  return addresses.map((address) => addrSpec(address).toLowerCase()).sort();
+}
+
+function spaced(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+/** Lengths stand before the values, so that no two lists give the same bytes. */
+function digest(values: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const value of values) hash.update(`${Buffer.byteLength(value)}:${value}`);
+  return hash.digest('hex');
+}

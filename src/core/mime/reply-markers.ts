@@ -1,0 +1,57 @@
+/**
+ * How mail programs mark what they quote, in the languages they speak. Collected from Outlook, Gmail, Apple Mail,
+ * Thunderbird, GMX, Yahoo and mobile programs. Patterns see one line of at most MAX_MARKER_CHARS characters, or a few
+ * joined ones, and none takes more than a few steps for each character.
+ */
+
+/** Longer lines are text. */
+export const MAX_MARKER_CHARS = 500;
+
+/** `-----Original Message-----`: everything below is quoted. */
+export const ORIGINAL_MESSAGE =
+  /^\s*[-_=]{2,}\s*(?:original (?:message|appointment)|reply message|ursprüngliche (?:nachricht|mail)|original-?nachricht|message d'origine|message original|mensaje original|mensagem original|messaggio originale|oorspronkelijk bericht|origineel bericht|oprindelig meddelelse|original ?meddelande|ursprungligt meddelande|opprinnelig melding|alkuperäinen viesti|wiadomość oryginalna|původní zpráva|исходное сообщение|eredeti üzenet|özgün ileti|邮件原件|原始邮件|元のメッセージ)\s*[-_=]{2,}\s*$/iu;
+
+/** From here on everything is what the sender passes on; it is kept. */
+export const FORWARDED =
+  /^\s*(?:[-_=]{2,}\s*(?:forwarded (?:message|by)|weitergeleitete nachricht|message (?:transféré|réexpédié)|mensaje reenviado|mensagem encaminhada|messaggio inoltrato|doorgestuurd bericht|vidarebefordrat meddelande|videresendt melding|przekazana wiadomość|пересылаемое сообщение)\b.*|(?:begin forwarded message|anfang der weitergeleiteten (?:nachricht|e-mail)|début du (?:message transféré|message réexpédié)|inicio del mensaje reenviado|inizio messaggio inoltrato|begin doorgestuurd bericht)\s*:)\s*$/iu;
+
+/** The verb of an attribution, `wrote`. */
+export const WROTE =
+  /(?:\b(?:wrote|writes|schrieb|geschrieben|a écrit|ecrit|escribió|escreveu|ha scritto|schreef|skrev|kirjoitti|napsal|şunu yazdı)|napisał|написал|пишет|пише|ezt írta|写道|寫道|のメール|님이 작성)/iu;
+
+/** How one begins: a word and a date in the languages of WROTE, or a date. A name may stand first too, see EMAIL. */
+export const ATTRIBUTION_START =
+  /^(?:(?:on|am|le|el|il|em|op|den|på|w dniu|dnia|dne|von|at|ma|ti|ke|to|pe|la|su)\b.*\d|\d{1,4}[-/.年])/iu;
+
+/** An address within an attribution. */
+export const EMAIL = /[^\s<>@]@[^\s<>@]/;
+
+/** A time or a year within an attribution. */
+export const TIME_OR_YEAR = /\d[:.h]\d{2}|\b(?:19|20)\d{2}\b/u;
+
+/** `2026-05-03 10:00 GMT+02:00 Max Muster <max@example.com>:`, as Gmail writes it in several languages. */
+export const DATED = /^(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}),? /u;
+
+/** Outlook's rule above its header block. */
+export const RULE = /^\s*_{10,}\s*$/;
+
+const label = (names: string): RegExp =>
+  new RegExp(`^\\s*[*_]{0,2}(?:${names})\\s?[*_]{0,2}\\s?[:：][*_]{0,2}(?:\\s|$)`, 'iu');
+
+/** The four fields of the header block that Outlook and others put above a quote. */
+export const BLOCK_FROM = label(
+  'From|Von|De|Da|Van|Fra|Från|Od|Lähettäjä|От|От кого|Feladó|Kimden|发件人|寄件者|差出人|보낸 사람',
+);
+export const BLOCK_REST: readonly RegExp[] = [
+  label(
+    'Sent|Date|Gesendet|Datum|Envoyé(?: le)?|Enviado(?: el| em)?|Enviada em|Fecha|Data|Inviato|Verzonden|Sendt|Dato|Skickat|Wysłano|Odesláno|Lähetetty|Päivämäärä|Отправлено|Дата|Küldve|Gönderilme|Gönderme Tarihi|Tarih|发送时间|日期|送信日時|日時|보낸 날짜',
+  ),
+  label('To|An|À|Para|A|Aan|Til|Till|Do|Komu|Vastaanottaja|Кому|Címzett|Kime|收件人|宛先|받는 사람'),
+  label(
+    'Subject|Betreff|Objet|Asunto|Assunto|Oggetto|Onderwerp|Emne|Ämne|Temat|Předmět|Aihe|Тема|Tárgy|Konu|主题|主旨|件名|제목',
+  ),
+];
+
+/** Lines that programs put below a text. */
+export const PROGRAM_SIGNATURE =
+  /^\s*(?:sent from (?:my |mail for |yahoo mail|outlook)|get outlook for |von meinem .{2,40} gesendet|gesendet (?:von|mit|mit der) |diese nachricht wurde von meinem .{2,60} gesendet|envoyé de(?:puis)? mon |enviado desde mi |enviado do meu |inviato da(?:l mio)? |verzonden vanaf mijn |skickat från min |sendt fra min |wysłane z |отправлено с )\S.{0,100}$/iu;

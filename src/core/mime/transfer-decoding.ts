@@ -1,0 +1,138 @@
+/**
+ * Content-Transfer-Encoding of received parts undone: RFC 2045 §6, in one piece or as a stream with bounded memory.
+ * Lenient: nothing makes it throw, and chunk borders leave no trace.
+ *
+ * Seen in practice, and accepted: base64 with foreign characters, padding in the midst (joined pieces) or missing;
+ * quoted-printable with bare `=`, lower-case digits, spaces at line ends and bare LF.
+ */
+import { MAX_TRAILING_SPACE_BYTES } from './limits.ts';
+
+/** How the bytes of a part travel; `identity` stands for 7bit, 8bit, binary and what nobody knows. */
+export type TransferEncoding = 'base64' | 'quoted-printable' | 'identity';
+
+interface Decoder {
+  /** What is decided so far. */
+  write(chunk: Buffer): Buffer;
+  end(): Buffer;
+}
+
+const EMPTY = Buffer.alloc(0);
+const [TAB, LF, CR, SPACE, EQUALS] = [0x09, 0x0a, 0x0d, 0x20, 0x3d];
+
+/** Decodes a whole body. */
+export function decodeTransfer(encoded: Buffer, encoding: TransferEncoding): Buffer {
+  if (encoding === 'identity') return encoded;
+  const decoder = createDecoder(encoding);
+  const body = decoder.write(encoded);
+  return Buffer.concat([body, decoder.end()]);
+}
+
+/** Decodes a body chunk by chunk, for example the range of an attachment read from a file. */
+export async function* decodeTransferStream(
+  chunks: AsyncIterable<Buffer>,
+  encoding: TransferEncoding,
+): AsyncGenerator<Buffer> {
+  const decoder = createDecoder(encoding);
+  for await (const chunk of chunks) {
+    const decoded = decoder.write(chunk);
+    if (decoded.length > 0) yield decoded;
+  }
+  const last = decoder.end();
+  if (last.length > 0) yield last;
+}
+
+function createDecoder(encoding: TransferEncoding): Decoder {
+  if (encoding === 'base64') return new Base64Decoder();
+  if (encoding === 'quoted-printable') return new QuotedPrintableDecoder();
+  return { write: (chunk) => chunk, end: () => EMPTY };
+}
+
+class Base64Decoder implements Decoder {
+  /** Up to three characters that are no whole group yet. */
+  #carry = '';
+
+  write(chunk: Buffer): Buffer {
+    // RFC 2045 §6.8: characters outside of the alphabet are ignored. URL-safe base64 (RFC 4648 §5) is read as well.
+    const clean = this.#carry + chunk.toString('latin1').replace(/[^A-Za-z0-9+/=_-]+/g, '');
+    if (!clean.includes('=')) return this.#decodeGroups(clean);
+    const pieces = clean.split(/=+/);
+    const last = pieces.pop() ?? '';
+    const decoded = pieces.map((piece) => Buffer.from(piece, 'base64'));
+    return Buffer.concat([...decoded, this.#decodeGroups(last)]);
+  }
+
+  end(): Buffer {
+    return Buffer.from(this.#carry, 'base64');
+  }
+
+  #decodeGroups(clean: string): Buffer {
+    const whole = clean.length - (clean.length % 4);
+    this.#carry = clean.slice(whole);
+    return Buffer.from(clean.slice(0, whole), 'base64');
+  }
+}
+
+class QuotedPrintableDecoder implements Decoder {
+  /** What can't be decided before more comes; at most about MAX_TRAILING_SPACE_BYTES. */
+  #carry: Buffer = EMPTY;
+
+  write(chunk: Buffer): Buffer {
+    return this.#decode(this.#carry.length === 0 ? chunk : Buffer.concat([this.#carry, chunk]), false);
+  }
+
+  end(): Buffer {
+    return this.#decode(this.#carry, true);
+  }
+
+  #decode(data: Buffer, isLast: boolean): Buffer {
+    const out = Buffer.allocUnsafe(data.length);
+    let to = 0;
+    let at = 0;
+    while (at < data.length) {
+      const byte = data[at] ?? 0;
+      const isSpace = byte === SPACE || byte === TAB;
+      if (!isSpace && byte !== EQUALS) {
+        out[to++] = byte;
+        at++;
+        continue;
+      }
+      const next = skipSpaces(data, at + 1);
+      const undecided = next >= data.length || (byte === EQUALS && endsInside(data, at, next));
+      if (undecided && !isLast && data.length - at <= MAX_TRAILING_SPACE_BYTES) break;
+      const endsLine = next >= data.length ? isLast : data[next] === LF || data[next] === CR;
+      if (isSpace) {
+        // RFC 2045 §6.7 (3): white space at the end of a line was added on the way.
+        if (!endsLine) to += data.copy(out, to, at, next);
+        at = next;
+      } else if (endsLine) {
+        // RFC 2045 §6.7 (5): a soft line break.
+        at = next + (data[next] === CR && data[next + 1] === LF ? 2 : 1);
+      } else {
+        const value = hexValue(data[at + 1]) * 16 + hexValue(data[at + 2]);
+        out[to++] = Number.isNaN(value) ? EQUALS : value;
+        at += Number.isNaN(value) ? 1 : 3;
+      }
+    }
+    this.#carry = Buffer.from(data.subarray(at));
+    return out.subarray(0, to);
+  }
+}
+
+/** Whether what follows a `=` may be cut: one hex digit, or the CR of a CRLF, is the last byte. */
+function endsInside(data: Buffer, at: number, next: number): boolean {
+  return (data[next] === CR && next === data.length - 1) || at + 2 >= data.length;
+}
+
+function skipSpaces(data: Buffer, from: number): number {
+  let at = from;
+  while (data[at] === SPACE || data[at] === TAB) at++;
+  return at;
+}
+
+/** NaN for what is no hexadecimal digit. */
+function hexValue(byte: number | undefined): number {
+  if (byte === undefined) return Number.NaN;
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : Number.NaN;
+}
