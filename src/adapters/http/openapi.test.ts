@@ -49,12 +49,16 @@ describe('the OpenAPI document', () => {
     expect(operations.sort()).toEqual([
       'get /api/attachments/{id}',
       'get /api/customer/{customerId}/emails',
+      'get /api/emails',
       'get /api/emails/{id}',
       'get /api/emails/{id}/raw',
       'get /api/health',
       'get /api/health/ready',
       'get /api/openapi.json',
       'get /api/thread/{threadId}',
+      'post /api/emails/{id}/cancel',
+      'post /api/emails/{id}/resolve',
+      'post /api/emails/{id}/retry',
       'post /api/send',
     ]);
   });
