@@ -14,8 +14,8 @@ const MAIN = env['CRASH_MAIN'] ?? fileURLToPath(new URL('../../dist/main.js', im
 const ROUNDS = Number(env['CRASH_ROUNDS'] ?? 4);
 const FROM = Number(env['CRASH_FROM'] ?? 1);
 const SEEDS = env['CRASH_SEED'] === undefined ? [1, Date.now() % 1_000_000] : [Number(env['CRASH_SEED'])];
-const SETUPS = (['embedded', 'external'] as const).filter((setup) =>
-  [undefined, 'both', setup].includes(env['CRASH_SETUP']),
+const SETUPS = (['embedded', 'external', 'four'] as const).filter((setup) =>
+  env['CRASH_SETUP'] === undefined ? setup !== 'four' : ['all', setup].includes(env['CRASH_SETUP']),
 );
 /** Every so many rounds the services are ended in order and their disks are looked through. */
 const AUDIT_EVERY = 4;

@@ -1,10 +1,12 @@
 /** One round: load, faults at random moments, heal, wait until everything is stored, check. */
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '../helpers/wait-until.ts';
 import { checkApi } from './check-api.ts';
 import { checkEvidence, type EmailRow, FINAL, type Findings, tokenOf } from './check.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { Load } from './load.ts';
+import { findByCommand } from './processes.ts';
 import { createRandom, type Random } from './random.ts';
 import type { LedgerLine } from './smtp-counter.ts';
 import { healWorld, type World } from './world.ts';
@@ -59,15 +61,18 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
     ...faults.map((fault) => inject(world, fault, random, loadMs, found, kills)),
   ]);
   for (const node of world.nodes) node.measureMemory();
-  lap('load');
+  lap('faults');
   await Promise.all([load.stop(), healWorld(world, random)]);
-  lap('heal');
+  lap('load and heal');
   const accepted: LedgerLine[] = [];
   found.push(...(await waitDrained(world, prefix, load, accepted)));
   await load.repeatKeyed();
   found.push(...(await waitDrained(world, prefix, load, accepted)));
   lap('drain');
-  if (options.audit) found.push(...(await audit(world)));
+  if (options.audit) {
+    found.push(...(await audit(world)));
+    lap('audit');
+  }
   // A message that comes after all this was sent by nobody's wish.
   accepted.push(...(await world.smtp.readNew()));
   const rows = await readRows(world, prefix);
@@ -184,6 +189,11 @@ async function audit(world: World): Promise<readonly string[]> {
     const exit = await node.terminate();
     if (exit !== null && exit.code !== 0)
       found.push(`I6 ${node.name} ended with code ${exit.code} when idle`);
+    if (world.setup === 'embedded') {
+      for (const { command } of findByCommand(join(node.dataDir, 'postgres'))) {
+        found.push(`I7 still running after SIGTERM: ${command}`);
+      }
+    }
     for (const leftover of await node.listLeftovers()) found.push(`I5 left behind: ${leftover}`);
     if (!(await node.start())) throw new Error(`${node.name} does not start after an ordered end`);
   }

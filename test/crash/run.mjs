@@ -1,5 +1,5 @@
 /**
- * The long form of the crash test, by hand: `npm run crash -- --rounds 300 --seed 7 --setup embedded|external|both`.
+ * The long form of the crash test, by hand: `npm run crash -- --rounds 300 --seed 7 --setup embedded|external|four|all`.
  * `--from` begins with a later round of the seed; `--main` names another built program than dist/main.js.
  */
 import { spawnSync } from 'node:child_process';
@@ -9,7 +9,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '300' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    setup: { type: 'string', default: 'both' },
+    setup: { type: 'string', default: 'all' },
     from: { type: 'string', default: '1' },
     main: { type: 'string', default: '' },
   },

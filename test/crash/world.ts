@@ -18,8 +18,15 @@ import { TcpProxy } from './tcp-proxy.ts';
 /**
  * `embedded`: one service with its own database server and files in its DATA_DIR.
  * `external`: two services with one database server and one S3 store, each behind a line that can break.
+ * `four`: the same with four services.
  */
-export type Setup = 'embedded' | 'external';
+export type Setup = 'embedded' | 'external' | 'four';
+
+const NODES: Readonly<Record<Setup, readonly string[]>> = {
+  embedded: ['one'],
+  external: ['one', 'two'],
+  four: ['one', 'two', 'three', 'four'],
+};
 
 /** Short, so that a round is short; long enough for a machine that has other work to do. */
 const TIMEOUTS = {
@@ -69,7 +76,7 @@ export async function createWorld(setup: Setup, main: string): Promise<World> {
   smtpLine.target = { host: '127.0.0.1', port: smtp.port };
   cleanups.push(() => smtpLine.stop());
 
-  const outside = setup === 'external' ? await startOutside(temp.path, cleanups) : null;
+  const outside = setup === 'embedded' ? null : await startOutside(temp.path, cleanups);
   const env = {
     ...TIMEOUTS,
     ...outside?.env,
@@ -77,7 +84,7 @@ export async function createWorld(setup: Setup, main: string): Promise<World> {
     MAIL_FROM: 'Firma <firma@example.com>',
   };
   const nodes: ServiceNode[] = [];
-  for (const name of setup === 'external' ? ['one', 'two'] : ['one']) {
+  for (const name of NODES[setup]) {
     const dataDir = join(temp.path, name);
     await mkdir(dataDir);
     const logFile = process.env['CRASH_LOG'] ?? join(temp.path, `${name}.log`);
@@ -151,7 +158,7 @@ export async function healWorld(world: World, random: Random): Promise<void> {
   for (const line of [world.smtpLine, world.databaseLine, world.storageLine]) {
     line?.heal(random.chance(0.5));
   }
-  if (world.setup === 'external') await world.database.waitReady();
+  if (world.setup !== 'embedded') await world.database.waitReady();
   for (const node of world.nodes) {
     node.signal('SIGCONT');
     if (!node.alive && !(await node.start()))
