@@ -37,7 +37,11 @@ async function run(): Promise<void> {
       },
       'email-worker is ready',
     );
+    let stopping = false;
     const stop = (signal: string) => {
+      // Whoever asks twice does not want to wait. Nothing is lost: the next start takes up what was left.
+      if (stopping) process.exit(1);
+      stopping = true;
       logger.info({ signal }, 'email-worker is stopping');
       void service.stop().then(() => process.exit(0));
     };

@@ -13,29 +13,25 @@ import { createHttpApp, type HttpApp } from './adapters/http/app.ts';
 import { LmdbAttempts } from './adapters/journal/lmdb-attempts.ts';
 import { LmdbJournal } from './adapters/journal/lmdb-journal.ts';
 import { createSpool } from './adapters/journal/spool.ts';
-import { startEmbeddedPostgres } from './adapters/postgres/embedded/server.ts';
 import { createIdempotencyKeys } from './adapters/postgres/idempotency-keys.ts';
 import { createMessageStore } from './adapters/postgres/message-store.ts';
-import { migrateToLatest } from './adapters/postgres/migrate.ts';
-import { createKysely, createPool } from './adapters/postgres/pool.ts';
 import { createSendOperations } from './adapters/postgres/send-operations.ts';
 import { createSendQueue } from './adapters/postgres/send-queue.ts';
-import { createOutboxTransport } from './adapters/smtp-out/outbox-transport.ts';
-import { createSmtpTransport } from './adapters/smtp-out/smtp-transport.ts';
-import { parseSmtpUrl, type SmtpOptions } from './adapters/smtp-out/smtp-url.ts';
 import type { Application } from './app/application.ts';
 import { checkReadiness } from './app/check-readiness.ts';
 import { createKeyWork } from './app/idempotency.ts';
 import { createPendingSends } from './app/pending-sends.ts';
-import type { Account, IdSource, Logger, Transport } from './app/ports.ts';
+import type { Account, IdSource, Logger } from './app/ports.ts';
 import { createOperations } from './app/operate-sends.ts';
 import type { RetryPolicy } from './app/queue-ports.ts';
 import { createReads } from './app/read-emails.ts';
 import { sendMessage } from './app/send-message.ts';
 import { sendOnce, type SendOncePorts } from './app/send-once.ts';
 import { createKeySettlement } from './app/settle-keys.ts';
-import { ConfigError, type Config } from './config.ts';
+import type { Config } from './config.ts';
 import type { RateLimit } from './core/delivery/rate-window.ts';
+import { createTransports } from './create-transports.ts';
+import { openDatabase } from './open-database.ts';
 import { startJournalReplayer } from './worker/journal-replayer.ts';
 import { startKeyCleaner } from './worker/key-cleaner.ts';
 import { startKeySettler } from './worker/key-settler.ts';
@@ -80,42 +76,23 @@ async function startParts(
   const madeSecret = config.apiSecrets.length > 0 ? null : await loadOrCreateSecret(dataDir);
   const secrets = madeSecret === null ? config.apiSecrets : [madeSecret.secret];
 
-  const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir, logger }) : null;
-  if (embedded !== null) teardown.push(() => embedded.stop());
-  const pool = createPool({
-    connection: embedded?.connection ?? config.databaseUrl ?? '',
-    maxConnections: config.databasePoolSize,
-    connectTimeoutMs: config.databaseConnectTimeoutMs,
-    statementTimeoutMs: config.databaseStatementTimeoutMs,
-    logger,
-  });
-  teardown.push(() => pool.end());
-  const db = createKysely(pool);
-  await migrateToLatest(pool, db);
-  const store = createMessageStore(pool, db);
-
+  // What may be wrong with the configuration is found before anything large is started.
+  const transports = createTransports(config, logger);
+  teardown.push(() => transports.close());
   const blobs = await createBlobStore({
     url: config.blobUrl,
     folder: path.join(dataDir, 'files'),
     credentials: config.s3Credentials,
   });
   teardown.push(() => blobs.close());
+  const { pool, db } = await openDatabase(config, logger, teardown);
+  const store = createMessageStore(pool, db);
 
   const spool = createSpool(path.join(dataDir, 'spool'));
   const journal = await LmdbJournal.open({ folder: path.join(dataDir, 'journal'), spool, logger });
   teardown.push(() => journal.close());
   const attempts = await LmdbAttempts.open({ folder: path.join(dataDir, 'attempts'), logger });
   teardown.push(() => attempts.close());
-
-  const { transports, connections } = createTransports(config, logger);
-  teardown.push(async () => {
-    await Promise.all([...transports.values()].map((transport) => transport.close()));
-  });
-  const transportOf = (accountId: string): Transport => {
-    const transport = transports.get(accountId);
-    if (transport === undefined) throw new Error(`no transport for account ${accountId}`);
-    return transport;
-  };
 
   const pending = createPendingSends();
   const clock = () => new Date();
@@ -132,12 +109,12 @@ async function startParts(
       clock,
       blobs,
       spool,
-      transportOf,
+      transportOf: transports.of,
       logger,
     },
     {
       ...config.queue,
-      accounts: config.accounts.map(({ id, rate }) => ({ id, rate, slots: slotsOf(connections.get(id)) })),
+      accounts: config.accounts.map(({ id, rate }) => ({ id, rate, slots: transports.queueSlotsOf(id) })),
     },
   );
   teardown.push(() => sendQueue.stop());
@@ -151,7 +128,7 @@ async function startParts(
     blobs,
     journal,
     pending,
-    transportOf,
+    transportOf: transports.of,
     clock,
     logger,
     accounts: new Map(config.accounts.map(({ id, from }): [string, Account] => [id, { id, from }])),
@@ -177,9 +154,7 @@ async function startParts(
       checkReadiness({
         database: () => store.check(),
         storage: () => blobs.check(),
-        smtp: async () => {
-          for (const transport of transports.values()) await transport.verify();
-        },
+        smtp: () => transports.verify(),
       }),
   };
 
@@ -215,53 +190,10 @@ async function startParts(
 
 const IDS: IdSource = { uuid: () => uuidv7(), randomBytes };
 
-interface Transports {
-  readonly transports: ReadonlyMap<string, Transport>;
-  /** Of each account, how many messages may be handed over at the same time. */
-  readonly connections: ReadonlyMap<string, number>;
-}
-
-function createTransports(config: Config, logger: Logger): Transports {
-  const transports = new Map<string, Transport>();
-  const connections = new Map<string, number>();
-  for (const { id, smtpUrl } of config.accounts) {
-    if (smtpUrl === null) {
-      const outbox = path.join(config.dataDir, 'outbox');
-      logger.warn(
-        { accountId: id, outbox },
-        'no SMTP_URL is set: emails are written to the outbox folder and delivered to nobody',
-      );
-      transports.set(id, createOutboxTransport(outbox));
-      connections.set(id, config.smtp.maxConnections);
-    } else {
-      const options = readSmtpUrl(id, smtpUrl, config);
-      transports.set(id, createSmtpTransport({ ...options, logger }));
-      connections.set(id, options.maxConnections);
-    }
-  }
-  return { transports, connections };
-}
-
-/** A fifth of the connections, and at least one, is left to synchronous sends: they never wait for a full queue. */
-function slotsOf(connections = 1): number {
-  return Math.max(1, Math.min(connections - 1, Math.floor(connections * 0.8)));
-}
-
 function createRateOf({ accounts }: Config): (accountId: string) => RateLimit | null {
   const limited = accounts.filter(({ rate }) => rate.perMinute !== null || rate.perDay !== null);
   const rates = new Map(limited.map(({ id, rate }): [string, RateLimit] => [id, rate]));
   return (accountId) => rates.get(accountId) ?? null;
-}
-
-function readSmtpUrl(accountId: string, smtpUrl: string, config: Config): SmtpOptions {
-  try {
-    return parseSmtpUrl(smtpUrl, config.smtp);
-  } catch (error) {
-    throw new ConfigError(
-      `SMTP_URL of account ${accountId}`,
-      error instanceof Error ? error.message : String(error),
-    );
-  }
 }
 
 /** Requests under way may finish; after the deadline their connections are cut. */

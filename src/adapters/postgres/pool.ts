@@ -12,23 +12,27 @@ export interface PoolOptions {
   readonly maxConnections: number;
   /** How long to wait for a connection, in ms. */
   readonly connectTimeoutMs: number;
-  /** How long one statement may take, in ms; afterwards the server ends it. */
-  readonly statementTimeoutMs: number;
+  /** How long one statement may take, in ms; afterwards the server ends it. null: as long as it needs. */
+  readonly statementTimeoutMs: number | null;
   readonly logger: Logger;
 }
 
 export function createPool(options: PoolOptions): pg.Pool {
-  const { connection } = options;
+  const { connection, statementTimeoutMs } = options;
   const pool = new pg.Pool({
     ...(typeof connection === 'string' ? { connectionString: connection } : connection),
     Client: Connection,
     application_name: 'email-worker',
     max: options.maxConnections,
     connectionTimeoutMillis: options.connectTimeoutMs,
-    statement_timeout: options.statementTimeoutMs,
-    // The client gives up a little later than the server, for when the server itself is gone without a word.
-    query_timeout: options.statementTimeoutMs + 2000,
-    idle_in_transaction_session_timeout: options.statementTimeoutMs,
+    ...(statementTimeoutMs === null
+      ? {}
+      : {
+          statement_timeout: statementTimeoutMs,
+          // The client gives up a little later than the server, for when the server itself is gone without a word.
+          query_timeout: statementTimeoutMs + 2000,
+          idle_in_transaction_session_timeout: statementTimeoutMs,
+        }),
     keepAlive: true,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.

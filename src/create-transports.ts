@@ -1,0 +1,68 @@
+/** A part of the composition root: how each account hands its mail over. */
+import path from 'node:path';
+import { createOutboxTransport } from './adapters/smtp-out/outbox-transport.ts';
+import { createSmtpTransport } from './adapters/smtp-out/smtp-transport.ts';
+import { parseSmtpUrl, type SmtpOptions } from './adapters/smtp-out/smtp-url.ts';
+import type { Logger, Transport } from './app/ports.ts';
+import { ConfigError, type Config } from './config.ts';
+
+export interface Transports {
+  /** Throws for an account that is not configured. */
+  of(accountId: string): Transport;
+  /** How many messages of the account the queue may hand over at the same time. */
+  queueSlotsOf(accountId: string): number;
+  /** Connects to every mail server without sending; throws when one is away. */
+  verify(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Connects to nobody yet. Throws ConfigError. */
+export function createTransports(config: Config, logger: Logger): Transports {
+  const transports = new Map<string, Transport>();
+  const connections = new Map<string, number>();
+  for (const { id, smtpUrl } of config.accounts) {
+    if (smtpUrl === null) {
+      const outbox = path.join(config.dataDir, 'outbox');
+      logger.warn(
+        { accountId: id, outbox },
+        'no SMTP_URL is set: emails are written to the outbox folder and delivered to nobody',
+      );
+      transports.set(id, createOutboxTransport(outbox));
+      connections.set(id, config.smtp.maxConnections);
+    } else {
+      const options = readSmtpUrl(id, smtpUrl, config);
+      transports.set(id, createSmtpTransport({ ...options, logger }));
+      connections.set(id, options.maxConnections);
+    }
+  }
+  return {
+    of(accountId) {
+      const transport = transports.get(accountId);
+      if (transport === undefined) throw new Error(`no transport for account ${accountId}`);
+      return transport;
+    },
+    queueSlotsOf: (accountId) => slotsOf(connections.get(accountId)),
+    async verify() {
+      await Promise.all([...transports.values()].map((transport) => transport.verify()));
+    },
+    async close() {
+      await Promise.all([...transports.values()].map((transport) => transport.close()));
+    },
+  };
+}
+
+/** A fifth of the connections, and at least one, is left to synchronous sends: they never wait for a full queue. */
+function slotsOf(connections = 1): number {
+  return Math.max(1, Math.min(connections - 1, Math.floor(connections * 0.8)));
+}
+
+function readSmtpUrl(accountId: string, smtpUrl: string, config: Config): SmtpOptions {
+  try {
+    return parseSmtpUrl(smtpUrl, config.smtp);
+  } catch (error) {
+    throw new ConfigError(
+      `SMTP_URL of account ${accountId}`,
+      error instanceof Error ? error.message : String(error),
+    );
+  }
+}
