@@ -2,7 +2,7 @@
  * A private Postfix and a private Dovecot for end-to-end tests: their own folder, high ports of 127.0.0.1, no trace
  * left behind. Postfix takes mail for alice and bob of example.test and hands it by LMTP to Dovecot, which shows it
  * by IMAP. Needs root, as both servers change to users of their own, and the packages of
- * .ci/install-mail-servers.sh.
+ * .ci/install-servers.sh.
  */
 import { execFileSync } from 'node:child_process';
 import { accessSync } from 'node:fs';
@@ -45,7 +45,7 @@ function mailServersAvailable(): string | null {
     try {
       accessSync(file);
     } catch {
-      return `${file} is missing: run .ci/install-mail-servers.sh`;
+      return `${file} is missing: run .ci/install-servers.sh`;
     }
   }
   const version = execFileSync(DOVECOT, ['--version']).toString().trim();

@@ -34,6 +34,8 @@ export interface ServiceProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Default: a new temporary folder. */
   readonly dataDir?: string;
+  /** Gets the log lines; for what happens before the service is ready. */
+  readonly log?: string[];
 }
 
 /** Starts the service and waits until it is ready. Throws with its log when it ends before that. */
@@ -51,7 +53,7 @@ export async function startServiceProcess(options: ServiceProcessOptions = {}): 
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: dataDir,
   });
-  const log: string[] = [];
+  const log = options.log ?? [];
   child.stderr.on('data', (chunk: Buffer) => log.push(chunk.toString()));
   const lines = createInterface({ input: child.stdout });
   const exited = once(child, 'exit');

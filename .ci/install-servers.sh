@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Postfix and Dovecot for the end-to-end tests (Debian, Ubuntu). Only the programs are used: the tests start their own
+# Postfix, Dovecot and PostgreSQL for the end-to-end tests (Debian, Ubuntu). Only the programs are used: the tests start their own
 # instances in a temporary folder. Does nothing when they are there already.
 set -euo pipefail
 
 missing=()
-for package in postfix dovecot-imapd dovecot-lmtpd; do
+for package in postfix dovecot-imapd dovecot-lmtpd postgresql; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
 done
 if [ ${#missing[@]} -eq 0 ]; then
