@@ -22,7 +22,7 @@ module.exports = {
       from: { path: '^src/adapters/([^/]+)/', pathNot: '\\.test\\.ts$' },
       to: { path: '^src/', pathNot: ['^src/adapters/$1/', '^src/app/', '^src/core/'] },
     },
-    only('config-imports-only-core', '^src/config\\.ts$', ['^src/core/', '^src/app/']),
+    only('config-imports-only-core', '^src/config[a-z-]*\\.ts$', ['^src/core/', '^src/app/']),
     {
       name: 'core-does-no-io',
       severity: 'error',

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigError, formatVariables, loadConfig, VARIABLES } from './config.ts';
+import { formatVariables, loadConfig, VARIABLES } from './config.ts';
+import { ConfigError } from './config-error.ts';
 
 const load = (env: Record<string, string>) => loadConfig(env, '/srv');
 

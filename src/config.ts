@@ -2,11 +2,10 @@
  * Configuration: the only reader of the environment. Every variable is declared once, in VARIABLES, with its meaning
  * and default; `--help` and docs/configuration.md are made from that table.
  */
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseAddressList } from './core/address/address-list.ts';
-import type { Address } from './core/address/address.ts';
-import type { RateLimit } from './core/delivery/rate-window.ts';
+import { readAccounts, type AccountConfig } from './config-accounts.ts';
+import { ConfigError } from './config-error.ts';
+import { readUrl } from './config-values.ts';
 import { DEFAULT_RETRY_SCHEDULE, type RetrySchedule } from './core/delivery/retry-schedule.ts';
 
 export interface Variable {
@@ -148,14 +147,6 @@ export const VARIABLES = [
 
 type VariableName = (typeof VARIABLES)[number]['name'];
 
-export interface AccountConfig {
-  readonly id: string;
-  readonly from: Address;
-  /** null: the outbox folder. */
-  readonly smtpUrl: string | null;
-  readonly rate: RateLimit;
-}
-
 export interface Config {
   readonly port: number;
   readonly host: string;
@@ -190,15 +181,6 @@ export interface Config {
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const MIN_SECRET_LENGTH = 16;
-const ACCOUNT_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
-
-/** A variable has a value that can't be used. The message names it and never shows a secret. */
-export class ConfigError extends Error {
-  constructor(variable: string, reason: string) {
-    super(`${variable}: ${reason}`);
-    this.name = 'ConfigError';
-  }
-}
 
 /** Reads the environment; an empty variable counts as absent. Throws ConfigError. */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>, cwd: string): Config {
@@ -250,8 +232,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, cw
   });
 }
 
-type Get = (name: VariableName) => string | null;
-
 function readSecrets(text: string | null): readonly string[] {
   if (text === null) return [];
   const secrets = text.split(',').map((secret) => secret.trim());
@@ -266,18 +246,6 @@ function readSecrets(text: string | null): readonly string[] {
   return secrets;
 }
 
-function readUrl(name: string, text: string | null, protocols: readonly string[]): string | null {
-  if (text === null) return null;
-  const protocol = URL.canParse(text) ? new URL(text).protocol : null;
-  if (protocol === null || !protocols.includes(protocol)) {
-    throw new ConfigError(
-      name,
-      `must be an address that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`,
-    );
-  }
-  return text;
-}
-
 function readCredentials(
   accessKeyId: string | null,
   secretAccessKey: string | null,
@@ -290,23 +258,9 @@ function readCredentials(
   return { accessKeyId, secretAccessKey };
 }
 
-function readFrom(variable: string, text: string): Address {
-  let addresses: readonly Address[];
-  try {
-    addresses = parseAddressList(text, 'from');
-  } catch {
-    throw new ConfigError(variable, 'is not an email address');
-  }
-  const [address, ...others] = addresses;
-  if (address === undefined || others.length > 0)
-    throw new ConfigError(variable, 'must be one email address');
-  return address;
-}
-
 /** A year, in hours: beyond it a typing error is likelier than a wish. */
 const MAX_GIVE_UP_HOURS = 8760;
 const MAX_RETRY_DELAY_S = 7 * 86_400;
-const MAX_RATE = 1_000_000_000;
 
 function readRetrySchedule(delays: string | null, giveUp: string | null): RetrySchedule {
   const number = (name: VariableName, text: string, max: number): number => {
@@ -324,101 +278,6 @@ function readRetrySchedule(delays: string | null, giveUp: string | null): RetryS
         ? DEFAULT_RETRY_SCHEDULE.giveUpAfterMs
         : Math.ceil(number('SEND_GIVE_UP_HOURS', giveUp, MAX_GIVE_UP_HOURS) * 3_600_000),
   };
-}
-
-/** Text from the environment, a number from the accounts file. */
-function readRate(where: string, value: unknown): number | null {
-  if (value === undefined || value === null) return null;
-  const rate = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
-  if (typeof rate !== 'number' || !Number.isInteger(rate) || rate < 1 || rate > MAX_RATE) {
-    throw new ConfigError(where, `must be a whole number from 1 to ${MAX_RATE}`);
-  }
-  return rate;
-}
-
-const ACCOUNT_FIELDS = new Set(['id', 'from', 'smtp_url', 'rate_per_minute', 'rate_per_day']);
-const SMTP_PROTOCOLS = ['smtp:', 'smtps:'];
-
-function readAccounts(
-  env: Readonly<Record<string, string | undefined>>,
-  cwd: string,
-  get: Get,
-): Config['accounts'] {
-  const file = get('ACCOUNTS_FILE');
-  if (file === null) {
-    return [
-      {
-        id: 'default',
-        from: readFrom('MAIL_FROM', get('MAIL_FROM') ?? 'email-worker <noreply@localhost>'),
-        smtpUrl: readUrl('SMTP_URL', get('SMTP_URL'), SMTP_PROTOCOLS),
-        rate: {
-          perMinute: readRate('SMTP_RATE_PER_MINUTE', get('SMTP_RATE_PER_MINUTE')),
-          perDay: readRate('SMTP_RATE_PER_DAY', get('SMTP_RATE_PER_DAY')),
-        },
-      },
-    ];
-  }
-  for (const name of ['MAIL_FROM', 'SMTP_URL', 'SMTP_RATE_PER_MINUTE', 'SMTP_RATE_PER_DAY'] as const) {
-    if (get(name) !== null)
-      throw new ConfigError(name, 'has no effect beside ACCOUNTS_FILE; put it into that file');
-  }
-  const [first, ...others] = parseAccounts(readAccountsFile(path.resolve(cwd, file)), env);
-  if (first === undefined) throw new ConfigError('ACCOUNTS_FILE', 'must hold at least one account');
-  return [first, ...others];
-}
-
-function readAccountsFile(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw new ConfigError('ACCOUNTS_FILE', error instanceof SyntaxError ? 'is not JSON' : 'can not be read');
-  }
-}
-
-function parseAccounts(
-  json: unknown,
-  env: Readonly<Record<string, string | undefined>>,
-): readonly AccountConfig[] {
-  if (!Array.isArray(json)) throw new ConfigError('ACCOUNTS_FILE', 'must hold an array of accounts');
-  const ids = new Set<string>();
-  return json.map((entry: unknown, index): AccountConfig => {
-    const where = `ACCOUNTS_FILE, account ${index + 1}`;
-    if (typeof entry !== 'object' || entry === null) throw new ConfigError(where, 'must be an object');
-    const fields: Record<string, unknown> = { ...entry };
-    const unknown = Object.keys(fields).find((name) => !ACCOUNT_FIELDS.has(name));
-    if (unknown !== undefined) throw new ConfigError(where, `has the unknown field ${unknown}`);
-    const { id, from, smtp_url: smtpUrl } = fields;
-    if (typeof id !== 'string' || !ACCOUNT_ID.test(id)) {
-      throw new ConfigError(where, 'id must be lower-case letters, digits, - and _, at most 63');
-    }
-    if (ids.has(id)) throw new ConfigError(where, `id ${id} is taken`);
-    ids.add(id);
-    if (typeof from !== 'string') throw new ConfigError(where, 'from is missing');
-    if (smtpUrl !== undefined && typeof smtpUrl !== 'string')
-      throw new ConfigError(where, 'smtp_url must be text');
-    return {
-      id,
-      from: readFrom(`${where}, from`, expand(from, env, where)),
-      smtpUrl: readUrl(
-        `${where}, smtp_url`,
-        smtpUrl === undefined ? null : expand(smtpUrl, env, where),
-        SMTP_PROTOCOLS,
-      ),
-      rate: {
-        perMinute: readRate(`${where}, rate_per_minute`, fields['rate_per_minute']),
-        perDay: readRate(`${where}, rate_per_day`, fields['rate_per_day']),
-      },
-    };
-  });
-}
-
-/** Secrets stand in the environment, not in the file. */
-function expand(text: string, env: Readonly<Record<string, string | undefined>>, where: string): string {
-  return text.replace(/\$\{(\w+)\}/g, (_, name: string) => {
-    const value = env[name];
-    if (value === undefined) throw new ConfigError(where, `the environment variable ${name} is not set`);
-    return value;
-  });
 }
 
 /** The table of variables for `--help`. */

@@ -4,7 +4,8 @@ import { createOutboxTransport } from './adapters/smtp-out/outbox-transport.ts';
 import { createSmtpTransport } from './adapters/smtp-out/smtp-transport.ts';
 import { parseSmtpUrl, type SmtpOptions } from './adapters/smtp-out/smtp-url.ts';
 import type { Logger, Transport } from './app/ports.ts';
-import { ConfigError, type Config } from './config.ts';
+import type { Config } from './config.ts';
+import { ConfigError } from './config-error.ts';
 
 export interface Transports {
   /** Throws for an account that is not configured. */

@@ -2,8 +2,10 @@
 /** The long-running process: read the configuration, start, stop on a signal. */
 import { parseArgs } from 'node:util';
 import { createLogger } from './adapters/telemetry/logger.ts';
-import { ConfigError, formatVariables, loadConfig } from './config.ts';
-import { startService } from './service.ts';
+import { formatVariables, loadConfig } from './config.ts';
+import { ConfigError } from './config-error.ts';
+import type { Logger } from './app/ports.ts';
+import { startService, type Service } from './service.ts';
 
 const HELP = `email-worker: sends, records and threads a company's email over HTTP and JSON.
 
@@ -27,7 +29,9 @@ async function run(): Promise<void> {
   try {
     const config = loadConfig(process.env, process.cwd());
     logger = createLogger(config.logLevel);
-    const service = await startService(config, logger);
+    const starting = startService(config, logger);
+    stopOnSignal(starting, logger);
+    const service = await starting;
     logger.info(
       {
         url: service.url,
@@ -37,21 +41,28 @@ async function run(): Promise<void> {
       },
       'email-worker is ready',
     );
-    let stopping = false;
-    const stop = (signal: string) => {
-      // Whoever asks twice does not want to wait. Nothing is lost: the next start takes up what was left.
-      if (stopping) process.exit(1);
-      stopping = true;
-      logger.info({ signal }, 'email-worker is stopping');
-      void service.stop().then(() => process.exit(0));
-    };
-    process.on('SIGTERM', stop);
-    process.on('SIGINT', stop);
   } catch (err) {
     if (err instanceof ConfigError) process.stderr.write(`${err.message}\n`);
     else logger.error({ err }, 'email-worker could not start');
     process.exitCode = 1;
   }
+}
+
+/** From the beginning of the start: a stop in the midst of it waits for its end, as there is much to take down. */
+function stopOnSignal(starting: Promise<Service>, logger: Logger): void {
+  let stopping = false;
+  const stop = (signal: string) => {
+    // Whoever asks twice does not want to wait. Nothing is lost: the next start takes up what was left.
+    if (stopping) process.exit(1);
+    stopping = true;
+    logger.info({ signal }, 'email-worker is stopping');
+    void starting
+      // A start that failed has taken down what it had started.
+      .then((service) => service.stop())
+      .finally(() => process.exit());
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
 }
 
 /** Variables that are set already win over the file. */

@@ -1,0 +1,117 @@
+/** Reads the accounts: one from the environment, or several from a file. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { ConfigError } from './config-error.ts';
+import { readFrom, readUrl } from './config-values.ts';
+import type { Address } from './core/address/address.ts';
+import type { RateLimit } from './core/delivery/rate-window.ts';
+
+export interface AccountConfig {
+  readonly id: string;
+  readonly from: Address;
+  /** null: the outbox folder. */
+  readonly smtpUrl: string | null;
+  readonly rate: RateLimit;
+}
+
+type AccountVariable =
+  'ACCOUNTS_FILE' | 'MAIL_FROM' | 'SMTP_URL' | 'SMTP_RATE_PER_MINUTE' | 'SMTP_RATE_PER_DAY';
+
+const ACCOUNT_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+const MAX_RATE = 1_000_000_000;
+
+/** Text from the environment, a number from the accounts file. */
+function readRate(where: string, value: unknown): number | null {
+  if (value === undefined || value === null) return null;
+  const rate = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
+  if (typeof rate !== 'number' || !Number.isInteger(rate) || rate < 1 || rate > MAX_RATE) {
+    throw new ConfigError(where, `must be a whole number from 1 to ${MAX_RATE}`);
+  }
+  return rate;
+}
+
+const ACCOUNT_FIELDS = new Set(['id', 'from', 'smtp_url', 'rate_per_minute', 'rate_per_day']);
+const SMTP_PROTOCOLS = ['smtp:', 'smtps:'];
+
+/** The accounts of ACCOUNTS_FILE, or the default one of the environment. */
+export function readAccounts(
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+  get: (name: AccountVariable) => string | null,
+): readonly [AccountConfig, ...AccountConfig[]] {
+  const file = get('ACCOUNTS_FILE');
+  if (file === null) {
+    return [
+      {
+        id: 'default',
+        from: readFrom('MAIL_FROM', get('MAIL_FROM') ?? 'email-worker <noreply@localhost>'),
+        smtpUrl: readUrl('SMTP_URL', get('SMTP_URL'), SMTP_PROTOCOLS),
+        rate: {
+          perMinute: readRate('SMTP_RATE_PER_MINUTE', get('SMTP_RATE_PER_MINUTE')),
+          perDay: readRate('SMTP_RATE_PER_DAY', get('SMTP_RATE_PER_DAY')),
+        },
+      },
+    ];
+  }
+  for (const name of ['MAIL_FROM', 'SMTP_URL', 'SMTP_RATE_PER_MINUTE', 'SMTP_RATE_PER_DAY'] as const) {
+    if (get(name) !== null)
+      throw new ConfigError(name, 'has no effect beside ACCOUNTS_FILE; put it into that file');
+  }
+  const [first, ...others] = parseAccounts(readAccountsFile(path.resolve(cwd, file)), env);
+  if (first === undefined) throw new ConfigError('ACCOUNTS_FILE', 'must hold at least one account');
+  return [first, ...others];
+}
+
+function readAccountsFile(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new ConfigError('ACCOUNTS_FILE', error instanceof SyntaxError ? 'is not JSON' : 'can not be read');
+  }
+}
+
+function parseAccounts(
+  json: unknown,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly AccountConfig[] {
+  if (!Array.isArray(json)) throw new ConfigError('ACCOUNTS_FILE', 'must hold an array of accounts');
+  const ids = new Set<string>();
+  return json.map((entry: unknown, index): AccountConfig => {
+    const where = `ACCOUNTS_FILE, account ${index + 1}`;
+    if (typeof entry !== 'object' || entry === null) throw new ConfigError(where, 'must be an object');
+    const fields: Record<string, unknown> = { ...entry };
+    const unknown = Object.keys(fields).find((name) => !ACCOUNT_FIELDS.has(name));
+    if (unknown !== undefined) throw new ConfigError(where, `has the unknown field ${unknown}`);
+    const { id, from, smtp_url: smtpUrl } = fields;
+    if (typeof id !== 'string' || !ACCOUNT_ID.test(id)) {
+      throw new ConfigError(where, 'id must be lower-case letters, digits, - and _, at most 63');
+    }
+    if (ids.has(id)) throw new ConfigError(where, `id ${id} is taken`);
+    ids.add(id);
+    if (typeof from !== 'string') throw new ConfigError(where, 'from is missing');
+    if (smtpUrl !== undefined && typeof smtpUrl !== 'string')
+      throw new ConfigError(where, 'smtp_url must be text');
+    return {
+      id,
+      from: readFrom(`${where}, from`, expand(from, env, where)),
+      smtpUrl: readUrl(
+        `${where}, smtp_url`,
+        smtpUrl === undefined ? null : expand(smtpUrl, env, where),
+        SMTP_PROTOCOLS,
+      ),
+      rate: {
+        perMinute: readRate(`${where}, rate_per_minute`, fields['rate_per_minute']),
+        perDay: readRate(`${where}, rate_per_day`, fields['rate_per_day']),
+      },
+    };
+  });
+}
+
+/** Secrets stand in the environment, not in the file. */
+function expand(text: string, env: Readonly<Record<string, string | undefined>>, where: string): string {
+  return text.replace(/\$\{(\w+)\}/g, (_, name: string) => {
+    const value = env[name];
+    if (value === undefined) throw new ConfigError(where, `the environment variable ${name} is not set`);
+    return value;
+  });
+}

@@ -1,0 +1,7 @@
+/** A variable has a value that can't be used. The message names it and never shows a secret. */
+export class ConfigError extends Error {
+  constructor(variable: string, reason: string) {
+    super(`${variable}: ${reason}`);
+    this.name = 'ConfigError';
+  }
+}
