@@ -2,7 +2,13 @@
 import type { Kysely } from 'kysely';
 import type { Pool, QueryResultRow } from 'pg';
 import { LISTED_STATES } from '../../core/delivery/states.ts';
-import type { EmailDetail, EmailSummary, MessageStore, StoredAttachment } from '../../app/ports.ts';
+import type {
+  CustomerEmailsQuery,
+  EmailDetail,
+  EmailSummary,
+  MessageStore,
+  StoredAttachment,
+} from '../../app/ports.ts';
 import type { PlacementFacts } from '../../core/thread/place-outbound.ts';
 import type { Database } from './database.ts';
 import { guard } from './pool.ts';
@@ -54,15 +60,8 @@ export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageSto
     },
 
     async listCustomerEmails(request): Promise<readonly EmailSummary[]> {
-      const rows = await query<SummaryRow>('customer-emails', CUSTOMER_EMAILS, [
-        request.customerId,
-        request.direction,
-        request.since,
-        request.until,
-        request.after?.date ?? null,
-        request.after?.id ?? null,
-        request.limit,
-      ]);
+      const { name, text, values } = customerEmails(request);
+      const rows = await query<SummaryRow>(name, text, values);
       return rows.map(toSummary);
     },
 
@@ -118,16 +117,36 @@ const READ_THREAD = `
   where t.id = ${THREAD}
   order by e.date, e.id`;
 
-const CUSTOMER_EMAILS = `
-  select ${SUMMARY}
-  from emails e
-  where e.customer_id = $1 and ${LISTED}
-    and ($2::text is null or e.direction = $2)
-    and ($3::timestamptz is null or e.date >= $3)
-    and ($4::timestamptz is null or e.date < $4)
-    and ($5::timestamptz is null or (e.date, e.id) < ($5, $6::uuid))
-  order by e.date desc, e.id desc
-  limit $7`;
+/**
+ * The text holds only the conditions that are asked for, and each such text is a statement of its own: a general one,
+ * with `$5 is null or …`, is soon planned for every case, and then reads all pages before the wanted one.
+ */
+function customerEmails({ customerId, direction, since, until, after, limit }: CustomerEmailsQuery): {
+  name: string;
+  text: string;
+  values: unknown[];
+} {
+  const values: unknown[] = [customerId, limit];
+  const parameter = (value: unknown) => `$${values.push(value)}`;
+  const conditions = [
+    direction === null ? '' : `and e.direction = ${parameter(direction)}`,
+    since === null ? '' : `and e.date >= ${parameter(since)}`,
+    until === null ? '' : `and e.date < ${parameter(until)}`,
+    after === null ? '' : `and (e.date, e.id) < (${parameter(after.date)}, ${parameter(after.id)}::uuid)`,
+  ];
+  const asked = conditions.map((condition) => (condition === '' ? '0' : '1')).join('');
+  return {
+    name: `customer-emails-${asked}`,
+    text: `
+      select ${SUMMARY}
+      from emails e
+      where e.customer_id = $1 and ${LISTED}
+        ${conditions.filter((condition) => condition !== '').join('\n        ')}
+      order by e.date desc, e.id desc
+      limit $2`,
+    values,
+  };
+}
 
 const READ_EMAIL = `
   select ${SUMMARY}, e.account_id, e.thread_id, e.customer_id, e.company_id, e.cc_addresses, e.bcc_addresses,

@@ -75,13 +75,7 @@ export function createSendOperations(pool: Pool): SendOperations {
       }),
 
     async listEmails(request) {
-      const { rows } = await guard(
-        pool.query<ListingRow>({
-          name: `list-emails-${request.state ?? 'all'}`,
-          text: LIST_EMAILS(request.state),
-          values: listValues(request),
-        }),
-      );
+      const { rows } = await guard(pool.query<ListingRow>(listEmails(request)));
       return rows.map(toListing);
     },
   };
@@ -130,17 +124,32 @@ async function enqueue(client: PoolClient, email: LockedEmail, giveUpAt: Date, d
   );
 }
 
-function listValues({ accountId, after, limit }: EmailsQuery): unknown[] {
-  return [accountId, after?.date ?? null, after?.id ?? null, limit];
+/**
+ * The text holds only the conditions that are asked for, and each such text is a statement of its own, so that the
+ * planner sees what it may use an index for: the partial one of the rare states, and the place where a page begins.
+ */
+function listEmails({ state, accountId, after, limit }: EmailsQuery): {
+  name: string;
+  text: string;
+  values: unknown[];
+} {
+  const values: unknown[] = [limit];
+  const parameter = (value: unknown) => `$${values.push(value)}`;
+  const conditions = [
+    ...(state === null ? [] : [`e.state = '${state}'`]),
+    ...(accountId === null ? [] : [`e.account_id = ${parameter(accountId)}`]),
+    ...(after === null ? [] : [`(e.date, e.id) < (${parameter(after.date)}, ${parameter(after.id)}::uuid)`]),
+  ];
+  const asked = `${accountId === null ? '' : '-account'}${after === null ? '' : '-after'}`;
+  return {
+    name: `list-emails-${state ?? 'all'}${asked}`,
+    text: `
+      select ${SUMMARY}, e.account_id, e.thread_id, e.state, e.state_detail,
+        case when q.owner is null then q.due_at end as next_attempt_at
+      from emails e left join send_queue q on q.email_id = e.id
+      ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}
+      order by e.date desc, e.id desc
+      limit $1`,
+    values,
+  };
 }
-
-/** The state stands in the text, so that the planner can use the partial index of the rare ones. */
-const LIST_EMAILS = (state: EmailState | null) => `
-  select ${SUMMARY}, e.account_id, e.thread_id, e.state, e.state_detail,
-    case when q.owner is null then q.due_at end as next_attempt_at
-  from emails e left join send_queue q on q.email_id = e.id
-  where ${state === null ? 'true' : `e.state = '${state}'`}
-    and ($1::text is null or e.account_id = $1)
-    and ($2::timestamptz is null or (e.date, e.id) < ($2, $3::uuid))
-  order by e.date desc, e.id desc
-  limit $4`;
