@@ -75,7 +75,7 @@ export const VARIABLES = [
   },
   {
     name: 'SMTP_DATA_TIMEOUT_MS',
-    defaultText: '120000',
+    defaultText: '600000',
     meaning:
       'Waiting for the reply after the end of a message, in ms; when it passes, the outcome is unknown.',
   },
