@@ -58,10 +58,29 @@ describe('values', () => {
     ['MAIL_FROM', 'nobody'],
     ['MAIL_FROM', 'a@example.com, b@example.com'],
     ['AWS_ACCESS_KEY_ID', 'key without its secret'],
+    ['SMTP_RATE_PER_MINUTE', '0'],
+    ['SMTP_RATE_PER_DAY', '1.5'],
+    ['SEND_RETRY_DELAYS_S', '300,,900'],
+    ['SEND_RETRY_DELAYS_S', '300,0'],
+    ['SEND_RETRY_DELAYS_S', '1e3'],
+    ['SEND_GIVE_UP_HOURS', '-1'],
+    ['SEND_GIVE_UP_HOURS', '9000'],
+    ['SEND_LEASE_MS', '99'],
   ])('refuses %s=%s and names the variable', (name, value) => {
-    const failure = expect(() => load({ [name]: value }));
-    failure.toThrow(ConfigError);
-    failure.toThrow(name === 'AWS_ACCESS_KEY_ID' ? 'AWS_SECRET_ACCESS_KEY' : name);
+    const failing = () => load({ [name]: value });
+    expect(failing).toThrow(ConfigError);
+    expect(failing).toThrow(name === 'AWS_ACCESS_KEY_ID' ? 'AWS_SECRET_ACCESS_KEY' : name);
+  });
+
+  it('takes a schedule of retries', () => {
+    const config = load({ SEND_RETRY_DELAYS_S: '60, 0.5', SEND_GIVE_UP_HOURS: '0.5' });
+    expect(config.retrySchedule).toEqual({ delaysMs: [60_000, 500], giveUpAfterMs: 1_800_000 });
+    expect(load({}).retrySchedule.delaysMs[0]).toBe(300_000);
+  });
+
+  it('takes rate limits of the default account', () => {
+    const [account] = load({ SMTP_RATE_PER_MINUTE: '30' }).accounts;
+    expect(account.rate).toEqual({ perMinute: 30, perDay: null });
   });
 
   it('never shows a value that could be a secret', () => {

@@ -81,6 +81,11 @@ export interface SendQueue {
   claimsOf(owner: string): Promise<readonly ClaimRef[]>;
   /** Makes the sends of other owners whose lease ran out `unknown`; returns them. */
   expire(owner: string): Promise<readonly ClaimRef[]>;
+  /**
+   * Makes free sends `failed` whose time to give up is over and whose account is none of these: nobody sends for it any
+   * more. Returns how many.
+   */
+  giveUpOrphans(accountIds: readonly string[]): Promise<number>;
   /** Counts one message of the account against its limits; returns 0, or how long to wait in ms and counts nothing. */
   takeRoom(accountId: string, rate: RateLimit): Promise<number>;
 }

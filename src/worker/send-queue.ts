@@ -34,6 +34,8 @@ const RENEWALS_PER_LEASE = 3;
 const LEASE_RESERVE = 0.1;
 /** Claims in one statement at most; it bounds what a process that dies at once leaves behind. */
 const MAX_CLAIMS = 32;
+/** How often to look for sends that nobody will ever claim; they have waited for days. */
+const ORPHANS_INTERVAL_MS = 10 * 60_000;
 /** A mail server that can't be reached is left alone for a while, twice as long each time. */
 const PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
@@ -179,6 +181,16 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
   const heartbeat = startHeartbeat(ports, leaseMs, runs, () => {
     settlingDue = true;
   });
+  const orphanLoop = startLoop({
+    intervalMs: ORPHANS_INTERVAL_MS,
+    failure: 'sends of accounts that are not configured could not be given up',
+    logger: ports.logger,
+    async run() {
+      const orphans = await ports.queue.giveUpOrphans(accounts.map(({ id }) => id));
+      if (orphans > 0)
+        ports.logger.warn({ orphans }, 'sends of accounts that are not configured are given up');
+    },
+  });
   const worked = work();
   let stopped: Promise<void> | null = null;
   return {
@@ -188,7 +200,8 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
       wake();
       return (stopped ??= worked
         .then(() => Promise.all([...runs.values()].map((run) => run.done)))
-        .then(() => heartbeat.stop()));
+        .then(() => Promise.all([heartbeat.stop(), orphanLoop.stop()]))
+        .then(() => undefined));
     },
   };
 }

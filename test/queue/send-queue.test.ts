@@ -218,6 +218,20 @@ describe('a send that is put off', () => {
     expect(await sql('select 1 from send_queue where email_id = $1', [id])).toEqual([]);
   });
 
+  it('is given up when nobody sends for its account any more, but not before its time', async () => {
+    const node = await start({ work: false, giveUpAfterMs: 1 });
+    const id = await node.enqueue();
+    await node.enqueue({ sendAt: new Date(Date.now() + 60_000) });
+    await sql(`update send_queue set account_id = 'gone'`);
+    expect(await node.queue.giveUpOrphans(['default', 'gone'])).toBe(0);
+    expect(await node.queue.giveUpOrphans(['default'])).toBe(1);
+    expect(await node.read(id)).toMatchObject({
+      state: 'failed',
+      stateDetail: expect.stringContaining('given up'),
+    });
+    expect(await sql('select 1 from send_queue')).toHaveLength(1);
+  });
+
   it('fails at once when the server refuses it for good', async () => {
     const node = await start();
     const id = await node.enqueue({ to: ['bob@refused.test'] });

@@ -57,6 +57,10 @@ export function createSendQueue(pool: Pool): SendQueue {
       return (await query<ClaimRow>('expire-claims', EXPIRE, [owner, LOST_DETAIL])).map(toClaimRef);
     },
 
+    async giveUpOrphans(accountIds) {
+      return (await query<{ id: string }>('give-up-orphans', GIVE_UP_ORPHANS, [accountIds])).length;
+    },
+
     takeRoom: (accountId, rate) =>
       inTransaction(pool, async (client) => {
         const room = await lockRoom(client, accountId, rate);
@@ -128,3 +132,19 @@ const EXPIRE = `
     where e.id = s.email_id and e.state = 'sending'
   )
   select email_id, attempts as attempt from silent`;
+
+/** As `conclude` does it: an email that somebody has is `sent`. */
+const GIVE_UP_ORPHANS = `
+  with orphans as materialized (
+    select email_id from send_queue
+    where owner is null and give_up_at < now() and account_id <> all ($1::text[])
+    for update skip locked
+  ), removed as (
+    delete from send_queue q using orphans o where q.email_id = o.email_id
+  )
+  update emails e set state_detail = 'given up: no process sends for this account any more', state = case
+      when exists (select 1 from email_deliveries d where d.email_id = e.id and d.state = 'accepted') then 'sent'
+      else 'failed'
+    end
+  from orphans o where e.id = o.email_id
+  returning e.id`;
