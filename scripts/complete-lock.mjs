@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const FILE = new URL('../package-lock.json', import.meta.url);
-const SYSTEMS = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'openharmony', 'sunos', 'win32'];
+const SYSTEMS = new Set(['aix', 'android', 'darwin', 'freebsd', 'linux', 'openharmony', 'sunos', 'win32']);
 
 const lock = JSON.parse(readFileSync(FILE, 'utf8'));
 const packages = lock.packages;
@@ -21,7 +21,7 @@ function isLocked(importer, name) {
 /** `@swc/core-linux-arm64-musl` → system, processor and C library; null for a package that is not of one platform. */
 function platformOf(name) {
   const words = name.split('/').at(-1).split('-');
-  const index = words.findIndex((word) => SYSTEMS.includes(word));
+  const index = words.findIndex((word) => SYSTEMS.has(word));
   if (index < 0) return null;
   const library = words[index + 2] ?? '';
   return {

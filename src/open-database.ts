@@ -1,8 +1,5 @@
 /** A part of the composition root: the database, embedded or external, migrated and ready. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
-import type { Pool } from 'pg';
-import type { Database } from './adapters/postgres/database.ts';
 import { startEmbeddedPostgres } from './adapters/postgres/embedded/server.ts';
 import { migrateToLatest } from './adapters/postgres/migrate.ts';
 import { createKysely, createPool, isAway, type PoolOptions } from './adapters/postgres/pool.ts';
@@ -10,8 +7,8 @@ import type { Logger } from './app/ports.ts';
 import type { Config } from './config.ts';
 
 export interface OpenDatabase {
-  readonly pool: Pool;
-  readonly db: Kysely<Database>;
+  readonly pool: ReturnType<typeof createPool>;
+  readonly db: ReturnType<typeof createKysely>;
 }
 
 /** How long an external server may be away at the start, in ms: machines that start together come up in any order. */
