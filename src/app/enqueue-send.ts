@@ -1,10 +1,11 @@
 /** Sends that are not carried out at once: what the caller may ask for, and how they enter the queue. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultLane, MAX_LANE_LENGTH, type QueuePlace } from '../core/delivery/priority.ts';
 import type { RecipientOutcome } from '../core/delivery/states.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { OutboundPlacement } from '../core/thread/place-outbound.ts';
 import type { SendRequest, SendResult } from './application.ts';
-import type { Clock, JournalEntry } from './ports.ts';
+import type { Clock, JournalEntry, RecordedOutcome } from './ports.ts';
 import { storeEmail, type StoreSendPorts } from './store-send.ts';
 
 export interface EnqueuePorts extends Pick<StoreSendPorts, 'blobs' | 'store' | 'retry'> {
@@ -14,6 +15,10 @@ export interface EnqueuePorts extends Pick<StoreSendPorts, 'blobs' | 'store' | '
 
 /** How far ahead a send may be scheduled. */
 const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000;
+
+/** How long a caller may wait for a database that went away: one that is restarted is back by then. */
+const STORE_AGAIN_FOR_MS = 5_000;
+const STORE_AGAIN_PAUSE_MS = 200;
 
 /**
  * Stores the email and its place in the queue in one commit. When that fails nothing is promised: the caller gets the
@@ -28,7 +33,7 @@ export async function enqueueSend(
 ): Promise<SendResult> {
   const { record, envelope, queue } = entry;
   const firstDueAt = sendAt ?? ports.clock();
-  await storeEmail(ports, entry, {
+  await storeSurely(ports, entry, {
     state: 'queued',
     stateDetail: null,
     deliveries: envelope.rcptTo.map((address): RecipientOutcome => ({
@@ -46,6 +51,28 @@ export async function enqueueSend(
   });
   if (sendAt === null) ports.wakeQueue();
   return { kind: 'queued', id: record.id, messageId: record.messageId, threadId: record.threadId };
+}
+
+/**
+ * A commit whose answer was lost may have happened, and then the email is sent: saying that it failed would make the
+ * caller send it twice. So the same record is stored again until the database answers, which changes nothing when it
+ * is there.
+ */
+async function storeSurely(
+  ports: EnqueuePorts,
+  entry: JournalEntry,
+  outcome: RecordedOutcome,
+): Promise<void> {
+  const deadline = performance.now() + STORE_AGAIN_FOR_MS;
+  for (;;) {
+    try {
+      return await storeEmail(ports, entry, outcome);
+    } catch (error) {
+      const away = error instanceof ServiceError && error.code === 'database_unavailable';
+      if (!away || performance.now() > deadline) throw error;
+    }
+    await sleep(STORE_AGAIN_PAUSE_MS);
+  }
 }
 
 /** Throws `invalid_send_at` unless it is in the future and at most a year away. */
