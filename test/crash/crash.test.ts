@@ -12,6 +12,8 @@ const env = process.env;
 const MAIN = env['CRASH_MAIN'] ?? fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 /** With the short form: a few rounds of fixed seeds, and one seed that nobody has tried. */
 const ROUNDS = Number(env['CRASH_ROUNDS'] ?? 4);
+/** Begins no round after this time. */
+const MINUTES = Number(env['CRASH_MINUTES'] ?? 1_000);
 const FROM = Number(env['CRASH_FROM'] ?? 1);
 const SEEDS = env['CRASH_SEED'] === undefined ? [1, Date.now() % 1_000_000] : [Number(env['CRASH_SEED'])];
 const SETUPS = (['embedded', 'external', 'four'] as const).filter((setup) =>
@@ -38,8 +40,10 @@ describe.each(SETUPS)('a crash test of the %s set-up', (setup: Setup) => {
         print('full disk: skipped, mounting is not allowed here');
       let leaked: readonly string[] = [];
       try {
-        for (let round = FROM; round < FROM + ROUNDS; round += 1) {
-          const last = round === FROM + ROUNDS - 1;
+        const endAt = performance.now() + MINUTES * 60_000;
+        let last = false;
+        for (let round = FROM; !last; round += 1) {
+          last = round === FROM + ROUNDS - 1 || performance.now() > endAt;
           const audit = last || round % AUDIT_EVERY === 0;
           const result = await runRound(world, { seed, round, audit, acceptances });
           report.add(setup, result);

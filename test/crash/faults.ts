@@ -1,5 +1,7 @@
 /** What can happen to a world. Each fault is over, or left for `healWorld`, when its promise resolves. */
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findByCommand } from './processes.ts';
 import type { Random } from './random.ts';
 import { SHUTDOWN_TIMEOUT_MS, type ServiceNode } from './service-node.ts';
 import type { LinkFault, TcpProxy } from './tcp-proxy.ts';
@@ -78,6 +80,29 @@ const serviceFaults: readonly Fault[] = [
       }
       if (exit !== null && exit.tookMs > SHUTDOWN_TIMEOUT_MS + SHUTDOWN_MARGIN_MS) {
         found.push(`I6 ${node.name} took ${Math.round(exit.tookMs)} ms to end after SIGTERM`);
+      }
+      await restart(node);
+      return found;
+    }),
+  },
+  {
+    name: 'service: SIGTERM while it starts',
+    unknowable: true,
+    sudden: true,
+    possible: always,
+    run: onNode(async (node, random, world) => {
+      await node.kill();
+      const started = node.start();
+      await Promise.race([started, sleep(random.integer(50, 2_500))]);
+      const exit = await node.terminate();
+      await started;
+      const found: string[] = [];
+      // Before Node.js has read the program, a signal ends it by itself.
+      if (exit !== null && exit.signal !== 'SIGTERM') {
+        if (exit.code !== 0)
+          found.push(`I6 ${node.name} ended with code ${exit.code} after SIGTERM in its start`);
+        const left = world.setup === 'embedded' ? findByCommand(join(node.dataDir, 'postgres')) : [];
+        for (const { command } of left) found.push(`I7 left running: ${command}`);
       }
       await restart(node);
       return found;

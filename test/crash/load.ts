@@ -71,8 +71,9 @@ export class Load {
     this.#agent.destroy();
   }
 
-  /** With everything healed, a request with a key gets its final answer. */
-  async repeatKeyed(): Promise<void> {
+  /** With everything healed, a request with a key gets its final answer. Returns what does not. */
+  async repeatKeyed(): Promise<readonly string[]> {
+    const open: string[] = [];
     const agent = new Agent({ keepAlive: true, maxSockets: 8 });
     for (const exchange of this.exchanges) {
       if (exchange.request.headers['idempotency-key'] === undefined) continue;
@@ -82,9 +83,10 @@ export class Load {
         `the key of ${exchange.request.token} is settled`,
         async () => (await this.#post(exchange, node, agent)).code !== 'idempotency_in_progress',
         SETTLE_TIMEOUT_MS,
-      );
+      ).catch(() => open.push(`I5 the key of ${exchange.request.token} stays open`));
     }
     agent.destroy();
+    return open;
   }
 
   async #client(): Promise<void> {

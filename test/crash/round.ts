@@ -66,7 +66,7 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
   lap('load and heal');
   const accepted: LedgerLine[] = [];
   found.push(...(await waitDrained(world, prefix, load, accepted)));
-  await load.repeatKeyed();
+  found.push(...(await load.repeatKeyed()));
   found.push(...(await waitDrained(world, prefix, load, accepted)));
   lap('drain');
   if (options.audit) {

@@ -1,6 +1,6 @@
 /**
  * The long form of the crash test, by hand: `npm run crash -- --rounds 300 --seed 7 --setup embedded|external|four|all`.
- * `--from` begins with a later round of the seed; `--main` names another built program than dist/main.js.
+ * `--minutes` ends it early; `--from` begins with a later round of the seed; `--main` names another built program than dist/main.js.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -10,6 +10,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '300' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     setup: { type: 'string', default: 'all' },
+    minutes: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
     main: { type: 'string', default: '' },
   },
@@ -24,6 +25,7 @@ const { status } = spawnSync(
       CRASH_ROUNDS: values.rounds,
       CRASH_SEED: values.seed,
       CRASH_SETUP: values.setup,
+      CRASH_MINUTES: values.minutes,
       CRASH_FROM: values.from,
       ...(values.main === '' ? {} : { CRASH_MAIN: values.main }),
     },
