@@ -102,7 +102,7 @@ async function startParts(
   const retry: RetryPolicy = { schedule: config.retrySchedule, random: Math.random };
   const sendQueue = startSendQueue(
     {
-      owner: instanceId,
+      owner: attempts.owner,
       queue,
       attempts,
       retry,

@@ -25,7 +25,7 @@ export interface Claim extends ClaimRef {
 
 export interface ClaimRequest {
   readonly accountId: string;
-  /** UUID of the claiming instance. */
+  /** UUID of the claiming instance's journal of attempts. */
   readonly owner: string;
   /** 1 to 64. */
   readonly limit: number;

@@ -6,7 +6,7 @@ import type { Clock, TransportResult } from './ports.ts';
 import type { AttemptJournal, EndedAttempt, JournalAttempt, RetryPolicy, SendQueue } from './queue-ports.ts';
 
 export interface StoreAttemptPorts {
-  /** UUID of this instance; whoever has its data folder has its evidence. */
+  /** UUID of the journal of attempts: whoever has that has the evidence. */
   readonly owner: string;
   readonly queue: SendQueue;
   readonly attempts: AttemptJournal;

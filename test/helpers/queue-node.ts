@@ -2,7 +2,7 @@
  * One instance of the service below HTTP: real database, journal, files and mail connection, with a queue whose times
  * are short. Several of them on one database are several processes in all but the process.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
@@ -40,7 +40,7 @@ export interface QueueNodeOptions {
   readonly giveUpAfterMs?: number;
   /** Default 2000. */
   readonly leaseMs?: number;
-  /** The folder and the identity of an earlier node. */
+  /** The folder, and so the identity, of an earlier node. */
   readonly successorOf?: QueueNode;
   /** Wraps the transport, to inject faults. */
   readonly wrap?: (transport: Transport) => Transport;
@@ -83,7 +83,6 @@ const NO_LIMIT: RateLimit = { perMinute: null, perDay: null };
 
 export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNode> {
   const folder = options.successorOf?.folder ?? (await makeTempFolder());
-  const owner = options.successorOf?.owner ?? randomUUID();
   const logger = silentLogger;
   const pool = createPool({
     connection: options.database,
@@ -102,6 +101,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
   const spool = createSpool(join(folder.path, 'spool'));
   const journal = await LmdbJournal.open({ folder: join(folder.path, 'journal'), spool, logger });
   const attempts = await LmdbAttempts.open({ folder: join(folder.path, 'attempts'), logger });
+  const { owner } = attempts;
   const smtp = createSmtpTransport({ ...parseSmtpUrl(options.smtpUrl, SMTP_LIMITS), logger });
   const transport = options.wrap?.(smtp) ?? smtp;
   const queue = createSendQueue(pool);

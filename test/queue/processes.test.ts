@@ -12,7 +12,7 @@ import { disposeService, startServiceProcess, type ServiceProcess } from '../hel
 import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
-const KILLS = Number(process.env['QUEUE_KILLS'] ?? 5);
+const KILLS = Number(process.env['QUEUE_KILLS'] ?? 4);
 const LEASE_MS = 800;
 
 let database: TestDatabase;

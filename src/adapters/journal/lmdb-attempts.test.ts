@@ -56,6 +56,19 @@ describe('the journal of attempts', () => {
     expect((await all())[1]?.ended?.result).toMatchObject({ kind: 'accepted', detail: '250 2.0.0 queued' });
   });
 
+  it('keeps its identity, and a new one has another', async () => {
+    const { owner } = attempts;
+    expect(owner).toMatch(/^[0-9a-f-]{36}$/);
+    await attempts.close();
+    await reopen();
+    expect(attempts.owner).toBe(owner);
+    const other = await makeTempFolder();
+    const second = await LmdbAttempts.open({ folder: other.path, logger: silentLogger });
+    expect(second.owner).not.toBe(owner);
+    await second.close();
+    await other.remove();
+  });
+
   it('knows an end before it is on the disk', async () => {
     await attempts.prepareAttempt(make(1));
     const { flushed } = attempts.settleAttempt(end(make(1)));

@@ -2,6 +2,7 @@
  * The journal of the queue's attempts on LMDB, an environment of its own beside that of the sends: the same durability
  * (see lmdb-journal.ts), but small values without files, and a key for each attempt of an email.
  */
+import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { asBinary } from 'lmdb';
@@ -26,6 +27,9 @@ const KEPT_FOR_OUTCOMES_BYTES = 1024 * 1024;
 /** Keys read at a time, so that no read transaction stays open and holds back the reuse of pages. */
 const PAGE_OF_KEYS = 500;
 
+const OWNER_KEY = Buffer.from('owner');
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 interface StoredAttempt {
   readonly startedAt: Date;
   readonly envelope: JournalAttempt['envelope'];
@@ -37,6 +41,11 @@ interface StoredEnd {
 }
 
 export class LmdbAttempts implements AttemptJournal {
+  /**
+   * UUID of this journal, for `ClaimRequest.owner`. That the journal knows nothing of a claim counts as evidence, so the
+   * claims are the journal's own: whoever loses the journal loses them too, and can't take them for never begun.
+   */
+  readonly owner: string;
   readonly #logger: Logger;
   readonly #env: Environment;
   readonly #attempts: Table;
@@ -47,7 +56,8 @@ export class LmdbAttempts implements AttemptJournal {
   readonly #pending = new Map<string, StoredEnd>();
   readonly #reported = new Set<string>();
 
-  private constructor(logger: Logger, env: Environment, recent: RecentResults, room: Room) {
+  private constructor(owner: string, logger: Logger, env: Environment, recent: RecentResults, room: Room) {
+    this.owner = owner;
     this.#logger = logger;
     this.#env = env;
     this.#attempts = openTable(env, 'attempts');
@@ -65,7 +75,8 @@ export class LmdbAttempts implements AttemptJournal {
       await syncFolder(folder);
       await syncFolder(dirname(folder));
       const recent = await RecentResults.open(folder, logger);
-      const attempts = new LmdbAttempts(logger, env, recent, await Room.open(env, path));
+      const owner = await loadOrCreateOwner(env);
+      const attempts = new LmdbAttempts(owner, logger, env, recent, await Room.open(env, path));
       await attempts.#recover();
       return attempts;
     } catch (error) {
@@ -191,6 +202,17 @@ export class LmdbAttempts implements AttemptJournal {
       if (!this.#attempts.doesExist(key)) await this.#commit(0, 0, () => [this.#ends.remove(key)]);
     }
   }
+}
+
+/** Made once, with the journal; `openEnvironment` has seen to it that there is room. */
+async function loadOrCreateOwner(env: Environment): Promise<string> {
+  const meta = openTable(env, 'meta');
+  const stored = meta.get(OWNER_KEY);
+  if (typeof stored === 'string' && UUID.test(stored)) return stored;
+  if (stored !== undefined) throw new Error('the journal of attempts is damaged: it does not know who it is');
+  const owner = randomUUID();
+  await committed([meta.put(OWNER_KEY, owner)]);
+  return owner;
 }
 
 /** The 16 bytes of the email's UUID, then the attempt's number, big-endian. */
