@@ -1,8 +1,12 @@
 /** The queue with real parts in one process: what is sent, in which order, and how often. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createMessageStore } from '../../src/adapters/postgres/message-store.ts';
+import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
+import { outboundRecord } from '../helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { startQueueNode, type QueueNode, type QueueNodeOptions } from '../helpers/queue-node.ts';
+import { silentLogger } from '../helpers/silent-logger.ts';
 import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
@@ -276,6 +280,31 @@ describe('a send that is put off', () => {
     expect(copies('partly')[0]!.rcptTo).toEqual(['ann@example.org']);
     expect(await node.cancelSend(id)).toBe('sent');
     expect((await node.read(id)).stateDetail).toBe('cancelled for 2 of 3 recipients');
+  });
+});
+
+describe('a record that is stored again', () => {
+  it('does not queue again what was sent meanwhile', async () => {
+    const pool = createPool({
+      connection: database.connectionString,
+      maxConnections: 1,
+      connectTimeoutMs: 5000,
+      statementTimeoutMs: 10_000,
+      logger: silentLogger,
+    });
+    const store = createMessageStore(pool, createKysely(pool));
+    const giveUpAt = new Date(Date.now() + 60_000);
+    const record = outboundRecord({
+      state: 'deferred',
+      queue: { lane: 'new', priority: 'normal', dueAt: giveUpAt, giveUpAt },
+    });
+    await store.recordOutbound(record);
+    await store.recordOutbound(record);
+    expect(await sql('select 1 from send_queue')).toHaveLength(1);
+    await sql('delete from send_queue');
+    await store.recordOutbound(record);
+    expect(await sql('select 1 from send_queue')).toEqual([]);
+    await pool.end();
   });
 });
 
