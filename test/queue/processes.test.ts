@@ -123,9 +123,10 @@ describe.each([2, 4])('%i processes on one queue, killed at random', (processes)
     status.finished = true;
     await Promise.all(callers);
 
+    // A row stays in the queue until its owner, back again, has said what it knows.
     await waitUntil(
-      'nothing is under way',
-      async () => (await readRows()).every(({ state }) => state === 'sent' || state === 'unknown'),
+      'the queue is empty',
+      async () => (await query(database.connectionString, 'select 1 from send_queue')).length === 0,
       30_000,
     );
     const rows = await readRows();
@@ -143,7 +144,7 @@ describe.each([2, 4])('%i processes on one queue, killed at random', (processes)
     for (const row of rows) copies.delete(row.message_id);
     // Nothing was sent that is not recorded.
     expect([...copies.keys()]).toEqual([]);
-    expect(await query(database.connectionString, 'select 1 from send_queue')).toEqual([]);
+    expect(rows.filter(({ state }) => state !== 'sent' && state !== 'unknown')).toEqual([]);
     const unknown = rows.filter(({ state }) => state === 'unknown').length;
     process.stdout.write(
       `${processes} processes, ${KILLS} kills: ${rows.length} emails, ${promised.length} promised, ${unknown} unknown\n`,
