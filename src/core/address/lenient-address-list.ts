@@ -98,7 +98,7 @@ function* readElements(text: string): Generator<Element> {
       continue;
     }
     if (character === ',' || character === ';') {
-      if (waiting !== null && isAddress(element)) yield waiting;
+      if (waiting !== null && !isNamed(element)) yield waiting;
       else if (waiting !== null) element = joinName(waiting, element);
       waiting = null;
       if (character === ',' && isBareName(element)) waiting = element;
@@ -116,7 +116,7 @@ function* readElements(text: string): Generator<Element> {
     }
     at = readText(text, at, element);
   }
-  if (waiting !== null && isAddress(element)) yield waiting;
+  if (waiting !== null && !isNamed(element)) yield waiting;
   else if (waiting !== null) element = joinName(waiting, element);
   yield element;
 }
@@ -142,9 +142,9 @@ function hasAt(element: Element): boolean {
   return element.words.some(({ text, quoted }) => !quoted && text.includes('@'));
 }
 
-/** An address without angle brackets. */
-function isAddress(element: Element): boolean {
-  return element.angle === null && hasAt(element);
+/** The words before a comma may be the first half of a name only where there is a second half. */
+function isNamed(element: Element): boolean {
+  return !hasAt(element) && element.words.some(({ text }) => text.trim() !== '');
 }
 
 function isBareName(element: Element): boolean {
@@ -153,7 +153,6 @@ function isBareName(element: Element): boolean {
 }
 
 function joinName(before: Element, element: Element): Element {
-  if (element.angle === null && !isBareName(element)) return before;
   const comma: Word = { text: ',', quoted: false };
   return { ...element, words: [...before.words, comma, ...element.words] };
 }
@@ -164,7 +163,8 @@ function toAddress(element: Element): Address | null {
     const name = toName(element.words) || toName([{ text: element.comment, quoted: false }]);
     const spec = element.angle.trim();
     // RFC 5322 §4.4: a route ends in a colon.
-    const address = readSpec(spec.startsWith('@') ? spec.slice(spec.indexOf(':') + 1) : spec);
+    const bare = spec.startsWith('@') ? spec.slice(spec.indexOf(':') + 1) : spec;
+    const address = readSpec(bare) ?? readSpec(withoutBlank(bare));
     if (address !== null) return { ...address, name };
     return spec === '' && name === '' ? null : { name, localPart: brokenText(spec || name), domain: '' };
   }
@@ -174,7 +174,8 @@ function toAddress(element: Element): Address | null {
     .join('')
     .trim();
   const only = element.words.find(({ text }) => text.trim() !== '');
-  const address = readSpec(spec) ?? readSpec(only?.quoted === true ? only.text : '');
+  const address =
+    readSpec(spec) ?? readSpec(withoutBlank(spec)) ?? readSpec(only?.quoted === true ? only.text : '');
   if (address !== null) return { ...address, name };
   const shown = toName(element.words);
   return shown === '' ? null : { name: '', localPart: brokenText(shown), domain: '' };
@@ -195,6 +196,12 @@ function readSpec(given: string): Omit<Address, 'name'> | null {
       .replace(/\.$/, ''),
   );
   return localPart === null || domain === null ? null : { localPart, domain };
+}
+
+/** RFC 5322 §4.4: comments, and white space around dots. Only in what could be an address by its length. */
+function withoutBlank(spec: string): string {
+  if (spec.length > MAX_BROKEN_CHARS) return '';
+  return spec.replace(/\([^()]*\)/g, '').replace(/\s*([.@])\s*/g, '$1');
 }
 
 function readLocalPart(text: string): string | null {

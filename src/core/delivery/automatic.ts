@@ -14,7 +14,8 @@ import { readParameters } from '../mime/read-parameters.ts';
  * - `bulk`: sent to many.
  * - `auto_generated`: any other message that no person wrote.
  */
-export type AutomaticKind = 'bounce' | 'auto_reply' | 'list' | 'bulk' | 'auto_generated';
+export const AUTOMATIC_KINDS = ['bounce', 'auto_reply', 'list', 'bulk', 'auto_generated'] as const;
+export type AutomaticKind = (typeof AUTOMATIC_KINDS)[number];
 
 export interface AutomaticMail {
   readonly kind: AutomaticKind;
@@ -50,6 +51,10 @@ const RULES: readonly Rule[] = [
   { kind: 'bulk', field: 'precedence', pattern: /^(?:bulk|junk)\b/ },
   { kind: 'bulk', field: 'x-precedence', pattern: /^(?:bulk|junk|list)\b/ },
   { kind: 'bulk', field: 'feedback-id', pattern: /./ },
+];
+
+/** Asked after the subject: Exchange calls its out-of-office notes auto-generated. */
+const LAST_RULES: readonly Rule[] = [
   // RFC 3834 §5: every value but "no" says that no person sent it.
   { kind: 'auto_generated', field: 'auto-submitted', pattern: /^(?!no\b)./ },
   {
@@ -95,14 +100,25 @@ export function classifyAutomatic(
     return found('bounce', `from: ${robot}`);
   if (isNullSender && robot !== null) return found('bounce', `null sender, from: ${robot}`);
 
-  for (const { kind, field, pattern } of RULES) {
-    const value = fieldValue(fields, field)?.toLowerCase();
-    if (value !== undefined && pattern.test(value)) return found(kind, `${field}: ${value}`);
-  }
+  const byRule = firstRule(RULES, fields);
+  if (byRule !== null) return found(...byRule);
   if (AUTO_REPLY_SUBJECT.test(message.subject)) return found('auto_reply', `subject: ${message.subject}`);
+  const byLastRule = firstRule(LAST_RULES, fields);
+  if (byLastRule !== null) return found(...byLastRule);
   // RFC 5321 §4.5.5: the null sender is for notices that must not be answered.
   if (isNullSender) return found('auto_reply', 'null sender');
   return robot === null ? null : found('auto_generated', `from: ${robot}`);
+}
+
+function firstRule(
+  rules: readonly Rule[],
+  fields: readonly HeaderField[],
+): readonly [kind: AutomaticKind, evidence: string] | null {
+  for (const { kind, field, pattern } of rules) {
+    const value = fieldValue(fields, field)?.toLowerCase();
+    if (value !== undefined && pattern.test(value)) return [kind, `${field}: ${value}`];
+  }
+  return null;
 }
 
 function hasNullSender(fields: readonly HeaderField[], context: AutomaticContext): boolean {

@@ -79,9 +79,8 @@ function readDeliveryStatus(bytes: Buffer): readonly BounceRecipient[] {
 
 function toRecipient(address: string, final: string | null, fields: readonly HeaderField[]): BounceRecipient {
   // RFC 3464 §2.3.6: `smtp; 550 5.1.1 …`.
-  const diagnostic = cleanReplyText(
-    (fieldValue(fields, 'diagnostic-code') ?? '').replace(/^[\w-]+\s*;\s*/, ''),
-  );
+  const text = (fieldValue(fields, 'diagnostic-code') ?? '').replace(/^[\w-]+\s*;\s*/, '');
+  const diagnostic = cleanReplyText(text.replace(/\s+/g, ' '));
   const given = findStatus(fieldValue(fields, 'status') ?? '');
   const inText = findStatus(diagnostic);
   // Seen in practice: `5.0.0` as the status beside a diagnostic that says more.

@@ -40,7 +40,7 @@ const ZONES: Readonly<Record<string, number>> = {
 /** A longer value is no date. */
 const MAX_DATE_CHARS = 200;
 
-/** Reads a date; null when it is none, or before 1970 or after 9999. */
+/** Reads a date; null when it is none, or before 1900 or after 9999. */
 export function parseMessageDate(text: string): Date | null {
   if (text.length > MAX_DATE_CHARS) return null;
   const clean = withoutComments(text).replace(/\s+/g, ' ').trim();
@@ -73,7 +73,7 @@ function toDate(year: number, month: number, day: number, time: Time, zone: stri
   const utc = Date.UTC(year, month, day, hour, minute, second);
   if (new Date(Date.UTC(year, month, day)).getUTCDate() !== day) return null;
   const date = new Date(utc - toOffsetMinutes(zone) * 60_000);
-  return date.getTime() >= 0 && date.getUTCFullYear() <= 9999 ? date : null;
+  return date.getUTCFullYear() >= 1900 && date.getUTCFullYear() <= 9999 ? date : null;
 }
 
 // RFC 5322 §4.3: two digits below 50 are of this century, other years of less than four digits of the last one.

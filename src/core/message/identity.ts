@@ -74,6 +74,26 @@ export function identityOf(message: ParsedMessage): MessageIdentity {
   };
 }
 
+/** What is known of an email that was sent from here. */
+export interface SentIdentity {
+  readonly date: Date;
+  /** `local@domain`. */
+  readonly from: string;
+  readonly subject: string;
+}
+
+/**
+ * Whether a received message that bears a sent email's Message-ID, ours or the relay's, is that email come back, as
+ * through the Sent folder.
+ */
+export function isCopyOfSent(message: MessageIdentity, sent: SentIdentity): boolean {
+  return (
+    secondsOf(message.date) === secondsOf(sent.date) &&
+    mailboxes(message.from).join() === sent.from.toLowerCase() &&
+    spaced(message.subject) === spaced(sent.subject)
+  );
+}
+
 function secondsOf(date: Date | null): string {
   return date === null ? '' : String(Math.floor(date.getTime() / 1000));
 }

@@ -24,6 +24,7 @@ export const PARSE_DEFECTS = [
   'multipart_without_parts',
   'unknown_encoding',
   'limit_passed',
+  'not_parsed',
   // Content
   'unknown_charset',
   'wrong_charset',

@@ -54,4 +54,4 @@ export const BLOCK_REST: readonly RegExp[] = [
 
 /** Lines that programs put below a text. */
 export const PROGRAM_SIGNATURE =
-  /^\s*(?:sent from (?:my |mail for |yahoo mail|outlook)|get outlook for |von meinem .{2,40} gesendet|gesendet (?:von|mit|mit der) |diese nachricht wurde von meinem .{2,60} gesendet|envoyé de(?:puis)? mon |enviado desde mi |enviado do meu |inviato da(?:l mio)? |verzonden vanaf mijn |skickat från min |sendt fra min |wysłane z |отправлено с )\S.{0,100}$/iu;
+  /^\s*(?:sent from (?:my |mail for |yahoo mail|outlook)|get outlook for |von meinem .{2,40} gesendet|gesendet (?:von|mit|mit der) |diese nachricht wurde von meinem .{2,60} gesendet|envoyé de(?:puis)? mon |enviado desde mi |enviado do meu |inviato da(?:l mio)? |verzonden vanaf mijn |skickat från min |sendt fra min |wysłane z |отправлено с ).{0,100}$/iu;

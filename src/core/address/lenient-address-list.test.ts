@@ -1,0 +1,73 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addressArbitrary, addressListTextArbitrary } from '../../../test/helpers/arbitrary/address.ts';
+import { addrSpec, formatAddress } from './address.ts';
+import { parseLenientAddressList } from './lenient-address-list.ts';
+
+const read = (text: string): readonly string[] => parseLenientAddressList(text).addresses.map(formatAddress);
+
+describe('parseLenientAddressList', () => {
+  it.each([
+    [
+      'a comma in a name without quotes',
+      'Muster, Max <m@x.test>, e@x.test',
+      ['"Muster, Max" <m@x.test>', 'e@x.test'],
+    ],
+    ['semicolons', 'a@x.test; B <b@x.test>;', ['a@x.test', 'B <b@x.test>']],
+    ['encoded words in quotes', '"=?utf-8?Q?M=C3=BCller?=" <m@x.test>', ['Müller <m@x.test>']],
+    ['a raw comma in an encoded word', '=?utf-8?Q?M,_Max?= <m@x.test>', ['"M, Max" <m@x.test>']],
+    ['encoded words without spaces', '=?utf-8?Q?a?==?utf-8?Q?b?=<m@x.test>', ['ab <m@x.test>']],
+    ['the name as a comment', 'm@x.test (Max Muster)', ['Max Muster <m@x.test>']],
+    ['a route', 'Max <@a.test,@b.test:m@x.test>', ['Max <m@x.test>']],
+    ['groups', 'Team: a@x.test, b@x.test;, undisclosed-recipients:;', ['a@x.test', 'b@x.test']],
+    ['mailto', 'mailto:a@x.test, <mailto:b@x.test>', ['a@x.test', 'b@x.test']],
+    ['a lost bracket', 'Max <m@x.test, Eva <e@x.test>', ['Max <m@x.test>', 'Eva <e@x.test>']],
+    ['a quote that never ends', '"Max <m@x.test>, e@x.test', ['"\\"Max" <m@x.test>', 'e@x.test']],
+    ['an address in quotes', '"m@x.test"', ['m@x.test']],
+    ['single quotes', "'m@x.test'", ['m@x.test']],
+    ['a dot behind the domain', 'm@x.test.', ['m@x.test']],
+    ['an international domain', 'm@Bücher.test', ['m@xn--bcher-kva.test']],
+    ['nothing', ' , ;<>', []],
+  ])('reads %s', (_, text, expected) => {
+    expect(read(text)).toEqual(expected);
+  });
+
+  it('keeps what is no address with an empty domain, and says so', () => {
+    expect(parseLenientAddressList('MAILER-DAEMON, Max <broken>, a@-x')).toEqual({
+      addresses: [
+        { name: 'MAILER-DAEMON, Max', localPart: 'broken', domain: '' },
+        { name: '', localPart: 'a@-x', domain: '' },
+      ],
+      hasBroken: true,
+      isCut: false,
+    });
+  });
+
+  it('stops at the given count', () => {
+    expect(parseLenientAddressList('a@x.test,'.repeat(100), 3)).toMatchObject({
+      addresses: { length: 3 },
+      isCut: true,
+    });
+  });
+
+  it('reads back what was formatted', () => {
+    fc.assert(
+      fc.property(fc.array(addressArbitrary, { maxLength: 5 }), (list) => {
+        const plain = list.map((address) => ({ ...address, name: '' }));
+        expect(parseLenientAddressList(plain.map(addrSpec).join(', ')).addresses).toEqual(plain);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('of any text never throws and gives no control characters', () => {
+    fc.assert(
+      fc.property(fc.oneof(addressListTextArbitrary, fc.string({ unit: 'binary' })), (text) => {
+        for (const { name, localPart } of parseLenientAddressList(text).addresses) {
+          expect(name + localPart).not.toMatch(/[\p{Cc}\p{Cs}]/u);
+        }
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { parseMessageDate } from './date.ts';
+
+describe('parseMessageDate', () => {
+  it.each([
+    ['RFC 5322', 'Mon, 02 Mar 2026 09:15:00 +0100', '2026-03-02T08:15:00.000Z'],
+    ['no seconds, no day of the week', '2 Mar 2026 09:15 -0530', '2026-03-02T14:45:00.000Z'],
+    ['a comment', 'Mon, 2 Mar 2026 09:15:00 +0900 (JST)', '2026-03-02T00:15:00.000Z'],
+    ['an obsolete year and zone', '21 Nov 97 09:55:06 EST', '1997-11-21T14:55:06.000Z'],
+    ['a year of three digits', '1 Jan 103 00:00:00 GMT', '2003-01-01T00:00:00.000Z'],
+    ['no zone', 'Mon, 2 Mar 2026 09:15:00', '2026-03-02T09:15:00.000Z'],
+    ['a full month and hyphens', 'Monday, 2-March-2026 09:15:00 +0000', '2026-03-02T09:15:00.000Z'],
+    ['ISO 8601', '2026-03-02T09:15:00.123+01:00', '2026-03-02T08:15:00.000Z'],
+    ['asctime', 'Mon Mar  2 09:15:00 2026', '2026-03-02T09:15:00.000Z'],
+    ['half days', '2 Mar 2026 9:15:00 PM +0000', '2026-03-02T21:15:00.000Z'],
+    ['a leap second', 'Sat, 31 Dec 2016 23:59:60 +0000', '2017-01-01T00:00:00.000Z'],
+    ['an impossible zone', '2 Mar 2026 09:15:00 +9900', '2026-03-02T09:15:00.000Z'],
+  ])('reads %s', (_, text, expected) => {
+    expect(parseMessageDate(text)?.toISOString()).toBe(expected);
+  });
+
+  it.each([
+    '',
+    'yesterday',
+    '31 Feb 2026 09:15:00 +0000',
+    '2 Foo 2026 09:15:00',
+    '2 Mar 2026 25:00:00',
+    '2026-13-01T00:00',
+  ])('refuses %j', (text) => {
+    expect(parseMessageDate(text)).toBeNull();
+  });
+});

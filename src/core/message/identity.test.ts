@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { parseMessage } from '../mime/parse.ts';
+import { identityKey, identityOf, isMadeUpMessageId, madeUpMessageId } from './identity.ts';
+import { parseMessageId } from './message-id.ts';
+
+const HEAD =
+  'From: Eva <eva@example.org>\r\nTo: max@example.com\r\nSubject: Hallo\r\nDate: Mon, 2 Mar 2026 09:15:00 +0100\r\n';
+const ID = 'Message-ID: <a@example.org>\r\n';
+
+const read = (text: string) => parseMessage(Buffer.from(text));
+const keyOf = (text: string): string => identityKey(identityOf(read(text)));
+
+describe('identityKey', () => {
+  const key = keyOf(`${HEAD}${ID}\r\nx`);
+
+  it.each([
+    ['another path', `Received: from a\r\n${HEAD}${ID}X-Spam: no\r\n\r\nx`],
+    ['LF', `${HEAD}${ID}\r\nx`.replaceAll('\r\n', '\n')],
+    ['a footer of the server', `${HEAD}${ID}\r\nx\r\n-- \r\nad`],
+    ['a folded subject', `${HEAD}${ID}\r\nx`.replace('Subject: Hallo', 'Subject:\r\n Hallo')],
+    ['another time zone', `${HEAD}${ID}\r\nx`.replace('09:15:00 +0100', '08:15:00 +0000')],
+  ])('is the same with %s', (_, text) => {
+    expect(keyOf(text)).toBe(key);
+  });
+
+  it.each([
+    ['subject', ['Hallo', 'Hello']],
+    ['date', ['09:15:00', '09:15:01']],
+    ['sender', ['eva@', 'eve@']],
+    ['Message-ID', ['a@example', 'b@example']],
+  ] as const)('differs with another %s', (_, [from, to]) => {
+    expect(keyOf(`${HEAD}${ID}\r\nx`.replace(from, to))).not.toBe(key);
+  });
+});
+
+describe('madeUpMessageId', () => {
+  const id = madeUpMessageId(read(`${HEAD}\r\nx\r\n`));
+
+  it('is a Message-ID that nobody else has', () => {
+    expect(parseMessageId(id)).toBe(id);
+    expect(isMadeUpMessageId(id)).toBe(true);
+    expect(id).toMatch(/^[0-9a-f]{64}@missing-message-id\.invalid$/);
+  });
+
+  it('does not depend on the path', () => {
+    for (const text of [
+      `Received: from a\n${HEAD}\r\nx`,
+      `${HEAD}\r\nx\r\n\r\n`,
+      `${HEAD}\r\nx\r\n`.replaceAll('\r\n', '\n'),
+    ]) {
+      expect(madeUpMessageId(read(text))).toBe(id);
+    }
+  });
+
+  it('differs with another body, attachment or date, and without a date by the first server', () => {
+    const noDate = (time: string): string =>
+      `Received: from b\r\nReceived: from a; ${time}\r\nFrom: alarm@example.org\r\n\r\nx`;
+    expect(madeUpMessageId(read(`${HEAD}\r\ny`))).not.toBe(id);
+    expect(madeUpMessageId(read(`${HEAD}\r\nx`.replace('2026', '2025')))).not.toBe(id);
+    expect(madeUpMessageId(read(noDate('one')))).not.toBe(madeUpMessageId(read(noDate('two'))));
+  });
+});
