@@ -30,6 +30,17 @@ const FASTIFY_DETAILS: Readonly<Record<string, string>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'Content-Length passt nicht zum Inhalt.',
 };
 
+/** What the static files of the documentation refuse, by its status: the caller's fault, so nothing for the log. */
+const STATIC_REFUSALS: Readonly<Record<number, () => ServiceError>> = {
+  400: () => new ServiceError('not_found'),
+  // A path that leaves the folder
+  403: () => new ServiceError('not_found'),
+  404: () => new ServiceError('not_found'),
+  412: () =>
+    new ServiceError('invalid_request', { values: { detail: 'Die Vorbedingung ist nicht erfüllt.' } }),
+  416: () => new ServiceError('range_not_satisfiable'),
+};
+
 /** An error body; `details` as the specification has it for a failed send. */
 export interface ErrorJson {
   readonly error: string;
@@ -90,6 +101,8 @@ function toServiceError(thrown: unknown): ServiceError {
       });
     }
   }
+  const refusal = STATIC_REFUSALS[Number(statusCode)];
+  if (refusal !== undefined) return refusal();
   return new ServiceError('internal_error', { cause: thrown });
 }
 

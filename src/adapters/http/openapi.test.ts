@@ -118,11 +118,24 @@ describe('the page', () => {
   it.each([
     '/api/docs/static/..%2f..%2fpackage.json',
     '/api/docs/static/%2e%2e/%2e%2e/package.json',
+    '/api/docs/static/..%5c..%5cpackage.json',
+    '/api/docs/static/%00',
     '/api/docs/nope',
   ])('gives out nothing else: %s', async (url) => {
     const response = await app.fastify.inject(url);
     expect(response.statusCode).toBeGreaterThanOrEqual(400);
     expect(response.statusCode).toBeLessThan(500);
     expect(response.body).not.toContain('"version"');
+  });
+
+  it.each([
+    ['range', 'bytes=99999999-', 416],
+    ['if-match', '"other"', 400],
+  ])('takes what it can not fulfil for the mistake it is: %s: %s', async (name, value, status) => {
+    const response = await app.fastify.inject({
+      url: '/api/docs/static/swagger-ui.css',
+      headers: { [name]: value },
+    });
+    expect(response.statusCode).toBe(status);
   });
 });
