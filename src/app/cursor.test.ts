@@ -20,6 +20,7 @@ it.each([
   ['a date only', encode('0')],
   ['no UUID', encode('0:x')],
   ['a date out of range', encode(`9999999999999999:${PLACE.id}`)],
+  ['a date before all emails', encode(`-8640000000000000:${PLACE.id}`)],
   ['no number', encode(`1e3:${PLACE.id}`)],
   ['more than two parts', encode(`0:${PLACE.id}:x`)],
 ])('refuses %s', (_, text) => {
