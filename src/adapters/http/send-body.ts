@@ -138,7 +138,7 @@ export function readSendBody(json: JsonWithLongStrings, limits: HttpLimits): Sen
     respondAsync: false,
     sendAt: readSendAt(body),
     priority: readPriority(body),
-    lane: readText(body, 'lane'),
+    lane: readLane(body),
   };
 }
 
@@ -159,6 +159,12 @@ function readPriority(body: Fields): Priority | null {
   const priority = PRIORITIES.find((known) => known === text);
   if (priority === undefined) throw invalid(`priority muss eines von ${PRIORITIES.join(', ')} sein.`);
   return priority;
+}
+
+function readLane(body: Fields): string | null {
+  const lane = readText(body, 'lane');
+  if (lane !== null && (lane === '' || lane.length > MAX_LANE_LENGTH)) throw new ServiceError('invalid_lane');
+  return lane;
 }
 
 function readAddressLists(body: Fields, field: string): readonly string[] {
