@@ -1,7 +1,7 @@
 /** A part of the composition root: how each account hands its mail over. */
 import path from 'node:path';
 import { createOutboxTransport } from './adapters/smtp-out/outbox-transport.ts';
-import { createSmtpTransport } from './adapters/smtp-out/smtp-transport.ts';
+import { createSmtpTransport, type SmtpTransport } from './adapters/smtp-out/smtp-transport.ts';
 import { parseSmtpUrl, type SmtpOptions } from './adapters/smtp-out/smtp-url.ts';
 import type { Logger, Transport } from './app/ports.ts';
 import type { Config } from './config.ts';
@@ -14,12 +14,14 @@ export interface Transports {
   queueSlotsOf(accountId: string): number;
   /** Connects to every mail server without sending; throws when one is away. */
   verify(): Promise<void>;
+  /** Ends what is under way at once; see `SmtpTransport.abort`. */
+  abort(): void;
   close(): Promise<void>;
 }
 
 /** Connects to nobody yet. Throws ConfigError. */
 export function createTransports(config: Config, logger: Logger): Transports {
-  const transports = new Map<string, Transport>();
+  const transports = new Map<string, Transport | SmtpTransport>();
   const connections = new Map<string, number>();
   for (const { id, smtpUrl } of config.accounts) {
     if (smtpUrl === null) {
@@ -45,6 +47,9 @@ export function createTransports(config: Config, logger: Logger): Transports {
     queueSlotsOf: (accountId) => slotsOf(connections.get(accountId)),
     async verify() {
       await Promise.all([...transports.values()].map((transport) => transport.verify()));
+    },
+    abort() {
+      for (const transport of transports.values()) if ('abort' in transport) transport.abort();
     },
     async close() {
       await Promise.all([...transports.values()].map((transport) => transport.close()));

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { RESET, SILENCE, startScriptedServer } from '../../../test/helpers/scripted-smtp-server.ts';
 import type { Script, ScriptedServer } from '../../../test/helpers/scripted-smtp-server.ts';
 import type { Content, Envelope, Logger, Transport, TransportResult } from '../../app/ports.ts';
-import { createSmtpTransport } from './smtp-transport.ts';
+import { createSmtpTransport, type SmtpTransport } from './smtp-transport.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
 
 const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -25,7 +25,7 @@ async function start(script: Script = {}): Promise<ScriptedServer> {
   return server;
 }
 
-function connect(port: number, query: string, logger: Logger = SILENT): Transport {
+function connect(port: number, query: string, logger: Logger = SILENT): SmtpTransport {
   const limits = { connectTimeoutMs: 500, commandTimeoutMs: 2_000, dataTimeoutMs: 2_000 };
   const transport = createSmtpTransport({
     ...parseSmtpUrl(`smtp://127.0.0.1:${port}?${query}`, limits),
@@ -85,6 +85,23 @@ describe('the pool', () => {
     expect(server.open).toBe(1);
     await expect.poll(() => server.open).toBe(0);
     expect(server.commands.at(-1)).toBe('QUIT');
+  });
+
+  it('ends what is under way at once when it is aborted: unknown if handed over, put off if waiting', async () => {
+    const server = await start({ dot: () => SILENCE });
+    const transport = connect(server.port, 'max_connections=1&data_timeout_ms=60000');
+    const sends = [transport.send(ENVELOPE, message(1)), transport.send(ENVELOPE, message(2))];
+    await expect.poll(() => server.received.length).toBe(1);
+    transport.abort();
+    const [handedOver, waiting] = await Promise.all(sends);
+    expect(handedOver).toMatchObject({
+      kind: 'unknown',
+      detail: expect.stringContaining('the service ended'),
+    });
+    expect(waiting).toMatchObject({ kind: 'refused', temporary: true });
+    expect(await transport.send(ENVELOPE, message(3))).toMatchObject({ kind: 'refused', temporary: true });
+    await transport.close();
+    expect(server.received).toHaveLength(1);
   });
 
   it('makes do with fewer connections when the server allows no more', async () => {

@@ -13,6 +13,8 @@ import type { SmtpLimits } from './smtp-url.ts';
 /** After a failed attempt, while other sessions work, no new one is tried for this time. */
 const REOPEN_DELAY_MS = 5_000;
 
+const ABORTED = 'the service ended before the mail server answered';
+
 export interface SessionPool {
   /** Lends a session. @throws {SessionError} when none can be had: no connection, queue full, waited too long, closed */
   acquire(): Promise<SmtpSession>;
@@ -20,6 +22,8 @@ export interface SessionPool {
   replace(session: SmtpSession): Promise<SmtpSession>;
   /** Gives a lent session back. */
   release(session: SmtpSession, condition: SessionOutcome['session']): void;
+  /** Cuts every session, lent ones included, and refuses everybody who waits or comes later. */
+  abort(): void;
   /** Serves everybody who waits, then says QUIT on all sessions. A second call waits for the same end. */
   close(): Promise<void>;
 }
@@ -44,6 +48,7 @@ export function createSessionPool(
   /** Idle sessions and the timers that end their idleness; the one used last is used next, so others can end. */
   const idle = new Map<SmtpSession, NodeJS.Timeout>();
   const quitting = new Set<Promise<void>>();
+  const borrowed = new Set<SmtpSession>();
   let lent = 0;
   let opening = 0;
   /** The latest attempt that failed began then; null while attempts succeed or none is left. */
@@ -51,6 +56,7 @@ export function createSessionPool(
   let reopenAt = 0;
   let queueTimer: NodeJS.Timeout | undefined;
   let closing: Promise<void> | null = null;
+  let aborted = false;
   let onDrained: () => void = () => {};
 
   function openMore(): void {
@@ -99,7 +105,7 @@ export function createSessionPool(
   function serve(session: SmtpSession): void {
     const next = session.usable ? waiters.shift() : undefined;
     if (next !== undefined) {
-      lent += 1;
+      lend(session);
       next.resolve(session);
     } else if (session.usable && closing === null) {
       rest(session);
@@ -109,6 +115,11 @@ export function createSessionPool(
     if (waiters.length === 0) clearQueueTimer();
     openMore();
     checkDrained();
+  }
+
+  function lend(session: SmtpSession): void {
+    lent += 1;
+    borrowed.add(session);
   }
 
   function rest(session: SmtpSession): void {
@@ -155,7 +166,8 @@ export function createSessionPool(
   }
 
   function checkDrained(): void {
-    if (waiters.length + lent + opening === 0) onDrained();
+    // Nobody waits any more for what is being opened after an abort.
+    if (waiters.length + lent + (aborted ? 0 : opening) === 0) onDrained();
   }
 
   function release(session: SmtpSession, condition: SessionOutcome['session']): void {
@@ -165,6 +177,7 @@ export function createSessionPool(
       return;
     }
     lent -= 1;
+    borrowed.delete(session);
     if (condition === 'ready' && session.messages < limits.maxMessagesPerConnection) {
       serve(session);
       return;
@@ -193,7 +206,7 @@ export function createSessionPool(
       const session = [...idle.keys()].at(-1);
       if (session !== undefined) {
         wake(session);
-        lent += 1;
+        lend(session);
         return Promise.resolve(session);
       }
       if (waiters.length >= limits.maxQueueLength) {
@@ -207,8 +220,12 @@ export function createSessionPool(
     },
     async replace(session) {
       session.destroy();
+      borrowed.delete(session);
       try {
-        return await open();
+        const fresh = await open();
+        borrowed.add(fresh);
+        if (aborted) fresh.destroy();
+        return fresh;
       } catch (error) {
         lent -= 1;
         openMore();
@@ -217,6 +234,13 @@ export function createSessionPool(
       }
     },
     release,
+    abort() {
+      aborted = true;
+      closing ??= drain();
+      rejectWaiters(() => true, new SessionError(ABORTED));
+      for (const session of borrowed) session.abort(ABORTED);
+      checkDrained();
+    },
     close() {
       closing ??= drain();
       return closing;

@@ -48,6 +48,8 @@ export interface SmtpSession {
   reset(): Promise<boolean>;
   /** Says QUIT and closes; returns when the server answered or after two seconds. */
   quit(): Promise<void>;
+  /** Cuts the line, and ends the message under way at once. */
+  abort(reason: string): void;
   /** Cuts the line. */
   destroy(): void;
 }
@@ -157,6 +159,9 @@ export function createSession(
       connection.library.quit();
       await ended;
       clearTimeout(timer);
+    },
+    abort(reason) {
+      connection.abort(Object.assign(new Error(reason), { code: 'EABORTED' }));
     },
     destroy() {
       connection.destroy();

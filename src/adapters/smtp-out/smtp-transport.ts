@@ -12,6 +12,14 @@ import { createSessionPool } from './session-pool.ts';
 import { openSession, SessionError } from './open-session.ts';
 import type { SmtpOptions } from './smtp-url.ts';
 
+export interface SmtpTransport extends Transport {
+  /**
+   * Cuts every connection. Sends under way end at once: as unknown where the message was handed over, else as put off.
+   * Later ones are put off.
+   */
+  abort(): void;
+}
+
 export interface SmtpTransportOptions extends SmtpOptions {
   /** Gets what no result tells: a connection that failed while others went on. */
   readonly logger: Logger;
@@ -22,7 +30,7 @@ export interface SmtpTransportOptions extends SmtpOptions {
  * A session that can't be set up refuses the message for now, whatever the server said: that is about us, not about
  * the message (as in Postfix, smtp_skip_5xx_greeting and smtp_sasl_auth_soft_bounce).
  */
-export function createSmtpTransport(options: SmtpTransportOptions): Transport {
+export function createSmtpTransport(options: SmtpTransportOptions): SmtpTransport {
   const pool = createSessionPool(() => openSession(options), options, options.logger);
 
   async function send(envelope: Envelope, raw: Content): Promise<TransportResult> {
@@ -62,6 +70,7 @@ export function createSmtpTransport(options: SmtpTransportOptions): Transport {
       const session = await openSession(options);
       await session.quit();
     },
+    abort: () => pool.abort(),
     close: () => pool.close(),
   };
 }
