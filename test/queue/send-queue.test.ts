@@ -211,10 +211,10 @@ describe('a send that is put off', () => {
   });
 
   it('is given up after the time for that', async () => {
-    const node = await start({ giveUpAfterMs: 350 });
+    const node = await start({ work: false, giveUpAfterMs: 2000 });
     const id = await node.enqueue({ to: ['bob@later.test'] });
-    await waitForState(node, id, 'deferred');
     expect((await node.read(id)).giveUpAt).toBeInstanceOf(Date);
+    node.start();
     await waitForState(node, id, 'failed');
     const email = await node.read(id);
     expect(email.attempts.length).toBeGreaterThanOrEqual(2);
