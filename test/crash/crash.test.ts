@@ -29,45 +29,48 @@ const MAX_RESIDENT_BYTES = 400 * 1024 * 1024;
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** It looks at processes through /proc. */
-describe.skipIf(process.platform !== 'linux').each(SETUPS)('a crash test of the %s set-up', (setup: Setup) => {
-  it.each(SEEDS)(
-    'loses nothing and sends nothing twice, seed %i',
-    async (seed) => {
-      const world = await createWorld(setup, MAIN);
-      const report = createReport();
-      const violations: string[] = [];
-      const acceptances = new Map<string, number>();
-      if (world.nodes.some(({ disk }) => disk === null))
-        print('full disk: skipped, mounting is not allowed here');
-      let leaked: readonly string[] = [];
-      try {
-        const endAt = performance.now() + MINUTES * 60_000;
-        let last = false;
-        for (let round = FROM; !last; round += 1) {
-          last = round === FROM + ROUNDS - 1 || performance.now() > endAt;
-          const audit = last || round % AUDIT_EVERY === 0;
-          const result = await runRound(world, { seed, round, audit, acceptances });
-          report.add(setup, result);
-          violations.push(...result.violations.map((text) => `seed ${seed} round ${round}: ${text}`));
-          const { requests, accepted } = result;
-          const laps = [...result.laps].map(([name, ms]) => `${name} ${ms}`).join(', ');
-          print(
-            `${setup} seed ${seed} round ${round}: ${result.faults.join(' + ')}; ${requests} requests, ` +
-              `${accepted} accepted; ms: ${laps}`,
-          );
-          for (const text of result.violations) print(`  VIOLATION ${text}`);
+describe.skipIf(process.platform !== 'linux').each(SETUPS)(
+  'a crash test of the %s set-up',
+  (setup: Setup) => {
+    it.each(SEEDS)(
+      'loses nothing and sends nothing twice, seed %i',
+      async (seed) => {
+        const world = await createWorld(setup, MAIN);
+        const report = createReport();
+        const violations: string[] = [];
+        const acceptances = new Map<string, number>();
+        if (world.nodes.some(({ disk }) => disk === null))
+          print('full disk: skipped, mounting is not allowed here');
+        let leaked: readonly string[] = [];
+        try {
+          const endAt = performance.now() + MINUTES * 60_000;
+          let last = false;
+          for (let round = FROM; !last; round += 1) {
+            last = round === FROM + ROUNDS - 1 || performance.now() > endAt;
+            const audit = last || round % AUDIT_EVERY === 0;
+            const result = await runRound(world, { seed, round, audit, acceptances });
+            report.add(setup, result);
+            violations.push(...result.violations.map((text) => `seed ${seed} round ${round}: ${text}`));
+            const { requests, accepted } = result;
+            const laps = [...result.laps].map(([name, ms]) => `${name} ${ms}`).join(', ');
+            print(
+              `${setup} seed ${seed} round ${round}: ${result.faults.join(' + ')}; ${requests} requests, ` +
+                `${accepted} accepted; ms: ${laps}`,
+            );
+            for (const text of result.violations) print(`  VIOLATION ${text}`);
+          }
+        } finally {
+          leaked = await world.stop();
+          print(report.format());
         }
-      } finally {
-        leaked = await world.stop();
-        print(report.format());
-      }
-      for (const node of world.nodes) {
-        print(`memory of service ${node.name}: at most ${Math.round(node.maxResidentBytes / 2 ** 20)} MiB`);
-        expect(node.maxResidentBytes).toBeLessThan(MAX_RESIDENT_BYTES);
-      }
-      expect(violations).toEqual([]);
-      expect(leaked).toEqual([]);
-    },
-    ROUNDS * ROUND_TIMEOUT_MS,
-  );
-});
+        for (const node of world.nodes) {
+          print(`memory of service ${node.name}: at most ${Math.round(node.maxResidentBytes / 2 ** 20)} MiB`);
+          expect(node.maxResidentBytes).toBeLessThan(MAX_RESIDENT_BYTES);
+        }
+        expect(violations).toEqual([]);
+        expect(leaked).toEqual([]);
+      },
+      ROUNDS * ROUND_TIMEOUT_MS,
+    );
+  },
+);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '../helpers/wait-until.ts';
 import { checkApi } from './check-api.ts';
-import { checkEvidence, type EmailRow, FINAL, type Findings, tokenOf } from './check.ts';
+import { checkEvidence, type EmailRow, type Findings, isFinal, tokenOf } from './check.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { Load } from './load.ts';
 import { findByCommand } from './processes.ts';
@@ -161,7 +161,7 @@ async function waitDrained(
       if (!recorded.has(token)) left.push(`I1 ${token} is not recorded`);
     }
     for (const row of rows) {
-      if (!FINAL.has(row.state)) left.push(`I5 ${tokenOf(row.subject)} stays ${row.state}`);
+      if (!isFinal(row)) left.push(`I5 ${tokenOf(row.subject)} stays ${row.state}`);
     }
     for (const node of world.nodes) {
       for (const name of await node.listSpool()) left.push(`I5 ${node.name}: spool folder ${name} stays`);
