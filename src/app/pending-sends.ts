@@ -6,7 +6,10 @@ export interface PendingSends {
   begin(emailId: string): void;
   end(emailId: string): void;
   has(emailId: string): boolean;
-  /** A send is in the journal only; the replay is due. */
+  /**
+   * A send is in the journal only; the replay is due. It is due again when a send ends that is under way now: the
+   * replay passes those by, and it may be one of them that asks.
+   */
   needsReplay(): void;
   /** True once after `needsReplay`. */
   takeReplayRequest(): boolean;
@@ -16,6 +19,8 @@ export interface PendingSends {
 
 export function createPendingSends(): PendingSends {
   const active = new Set<string>();
+  /** Sends whose end makes the replay due. */
+  const awaited = new Set<string>();
   let waiters: (() => void)[] = [];
   // The journal of an earlier process may hold something.
   let replayRequested = true;
@@ -24,6 +29,7 @@ export function createPendingSends(): PendingSends {
     begin: (emailId) => void active.add(emailId),
     end(emailId) {
       active.delete(emailId);
+      if (awaited.delete(emailId)) replayRequested = true;
       if (active.size > 0) return;
       for (const resolve of waiters) resolve();
       waiters = [];
@@ -31,6 +37,7 @@ export function createPendingSends(): PendingSends {
     has: (emailId) => active.has(emailId),
     needsReplay: () => {
       replayRequested = true;
+      for (const emailId of active) awaited.add(emailId);
     },
     takeReplayRequest() {
       const requested = replayRequested;
