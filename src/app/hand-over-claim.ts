@@ -59,13 +59,14 @@ export async function handOverClaim(
 
 async function store(ports: HandOverPorts, ended: EndedAttempt): Promise<HandOverResult> {
   const { emailId, result } = ended;
-  const { flushed } = ports.attempts.settleAttempt(ended);
+  const { flush } = ports.attempts.settleAttempt(ended);
   try {
     await storeAttempt(ports, ended);
     return { kind: 'stored', unreachable: isConnectionFailure(result) };
   } catch (err) {
     ports.logger.error({ err, emailId }, 'an attempt could not be stored yet; it stays in the journal');
-    await flushed.catch(() => undefined);
+    // What fails is logged there; the outcome stays in memory then.
+    await flush().catch(() => undefined);
     return { kind: 'unstored' };
   }
 }

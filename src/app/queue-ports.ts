@@ -95,7 +95,13 @@ export interface SendOperations {
   /** `refused`: its state does not allow it. */
   cancel(emailId: string): Promise<OperationResult>;
   retry(emailId: string, giveUpAt: Date): Promise<OperationResult>;
-  resolve(emailId: string, outcome: 'sent' | 'failed', giveUpAt: Date): Promise<OperationResult>;
+  /** `reason` is English, for the record. */
+  resolve(
+    emailId: string,
+    outcome: 'sent' | 'failed',
+    giveUpAt: Date,
+    reason: string,
+  ): Promise<OperationResult>;
   /** Newest first, at most `limit`. */
   listEmails(query: EmailsQuery): Promise<readonly EmailListing[]>;
 }
@@ -129,8 +135,8 @@ export interface EmailListing extends EmailSummary {
 export interface AttemptJournal {
   /** Returns when the attempt is on the disk; before that nothing may be handed over. Throws `disk_full`. */
   prepareAttempt(attempt: JournalAttempt): Promise<void>;
-  /** Adds the outcome. Survives a killed process at once and a power cut when `flushed` resolves. */
-  settleAttempt(attempt: EndedAttempt): { readonly flushed: Promise<void> };
+  /** Adds the outcome. Survives a killed process at once, and a power cut when `flush` has resolved. */
+  settleAttempt(attempt: EndedAttempt): { readonly flush: () => Promise<void> };
   /** Forgets an attempt that the database has, or that never began. */
   removeAttempt(ref: ClaimRef): Promise<void>;
   /** Also true for an attempt that can't be read. */

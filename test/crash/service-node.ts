@@ -4,7 +4,7 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
-import { openLmdbJournal } from '../../src/adapters/journal/lmdb-journal.ts';
+import { LmdbJournal } from '../../src/adapters/journal/lmdb-journal.ts';
 import { createSpool } from '../../src/adapters/journal/spool.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { TEST_SECRET } from '../helpers/service-process.ts';
@@ -151,7 +151,7 @@ export class ServiceNode {
     const folders = await this.listSpool();
     const temporary = await listIfExists(join(this.dataDir, 'files', '.tmp'));
     const folder = join(this.dataDir, 'journal');
-    const journal = await openLmdbJournal({ folder, spool, logger: silentLogger });
+    const journal = await LmdbJournal.open({ folder, spool, logger: silentLogger });
     const entries: string[] = [];
     for await (const entry of journal.entries()) entries.push(entry.record.subject);
     await journal.close();

@@ -6,13 +6,13 @@
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { openLmdbJournal } from '../../dist/adapters/journal/lmdb-journal.js';
+import { LmdbJournal } from '../../dist/adapters/journal/lmdb-journal.js';
 import { createSpool } from '../../dist/adapters/journal/spool.js';
 import { accepted, makeEntry, silentLogger, uuid } from './journal-entry.mjs';
 
 const [folder, mode] = process.argv.slice(2);
 const spool = createSpool(join(folder, 'spool'));
-const opening = openLmdbJournal({ folder: join(folder, 'journal'), spool, logger: silentLogger });
+const opening = LmdbJournal.open({ folder: join(folder, 'journal'), spool, logger: silentLogger });
 if (mode === 'open') {
   const outcome = await opening.then(
     async (journal) => (await journal.close(), 'opened'),

@@ -100,7 +100,7 @@ async function journal(node: QueueNode, { claim }: Sample, kind?: 'accepted' | '
   const attempt = { emailId: claim.emailId, attempt: claim.attempt, envelope: claim.envelope, startedAt };
   await node.attempts.prepareAttempt(attempt);
   if (kind === undefined) return;
-  await node.attempts.settleAttempt({ ...attempt, endedAt, result: resultOf(kind) }).flushed;
+  await node.attempts.settleAttempt({ ...attempt, endedAt, result: resultOf(kind) }).flush();
 }
 
 async function isJournalEmpty(node: QueueNode): Promise<boolean> {

@@ -5,7 +5,7 @@ import { diskFailure } from './disk.ts';
 /** A commit that takes longer has met a dead disk: LMDB gives no answer at all after a failed meta page. */
 const COMMIT_TIMEOUT_MS = 30_000;
 
-export class CommitTimeout extends Error {}
+class CommitTimeout extends Error {}
 
 /** Resolves when all writes are on the disk; throws the cause when they are not. */
 export async function committed(writes: readonly Promise<boolean>[]): Promise<void> {
@@ -35,6 +35,11 @@ export function asServiceError(error: unknown): unknown {
   return error instanceof CommitTimeout
     ? new ServiceError('disk_full', { cause: error })
     : diskFailure(error);
+}
+
+/** True when nobody knows whether the commit came about after all. */
+export function causedByTimeout(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof CommitTimeout;
 }
 
 /** The 16 bytes of a UUID: version 7 sorts by time. */

@@ -44,7 +44,7 @@ describe('the journal of attempts', () => {
   it('gives back what was put in, also after it was closed', async () => {
     await attempts.prepareAttempt(make(1));
     await attempts.prepareAttempt(make(2));
-    await attempts.settleAttempt(end(make(2))).flushed;
+    await attempts.settleAttempt(end(make(2))).flush();
     const expected = [
       { attempt: make(1), ended: null },
       { attempt: make(2), ended: expect.objectContaining({ ...make(2), endedAt: end(make(2)).endedAt }) },
@@ -71,15 +71,15 @@ describe('the journal of attempts', () => {
 
   it('knows an end before it is on the disk', async () => {
     await attempts.prepareAttempt(make(1));
-    const { flushed } = attempts.settleAttempt(end(make(1)));
+    const { flush } = attempts.settleAttempt(end(make(1)));
     expect((await all())[0]?.ended?.result.kind).toBe('accepted');
-    await flushed;
+    await flush();
   });
 
   it('keeps the attempts of one email apart', async () => {
     await attempts.prepareAttempt(make(1, 1));
     await attempts.prepareAttempt(make(1, 2));
-    await attempts.settleAttempt(end(make(1, 2))).flushed;
+    await attempts.settleAttempt(end(make(1, 2))).flush();
     await attempts.removeAttempt(make(1, 2));
     expect(attempts.hasAttempt(make(1, 1))).toBe(true);
     expect(attempts.hasAttempt(make(1, 2))).toBe(false);
@@ -100,9 +100,9 @@ describe('the journal of attempts', () => {
 
   it('drops an end whose attempt is gone', async () => {
     await attempts.prepareAttempt(make(1));
-    const { flushed } = attempts.settleAttempt(end(make(1)));
+    const { flush } = attempts.settleAttempt(end(make(1)));
     await attempts.removeAttempt(make(1));
-    await flushed;
+    await flush();
     await attempts.close();
     await reopen();
     expect(await all()).toEqual([]);

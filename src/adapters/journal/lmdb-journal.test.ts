@@ -9,7 +9,7 @@ import type { JournalEntry, Logger } from '../../app/ports.ts';
 import { accepted, makeEntry, silentLogger, uuid } from '../../../test/helpers/journal-entry.mjs';
 import { makeTempFolder, type TempFolder } from '../../../test/helpers/temp-folder.ts';
 import { withTinyDisk } from '../../../test/helpers/tiny-disk.ts';
-import { openLmdbJournal, type LmdbJournal } from './lmdb-journal.ts';
+import { LmdbJournal } from './lmdb-journal.ts';
 import { createSpool } from './spool.ts';
 
 const CHILD = fileURLToPath(new URL('../../../test/helpers/journal-child.mjs', import.meta.url));
@@ -27,7 +27,7 @@ describe('LMDB journal', () => {
 
   const openIn = async (folder: string, logger = silentLogger) => {
     const spool = createSpool(join(folder, 'spool'));
-    const journal = await openLmdbJournal({ folder: join(folder, 'journal'), spool, logger });
+    const journal = await LmdbJournal.open({ folder: join(folder, 'journal'), spool, logger });
     opened.push(journal);
     return { journal, spool };
   };

@@ -1,0 +1,222 @@
+/**
+ * What both journals are made of: a table of entries, each written before something is handed over, and their
+ * outcomes, which are known later. Durability is that of environment.ts; room on the disk is made beforehand (room.ts);
+ * outcomes survive a killed process from the moment they are known (recent-results.ts).
+ *
+ * Writes made together may fall into two transactions; `recover` clears away what a crash between them leaves.
+ */
+import { rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { asBinary } from 'lmdb';
+import type { Logger } from '../../app/ports.ts';
+import { asServiceError, committed, fromKey } from './commit.ts';
+import { diskFailure, syncFolder } from './disk.ts';
+import { encodeValue, openEnvironment, openTable, type Environment, type Table } from './environment.ts';
+import { RecentResults } from './recent-results.ts';
+import { Room } from './room.ts';
+
+/** Never given to new entries, so that what was sent can be settled and forgotten on a full disk. */
+const KEPT_FOR_OUTCOMES_BYTES = 1024 * 1024;
+/** Keys read at a time, so that no read transaction stays open and holds back the reuse of pages. */
+const PAGE_OF_KEYS = 500;
+/** A log without entries larger than this is made anew at open: LMDB's file never shrinks. */
+const SHRINK_ABOVE_BYTES = 64 * 1024 * 1024;
+
+/** More writes for the same commit. */
+type MoreWrites = () => readonly Promise<boolean>[];
+
+export class OutcomeLog {
+  readonly #env: Environment;
+  readonly #room: Room;
+  readonly #recent: RecentResults;
+  readonly #logger: Logger;
+  readonly #entries: Table;
+  readonly #outcomes: Table;
+  /** Outcomes that are not on the disk; by the key in hex. */
+  readonly #pending = new Map<string, unknown>();
+  readonly #reported = new Set<string>();
+
+  private constructor(env: Environment, room: Room, recent: RecentResults, logger: Logger) {
+    this.#env = env;
+    this.#room = room;
+    this.#recent = recent;
+    this.#logger = logger;
+    this.#entries = openTable(env, 'entries');
+    this.#outcomes = openTable(env, 'outcomes');
+  }
+
+  /**
+   * Opens or makes the log in a folder that holds nothing else.
+   * Throws `ServiceError('disk_full')`, or what LMDB says of a damaged file.
+   */
+  static async open(folder: string, tableNames: readonly string[], logger: Logger): Promise<OutcomeLog> {
+    const closing: { close(): Promise<void> }[] = [];
+    try {
+      const path = join(folder, 'entries');
+      const env = await openShrunk(path);
+      closing.push(env);
+      // Before the room is measured: each table takes some.
+      for (const name of ['entries', 'outcomes', ...tableNames]) openTable(env, name);
+      await syncFolder(folder);
+      await syncFolder(dirname(folder));
+      const room = await Room.open(env, path);
+      closing.push(room);
+      const recent = await RecentResults.open(folder, logger);
+      closing.push(recent);
+      const log = new OutcomeLog(env, room, recent, logger);
+      await log.#recover();
+      return log;
+    } catch (error) {
+      for (const part of closing) await part.close();
+      throw diskFailure(error);
+    }
+  }
+
+  /** A table beside the log's own, one of those named at `open`. */
+  table(name: string): Table {
+    return openTable(this.#env, name);
+  }
+
+  /** Returns when the entry is on the disk. Throws `disk_full`. */
+  async add(key: Buffer, entry: unknown, more: MoreWrites = () => []): Promise<void> {
+    const bytes = encodeValue(this.#entries, entry);
+    await this.#commit(bytes.length, KEPT_FOR_OUTCOMES_BYTES, () => [
+      this.#entries.put(key, asBinary(bytes)),
+      ...more(),
+    ]);
+  }
+
+  /** Adds the outcome. It survives a killed process at once, and a power cut when `flush` has resolved. */
+  settle(key: Buffer, outcome: unknown): { readonly flush: () => Promise<void> } {
+    const name = key.toString('hex');
+    this.#pending.set(name, outcome);
+    let keptAtOnce = false;
+    try {
+      keptAtOnce = this.#recent.put(key, outcome);
+    } catch (err) {
+      this.#logger.error({ err, emailId: emailIdOf(key) }, 'journal: outcome not kept at once');
+    }
+    let flushed: Promise<void> | null = null;
+    const flush = () => (flushed ??= this.#writeOutcome(key, outcome));
+    // Nearly every outcome is in the database a moment later, so it is put on the disk only when somebody asks.
+    if (!keptAtOnce) flush().catch(() => undefined); // logged there
+    return { flush };
+  }
+
+  /** Forgets entry and outcome. Throws `disk_full`. */
+  async remove(key: Buffer, more: MoreWrites = () => []): Promise<void> {
+    await this.#commit(0, 0, () => [this.#entries.remove(key), this.#outcomes.remove(key), ...more()]);
+    this.#recent.forget(key);
+    this.#pending.delete(key.toString('hex'));
+  }
+
+  has(key: Buffer): boolean {
+    return this.#entries.doesExist(key);
+  }
+
+  /**
+   * Every entry with its outcome (undefined when there is none), in the order of the keys, as `decode` makes them. One
+   * that can't be decoded is reported once, kept, and passed by.
+   */
+  async *entries<T>(decode: (key: Buffer, entry: unknown, outcome: unknown) => T): AsyncGenerator<T> {
+    let after: Buffer | undefined;
+    for (;;) {
+      const range = after === undefined ? {} : { start: after, exclusiveStart: true };
+      const keys: Buffer[] = [...this.#entries.getKeys({ ...range, limit: PAGE_OF_KEYS })];
+      for (const key of keys) {
+        const decoded = this.#read(key, decode);
+        if (decoded !== null) yield decoded.value;
+      }
+      after = keys.at(-1);
+      if (after === undefined) return;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#env.close();
+    await this.#room.close();
+    await this.#recent.close();
+  }
+
+  /** null when it went meanwhile or can't be read. */
+  #read<T>(
+    key: Buffer,
+    decode: (key: Buffer, entry: unknown, outcome: unknown) => T,
+  ): { readonly value: T } | null {
+    const name = key.toString('hex');
+    try {
+      const entry = this.#entries.get(key);
+      if (entry === undefined) return null;
+      return { value: decode(key, entry, this.#pending.get(name) ?? this.#outcomes.get(key)) };
+    } catch (err) {
+      if (!this.#reported.has(name)) {
+        this.#reported.add(name);
+        this.#logger.error({ err, emailId: emailIdOf(key) }, 'journal: entry can not be read; it is kept');
+      }
+      return null;
+    }
+  }
+
+  async #writeOutcome(key: Buffer, outcome: unknown): Promise<void> {
+    try {
+      await this.#putOutcome(key, outcome);
+    } catch (err) {
+      this.#logger.error({ err, emailId: emailIdOf(key) }, 'journal: outcome not written');
+      throw err;
+    }
+    this.#recent.forget(key);
+    this.#pending.delete(key.toString('hex'));
+  }
+
+  async #putOutcome(key: Buffer, outcome: unknown): Promise<void> {
+    const bytes = encodeValue(this.#outcomes, outcome);
+    await this.#commit(bytes.length, 0, () => [this.#outcomes.put(key, asBinary(bytes))]);
+  }
+
+  /** Writes when there is room for a value of that size beside what is kept for others. */
+  async #commit(valueBytes: number, keepBytes: number, write: MoreWrites): Promise<void> {
+    const cost = this.#room.costOf(valueBytes);
+    try {
+      // Awaited only when it must be, so that calls keep their order.
+      if (!this.#room.tryReserve(cost, keepBytes)) await this.#room.reserve(cost, keepBytes);
+      try {
+        await committed(write());
+      } finally {
+        this.#room.release(cost);
+      }
+    } catch (error) {
+      throw asServiceError(error);
+    }
+  }
+
+  /** Takes over the outcomes that the process before left in memory, and drops those that belong to no entry. */
+  async #recover(): Promise<void> {
+    const leftover = this.#recent.leftover();
+    for (const { key, value } of leftover) {
+      if (this.has(key)) await this.#putOutcome(key, value);
+    }
+    if (leftover.length > 0) this.#recent.clear();
+    await this.dropOrphans(this.#outcomes);
+  }
+
+  /** Removes what stands in a table of this log under a key that no entry has. */
+  async dropOrphans(table: Table): Promise<void> {
+    const keys: Buffer[] = [...table.getKeys()];
+    for (const key of keys) {
+      if (!this.has(key)) await this.#commit(0, 0, () => [table.remove(key)]);
+    }
+  }
+}
+
+/** Every key begins with the 16 bytes of an email's UUID. */
+const emailIdOf = (key: Buffer) => fromKey(key.subarray(0, 16));
+
+async function openShrunk(folder: string): Promise<Environment> {
+  const env = await openEnvironment(folder);
+  const isEmpty = openTable(env, 'entries').getKeysCount({ limit: 1 }) === 0;
+  const { size } = await stat(join(folder, 'data.mdb'));
+  if (!isEmpty || size <= SHRINK_ABOVE_BYTES) return env;
+  await env.close();
+  await rm(folder, { recursive: true });
+  return openEnvironment(folder);
+}
