@@ -133,6 +133,11 @@ export const VARIABLES = [
     meaning: 'All attachments of one email together, in bytes of the raw files (25 MiB).',
   },
   {
+    name: 'MAX_INBOUND_BYTES',
+    defaultText: '52428800',
+    meaning: 'One received message, in bytes as it came (50 MiB); larger ones are refused.',
+  },
+  {
     name: 'MAX_RECIPIENTS',
     defaultText: '200',
     meaning: 'Recipients of one email: to, cc and bcc together.',
@@ -174,6 +179,7 @@ export interface Config {
   readonly blobUrl: string | null;
   readonly s3Credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
   readonly maxAttachmentBytes: number;
+  readonly maxInboundBytes: number;
   readonly maxRecipients: number;
   readonly shutdownTimeoutMs: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
@@ -226,6 +232,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, cw
     blobUrl: readUrl('BLOB_URL', get('BLOB_URL'), ['s3:']),
     s3Credentials: readCredentials(get('AWS_ACCESS_KEY_ID'), get('AWS_SECRET_ACCESS_KEY')),
     maxAttachmentBytes: integer('MAX_ATTACHMENT_BYTES', 25 * 1024 * 1024, 1, 1024 * 1024 * 1024),
+    maxInboundBytes: integer('MAX_INBOUND_BYTES', 50 * 1024 * 1024, 1, 1024 * 1024 * 1024),
     maxRecipients: integer('MAX_RECIPIENTS', 200, 1, 10_000),
     shutdownTimeoutMs: milliseconds('SHUTDOWN_TIMEOUT_MS', 30_000),
     logLevel,

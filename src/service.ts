@@ -14,6 +14,7 @@ import { LmdbAttempts } from './adapters/journal/lmdb-attempts.ts';
 import { LmdbJournal } from './adapters/journal/lmdb-journal.ts';
 import { createSpool } from './adapters/journal/spool.ts';
 import { createIdempotencyKeys } from './adapters/postgres/idempotency-keys.ts';
+import { createInboundStore } from './adapters/postgres/record-inbound.ts';
 import { createMessageStore } from './adapters/postgres/message-store.ts';
 import { createSendOperations } from './adapters/postgres/send-operations.ts';
 import { createSendQueue } from './adapters/postgres/send-queue.ts';
@@ -21,10 +22,11 @@ import type { Application } from './app/application.ts';
 import { checkReadiness } from './app/check-readiness.ts';
 import { createKeyWork } from './app/idempotency.ts';
 import { createPendingSends } from './app/pending-sends.ts';
-import type { Account, IdSource, Logger } from './app/ports.ts';
+import type { Account, ByteRange, IdSource, Logger } from './app/ports.ts';
 import { createOperations } from './app/operate-sends.ts';
 import type { RetryPolicy } from './app/queue-ports.ts';
 import { createReads } from './app/read-emails.ts';
+import { receiveMessage } from './app/receive-message.ts';
 import { sendMessage } from './app/send-message.ts';
 import { sendOnce, type SendOncePorts } from './app/send-once.ts';
 import { createKeySettlement } from './app/settle-keys.ts';
@@ -134,7 +136,7 @@ async function startParts(
     accounts: new Map(config.accounts.map(({ id, from }): [string, Account] => [id, { id, from }])),
     defaultAccountId: defaultAccount.id,
     ids: IDS,
-    openFile: (file: string) => createReadStream(file),
+    openFile: (file: string, range?: ByteRange) => createReadStream(file, range),
     maxRecipients: config.maxRecipients,
   };
   const keys = createIdempotencyKeys(pool, instanceId);
@@ -145,9 +147,17 @@ async function startParts(
     work: keyWork,
     send: (request, folder, emailId) => sendMessage(sendPorts, request, folder, emailId),
   };
+  const { settleUnknown, ...operations } = createOperations({
+    operations: createSendOperations(pool),
+    retry,
+    clock,
+    wakeQueue,
+  });
+  const receivePorts = { ...sendPorts, store: createInboundStore(db), settleUnknown };
   const application: Application = {
     ...createReads(store, blobs),
-    ...createOperations({ operations: createSendOperations(pool), retry, clock, wakeQueue }),
+    ...operations,
+    receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
     sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),
     checkReadiness: () =>
@@ -179,7 +189,7 @@ async function startParts(
     secrets,
     logger,
     clock,
-    limits: { maxAttachmentBytes: config.maxAttachmentBytes },
+    limits: { maxAttachmentBytes: config.maxAttachmentBytes, maxInboundBytes: config.maxInboundBytes },
   });
   teardown.push(() => closeHttp(app, config.shutdownTimeoutMs, logger));
   const url = await app.fastify.listen({ port: config.port, host: config.host });

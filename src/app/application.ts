@@ -66,6 +66,24 @@ export type SendResult =
     }
   | { readonly kind: 'partial'; readonly messageId: MessageId; readonly error: string };
 
+/** One message as it came in. */
+export interface ReceiveRequest {
+  /** As received, RFC 5322, broken or not. */
+  readonly raw: Content;
+  /** null: the default account. */
+  readonly accountId: string | null;
+  /** The sender of the envelope, null for `<>`; undefined when nobody knows. */
+  readonly mailFrom?: string | null;
+}
+
+/** `duplicate`: the email was recorded before, or it was sent from here; nothing was added. */
+export interface ReceiveResult {
+  readonly kind: 'received' | 'duplicate';
+  readonly id: string;
+  readonly messageId: MessageId;
+  readonly threadId: string;
+}
+
 /** How a send failed that was tried. */
 export interface SendFailure {
   readonly kind: 'failed';
@@ -147,6 +165,13 @@ export interface Application {
    * `idempotency_in_progress` and, with nothing sent, `database_unavailable`.
    */
   sendOnce(key: string, request: SendRequest, folder: SpoolFolder): Promise<SendOnceResult>;
+  /**
+   * Records one received email, once however often it comes; returns when the record is durable. Takes over `folder`,
+   * which holds a large message. Bad mail is recorded with its defects. Throws `unknown_account`,
+   * `database_unavailable`, `storage_unavailable` and `disk_full`; it may then be recorded nevertheless, and should be
+   * given again.
+   */
+  receiveMessage(request: ReceiveRequest, folder: SpoolFolder): Promise<ReceiveResult>;
   /** Throws `thread_not_found`. */
   readThread(threadId: string): Promise<readonly EmailSummary[]>;
   /** Throws `invalid_cursor`. */

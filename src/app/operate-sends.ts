@@ -14,7 +14,10 @@ export interface OperateSendsPorts {
   readonly wakeQueue: () => void;
 }
 
-type Operations = Pick<Application, 'listEmails' | 'cancelSend' | 'retrySend' | 'resolveSend'>;
+interface Operations extends Pick<Application, 'listEmails' | 'cancelSend' | 'retrySend' | 'resolveSend'> {
+  /** Evidence that an email went out: it becomes `sent`. Does nothing when its outcome is not unknown. */
+  settleUnknown(id: string, evidence: string): Promise<void>;
+}
 
 export function createOperations({ operations, retry, clock, wakeQueue }: OperateSendsPorts): Operations {
   const giveUpAt = () => new Date(clock().getTime() + retry.schedule.giveUpAfterMs);
@@ -40,9 +43,17 @@ export function createOperations({ operations, retry, clock, wakeQueue }: Operat
     },
 
     async resolveSend(id, outcome) {
-      const state = stateOf(await operations.resolve(id, outcome, giveUpAt()), 'not_unknown');
+      const state = stateOf(
+        await operations.resolve(id, outcome, giveUpAt(), `an operator decided: ${outcome}`),
+        'not_unknown',
+      );
       wakeQueue();
       return state;
+    },
+
+    async settleUnknown(id, evidence) {
+      await operations.resolve(id, 'sent', giveUpAt(), evidence);
+      wakeQueue();
     },
   };
 }

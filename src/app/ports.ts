@@ -6,7 +6,9 @@ import type { Address } from '../core/address/address.ts';
 import type { MessageId } from '../core/message/message-id.ts';
 import type { PlacementFacts, PlacementQuery } from '../core/thread/place-outbound.ts';
 import type { QueuedSend, QueuePlace } from '../core/delivery/priority.ts';
+import type { AutomaticMail } from '../core/delivery/automatic.ts';
 import type { EmailState, RecipientOutcome, RecordedAttempt, Reply } from '../core/delivery/states.ts';
+import type { LinkRule } from '../core/thread/place-inbound.ts';
 
 /** Bytes in memory (small) or in a file of the spool (large). Never changed once made. */
 export type Content =
@@ -179,8 +181,8 @@ export interface RecordedRaw {
 
 /** Why an email is in its thread. */
 export interface Placement {
-  /** `thread_id`: the caller said so. `in_reply_to`: by Message-ID. `new`: nothing to join. */
-  readonly rule: 'thread_id' | 'in_reply_to' | 'new';
+  /** `thread_id`: the caller said so. `new`: nothing to join. The others: by Message-ID. */
+  readonly rule: 'thread_id' | 'new' | LinkRule;
   readonly matchedMessageId: MessageId | null;
 }
 
@@ -224,6 +226,17 @@ export interface EmailDetail extends EmailSummary {
   readonly placement: Placement;
   readonly rawSizeBytes: number;
   readonly createdAt: Date;
+  /** The new text of a received email, without quotes; null for a sent one. */
+  readonly replyText: string | null;
+  /** null for a sent email, and where From says it. */
+  readonly sender: AddressView | null;
+  readonly replyTo: readonly AddressView[];
+  /** What was wrong with a received email, as `ParseDefect` names it. */
+  readonly defects: readonly string[];
+  /** How a received email shows that no person wrote it; null when it does not. */
+  readonly automatic: AutomaticMail | null;
+  /** The sender of a received email never took part in its thread before. */
+  readonly newParticipant: boolean;
   /** In the order of their numbers. */
   readonly attempts: readonly RecordedAttempt[];
   /** When it is tried next; null when it is not in the queue, or being sent. */

@@ -8,6 +8,7 @@
 import { parseAddressList } from '../core/address/address-list.ts';
 import { addrSpec, dedupeAddresses, type Address } from '../core/address/address.ts';
 import { ServiceError } from '../core/errors.ts';
+import { isMadeUpMessageId } from '../core/message/identity.ts';
 import { createMessageId, parseMessageId, type MessageId } from '../core/message/message-id.ts';
 import { buildReferences } from '../core/message/references.ts';
 import { composeMessage, composeMessageStream, type Draft } from '../core/mime/compose.ts';
@@ -116,6 +117,9 @@ function describeStorageError(error: unknown): string {
   return error instanceof ServiceError ? error.text : new ServiceError('internal_error').text;
 }
 
+/** A Message-ID that was made up here for an email without one means nothing to anybody else. */
+const realIds = (ids: readonly MessageId[]) => ids.filter((id) => !isMadeUpMessageId(id));
+
 interface Recipients {
   readonly to: readonly Address[];
   readonly cc: readonly Address[];
@@ -151,8 +155,8 @@ async function prepareSend(
     subject: request.subject,
     textBody: request.textBody,
     htmlBody: request.htmlBody,
-    inReplyTo: placement.parent === null ? [] : [placement.parent.messageId],
-    references: placement.parent === null ? [] : buildReferences(placement.parent),
+    inReplyTo: placement.parent === null ? [] : realIds([placement.parent.messageId]),
+    references: placement.parent === null ? [] : realIds(buildReferences(placement.parent)),
     attachments: attachments.map(({ stored, content }) => ({
       filename: stored.filename,
       contentType: stored.contentType,

@@ -37,7 +37,7 @@ export async function storeEmail(
   const { record, raw } = entry;
   const rawSizeBytes = raw.kind === 'bytes' ? raw.bytes.length : raw.sizeBytes;
   const inline = raw.kind === 'bytes' && rawSizeBytes <= RAW_INLINE_MAX_BYTES ? raw.bytes : null;
-  const rawPath = inline === null ? rawStoragePath(record) : null;
+  const rawPath = inline === null ? rawStoragePath(record.accountId, record.id) : null;
 
   if (rawPath !== null) await ports.blobs.put(rawPath, raw, 'message/rfc822');
   for (const [index, attachment] of record.attachments.entries()) {
@@ -49,8 +49,8 @@ export async function storeEmail(
 }
 
 /** Apart from the attachments, whose paths begin with an account's name: no account's name begins with `_`. */
-function rawStoragePath(record: JournalEntry['record']): string {
-  return `_raw/${record.accountId}/${record.id}.eml`;
+export function rawStoragePath(accountId: string, emailId: string): string {
+  return `_raw/${accountId}/${emailId}.eml`;
 }
 
 function outcomeOf(entry: JournalEntry, retry: RetryPolicy): RecordedOutcome {

@@ -63,6 +63,12 @@ export const sampleDetail: EmailDetail = {
   ],
   placement: { rule: 'in_reply_to', matchedMessageId: 'one@example.org' as MessageId },
   rawSizeBytes: 1234,
+  replyText: null,
+  sender: null,
+  replyTo: [],
+  defects: [],
+  automatic: null,
+  newParticipant: false,
   createdAt: new Date('2026-01-31T12:00:01.000Z'),
   attempts: [
     {
@@ -123,6 +129,10 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     async sendOnce(key, request, folder) {
       keys.push(key);
       return { outcome: await sendMessage(request, folder), replayed: false };
+    },
+    async receiveMessage(_request, folder) {
+      await folder.remove();
+      return { kind: 'received', id: IDS.email, messageId: sampleEmail.messageId, threadId: IDS.thread };
     },
     async readThread(threadId) {
       threadReads.push(threadId);

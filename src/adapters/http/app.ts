@@ -21,6 +21,7 @@ import { registerAttachmentRoutes } from './routes/attachments.ts';
 import { registerCustomerRoutes } from './routes/customers.ts';
 import { registerEmailRoutes } from './routes/emails.ts';
 import { registerHealthRoutes } from './routes/health.ts';
+import { registerInboundRoutes } from './routes/inbound.ts';
 import { registerSendRoutes } from './routes/send.ts';
 import { registerSendStateRoutes } from './routes/sends.ts';
 import { registerThreadRoutes } from './routes/threads.ts';
@@ -108,6 +109,7 @@ function registerRoutes(
     registerThreadRoutes(secured, context);
     registerSendRoutes(secured, context);
     registerSendStateRoutes(secured, context);
+    registerInboundRoutes(secured, context);
     registerCustomerRoutes(secured, context);
     registerEmailRoutes(secured, context);
     registerAttachmentRoutes(secured, context);

@@ -2,6 +2,7 @@
  * JSON schema of one email with everything known about it.
  */
 import type { XStatic } from 'typebox/schema';
+import { AUTOMATIC_KINDS } from '../../core/delivery/automatic.ts';
 import { ATTEMPT_OUTCOMES, DELIVERY_STATES, EMAIL_STATES } from '../../core/delivery/states.ts';
 import { AddressObject, emailFields, emailProperties, MessageIdText, Timestamp, Uuid } from './schemas.ts';
 
@@ -67,6 +68,20 @@ export const EmailListingSchema = {
 } as const;
 export type EmailListingJson = XStatic<typeof EmailListingSchema>;
 
+const PLACEMENT_RULES = ['thread_id', 'in_reply_to', 'references', 'message_id', 'bounce', 'new'] as const;
+
+const Automatic = {
+  type: 'object',
+  title: 'Automatic',
+  additionalProperties: false,
+  required: ['kind', 'evidence', 'suppress_replies'],
+  properties: {
+    kind: { type: 'string', enum: AUTOMATIC_KINDS },
+    evidence: { type: 'string', description: 'What told it, such as `auto-submitted: auto-replied`.' },
+    suppress_replies: { type: 'boolean', description: 'No machine may answer it.' },
+  },
+} as const;
+
 /** The fields of a list and everything else that is known. */
 export const EmailDetail = {
   type: 'object',
@@ -88,6 +103,12 @@ export const EmailDetail = {
     'state_detail',
     'recipients',
     'placement',
+    'reply_text',
+    'sender_address',
+    'reply_to_addresses',
+    'new_participant',
+    'automatic',
+    'defects',
     'size_bytes',
     'created_at',
     'attempts',
@@ -135,9 +156,38 @@ export const EmailDetail = {
       additionalProperties: false,
       required: ['rule', 'matched_message_id'],
       properties: {
-        rule: { type: 'string', enum: ['thread_id', 'in_reply_to', 'new'] },
+        rule: {
+          type: 'string',
+          enum: PLACEMENT_RULES,
+          description:
+            '`thread_id`: the caller said so. `new`: nothing to join. The others are by Message-ID: what it answers ' +
+            '(`in_reply_to`, `references`), what a delivery report returns (`bounce`), or its own (`message_id`), ' +
+            'which another email has or names.',
+        },
         matched_message_id: { type: ['string', 'null'] },
       },
+    },
+    reply_text: {
+      type: ['string', 'null'],
+      description: 'The new text of a received email, without what it quotes; null for a sent one.',
+    },
+    sender_address: {
+      anyOf: [AddressObject, { type: 'null' }],
+      description: 'The field Sender of a received email.',
+    },
+    reply_to_addresses: { type: 'array', items: AddressObject },
+    new_participant: {
+      type: 'boolean',
+      description: 'The sender of a received email never took part in its thread before.',
+    },
+    automatic: {
+      anyOf: [Automatic, { type: 'null' }],
+      description: 'How a received email shows that no person wrote it; null when it does not.',
+    },
+    defects: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'What was wrong with a received email, such as `missing_date`. New ones may come.',
     },
     size_bytes: { type: 'integer', minimum: 0, description: 'Size of the raw message.' },
     created_at: Timestamp,

@@ -78,6 +78,19 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
       matched_message_id:
         email.placement.matchedMessageId === null ? null : formatMessageId(email.placement.matchedMessageId),
     },
+    reply_text: email.replyText,
+    sender_address: email.sender === null ? null : toAddressJson(email.sender),
+    reply_to_addresses: email.replyTo.map(toAddressJson),
+    new_participant: email.newParticipant,
+    automatic:
+      email.automatic === null
+        ? null
+        : {
+            kind: email.automatic.kind,
+            evidence: email.automatic.evidence,
+            suppress_replies: email.automatic.suppressReplies,
+          },
+    defects: [...email.defects],
     size_bytes: email.rawSizeBytes,
     created_at: email.createdAt.toISOString(),
     attempts: email.attempts.map((attempt) => ({

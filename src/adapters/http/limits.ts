@@ -10,6 +10,8 @@ export interface HttpLimits {
   readonly maxAttachmentBytes: number;
   /** Bytes of a request body as sent. Default: twice `maxAttachmentBytes`, for Base64 and escapes, plus `maxTextBytes`. */
   readonly maxBodyBytes: number;
+  /** Bytes of one received message. Default 50 MiB: the largest that mail providers let in, Base64 included. */
+  readonly maxInboundBytes: number;
   /** Bytes of a request body without its long attachments; they are held in memory. Default 10 MiB. */
   readonly maxTextBytes: number;
   /** Base64 longer than this goes to a file while it arrives, in characters. Default 64 KiB. */
@@ -47,6 +49,7 @@ export function createHttpLimits(overrides: Partial<HttpLimits> = {}): HttpLimit
   const limits: HttpLimits = {
     maxAttachmentBytes,
     maxTextBytes,
+    maxInboundBytes: 50 * MIB,
     maxBodyBytes: 2 * maxAttachmentBytes + maxTextBytes,
     maxInlineContentBytes: 64 * KIB,
     smallBodyBytes: 256 * KIB,

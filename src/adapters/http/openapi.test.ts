@@ -59,6 +59,7 @@ describe('the OpenAPI document', () => {
       'post /api/emails/{id}/cancel',
       'post /api/emails/{id}/resolve',
       'post /api/emails/{id}/retry',
+      'post /api/inbound',
       'post /api/send',
     ]);
   });

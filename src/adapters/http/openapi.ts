@@ -6,7 +6,7 @@ import { sharedSchemas } from './schemas.ts';
 import { SendBody } from './send-body.ts';
 import type { DocumentedRoute } from './route-table.ts';
 
-const DESCRIPTION = `Sends email, records it and returns it by thread and by customer.
+const DESCRIPTION = `Sends and receives email, records it and returns it by thread and by customer.
 
 Every error is \`{"error": "<German text>", "code": "<stable code>"}\`. Besides the errors listed for each operation,
 any request may get 400 \`invalid_request\` (not valid HTTP, or a badly encoded path), 404 \`not_found\`,
@@ -25,6 +25,7 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
       info: { title: 'email-worker', version: '1', description: DESCRIPTION },
       tags: [
         { name: 'Sending', description: 'Send an email.' },
+        { name: 'Receiving', description: 'Take in what came from elsewhere.' },
         { name: 'Emails', description: 'Read what was sent and received.' },
         { name: 'Health', description: 'For monitoring.' },
         { name: 'Document', description: 'This description.' },

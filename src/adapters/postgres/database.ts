@@ -1,6 +1,7 @@
 /** The tables as Kysely sees them; the schema itself is in migrations/. Rows never leave this folder. */
 import type { ColumnType, Generated } from 'kysely';
 import type { AddressView, Placement } from '../../app/ports.ts';
+import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { DeliveryState, EmailState } from '../../core/delivery/states.ts';
 
 /** Written as JSON text, read as a value. */
@@ -52,6 +53,13 @@ export interface EmailTable {
   raw_size_bytes: string;
   raw: Buffer | null;
   raw_path: string | null;
+  identity_key: Buffer | null;
+  reply_text: string | null;
+  sender_address: Json<AddressView> | null;
+  reply_to_addresses: Json<AddressView[]>;
+  defects: string[];
+  automatic: Json<AutomaticMail> | null;
+  new_participant: boolean;
   created_at: Generated<Date>;
 }
 

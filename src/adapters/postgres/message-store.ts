@@ -151,7 +151,8 @@ function customerEmails({ customerId, direction, since, until, after, limit }: C
 const READ_EMAIL = `
   select ${SUMMARY}, e.account_id, e.thread_id, e.customer_id, e.company_id, e.cc_addresses, e.bcc_addresses,
     e.html_body, e.in_reply_to, e.reference_ids, e.relay_message_id, e.state, e.state_detail, e.placement_rule,
-    e.placement_message_id, e.raw_size_bytes, e.created_at,
+    e.placement_message_id, e.raw_size_bytes, e.reply_text, e.sender_address, e.reply_to_addresses, e.defects,
+    e.automatic, e.new_participant, e.created_at,
     coalesce((
       select json_agg(json_build_object('address', d.address, 'state', d.state, 'code', d.reply_code,
         'status', d.reply_status, 'text', d.reply_text) order by d.ordinal)

@@ -5,12 +5,14 @@ import type { Database } from './database.ts';
 import * as emails from './migrations/0001_emails.ts';
 import * as queue from './migrations/0002_queue.ts';
 import * as idempotency from './migrations/0003_idempotency.ts';
+import * as inbound from './migrations/0004_inbound.ts';
 
 /** In order of their names; forward only. A migration that was ever released is never changed. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001_emails': emails,
   '0002_queue': queue,
   '0003_idempotency': idempotency,
+  '0004_inbound': inbound,
 };
 
 /** Any constant that no other user of the same database takes; `pg_locks` shows it. */

@@ -10,8 +10,9 @@ import type { Pool } from 'pg';
 import type { OutboundRecord } from '../../app/ports.ts';
 import type { Database } from './database.ts';
 import { insertEmail, insertEmails } from './insert-emails.ts';
-import { adoptCustomer, LinkConflict, linkThread } from './link-thread.ts';
-import { guard, isAway, isRetryable } from './pool.ts';
+import { adoptCustomer, linkThread } from './link-thread.ts';
+import { inLinkingTransaction } from './linking-transaction.ts';
+import { guard, isAway } from './pool.ts';
 
 /** Emails in one statement at most: beyond this a larger batch gains nothing and only makes the first one wait. */
 const MAX_BATCH = 64;
@@ -19,8 +20,6 @@ const MAX_BATCH = 64;
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** Batches under way at once: while one waits for its commit the next is being executed. */
 const MAX_CONCURRENT_BATCHES = 2;
-/** Tries of a transaction that another one got in the way of. */
-const MAX_TRIES = 10;
 
 interface Waiting {
   readonly record: OutboundRecord;
@@ -91,31 +90,17 @@ function takeBatch(waiting: Waiting[]): readonly Waiting[] {
 
 async function recordLinked(db: Kysely<Database>, record: OutboundRecord): Promise<void> {
   const mayMerge = record.placement.rule !== 'thread_id';
-  let exclusive = false;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await guard(
-        db.transaction().execute(async (trx) => {
-          const known = await trx
-            .selectFrom('emails')
-            .select('id')
-            .where('id', '=', record.id)
-            .executeTakeFirst();
-          if (known !== undefined) return;
-          const threadId = await linkThread(trx, {
-            accountId: record.accountId,
-            threadId: record.threadId,
-            messageIds: [record.messageId, ...record.inReplyTo, ...record.references],
-            mayMerge,
-            exclusive,
-          });
-          await insertEmail(trx, { ...record, threadId });
-          await adoptCustomer(trx, threadId, record.customerId, record.companyId);
-        }),
-      );
-    } catch (error) {
-      exclusive ||= error instanceof LinkConflict;
-      if (attempt >= MAX_TRIES || !(error instanceof LinkConflict || isRetryable(error))) throw error;
-    }
-  }
+  await inLinkingTransaction(db, async (trx, exclusive) => {
+    const known = await trx.selectFrom('emails').select('id').where('id', '=', record.id).executeTakeFirst();
+    if (known !== undefined) return;
+    const threadId = await linkThread(trx, {
+      accountId: record.accountId,
+      threadId: record.threadId,
+      messageIds: [record.messageId, ...record.inReplyTo, ...record.references],
+      mayMerge,
+      exclusive,
+    });
+    await insertEmail(trx, { ...record, threadId });
+    await adoptCustomer(trx, threadId, record.customerId, record.companyId);
+  });
 }

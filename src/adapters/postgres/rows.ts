@@ -14,6 +14,7 @@ import type {
   RecordedAttempt,
   Reply,
 } from '../../core/delivery/states.ts';
+import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { EmailListing } from '../../app/queue-ports.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { Parent } from '../../core/thread/place-outbound.ts';
@@ -55,6 +56,12 @@ export interface DetailRow extends SummaryRow {
   placement_rule: Placement['rule'];
   placement_message_id: string | null;
   raw_size_bytes: string;
+  reply_text: string | null;
+  sender_address: AddressView | null;
+  reply_to_addresses: AddressView[];
+  defects: string[];
+  automatic: AutomaticMail | null;
+  new_participant: boolean;
   created_at: Date;
   next_attempt_at: Date | null;
   give_up_at: Date | null;
@@ -100,7 +107,7 @@ export interface FactsRow {
 }
 
 /** The database's domain `message_id` holds nothing else; this is the one place where its text becomes a MessageId. */
-const toMessageId = (text: string) => text as MessageId;
+export const toMessageId = (text: string) => text as MessageId;
 
 export function toParent(row: ParentRow | null): Parent | null {
   if (row === null) return null;
@@ -149,6 +156,12 @@ export function toDetail(row: DetailRow): EmailDetail {
       matchedMessageId: row.placement_message_id === null ? null : toMessageId(row.placement_message_id),
     },
     rawSizeBytes: Number(row.raw_size_bytes),
+    replyText: row.reply_text,
+    sender: row.sender_address,
+    replyTo: row.reply_to_addresses,
+    defects: row.defects,
+    automatic: row.automatic,
+    newParticipant: row.new_participant,
     createdAt: row.created_at,
     attempts: row.attempts.map(toAttempt),
     nextAttemptAt: row.next_attempt_at,

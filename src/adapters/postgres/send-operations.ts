@@ -59,7 +59,7 @@ export function createSendOperations(pool: Pool): SendOperations {
         return 'queued';
       }),
 
-    resolve: (emailId, outcome, giveUpAt) =>
+    resolve: (emailId, outcome, giveUpAt, reason) =>
       change(emailId, async (client, email) => {
         if (email.state !== 'unknown') return null;
         await client.query(
@@ -68,7 +68,7 @@ export function createSendOperations(pool: Pool): SendOperations {
         );
         const states = await readStates(client, emailId);
         // Recipients that were put off while the others' outcome was unknown have their turn now.
-        const conclusion = conclude(states, `an operator decided: ${outcome}`, new Date());
+        const conclusion = conclude(states, reason, new Date());
         if (conclusion.dueAt !== null) await enqueue(client, email, giveUpAt, conclusion.dueAt);
         await applyConclusion(client, emailId, conclusion);
         return conclusion.state;

@@ -25,7 +25,10 @@ export interface QueuedSend extends QueuePlace {
 /** In UTF-16 units. */
 export const MAX_LANE_LENGTH = 64;
 
-/** Answers and new conversations take turns unless the caller says otherwise: a newsletter never delays a reply. */
-export function defaultLane(rule: 'thread_id' | 'in_reply_to' | 'new'): string {
+/**
+ * Answers and new conversations take turns unless the caller says otherwise: a newsletter never delays a reply.
+ * `rule` is that of the placement.
+ */
+export function defaultLane(rule: string): string {
   return rule === 'new' ? 'new' : 'reply';
 }

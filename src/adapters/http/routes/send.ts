@@ -124,6 +124,8 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
             'invalid_filename',
             'invalid_content_type',
             'invalid_base64',
+            'invalid_send_at',
+            'invalid_lane',
             'unknown_account',
             'invalid_idempotency_key',
             'unauthorized',

@@ -1,0 +1,247 @@
+/**
+ * `InboundStore` on PostgreSQL. The unique index `emails_identity` is what makes one email one record; everything
+ * else here only saves work, or tells the caller which record that is.
+ */
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type { InboundRecord, InboundResult, InboundStore, KnownEmail } from '../../app/inbound-ports.ts';
+import { addrSpec, type Address } from '../../core/address/address.ts';
+import { isCopyOfSent, type MessageIdentity } from '../../core/message/identity.ts';
+import { placeInbound, type InboundPlacement } from '../../core/thread/place-inbound.ts';
+import type { AddressView } from '../../app/ports.ts';
+import type { Database } from './database.ts';
+import { adoptCustomer, linkThread } from './link-thread.ts';
+import { inLinkingTransaction, RecordedMeanwhile } from './linking-transaction.ts';
+import { guard } from './pool.ts';
+import { toMessageId } from './rows.ts';
+
+/** Sent emails with one Message-ID; more than one is somebody's mistake. */
+const MAX_SENDS_OF_ONE_ID = 10;
+
+export function createInboundStore(db: Kysely<Database>): InboundStore {
+  return {
+    findKnown: (accountId, identity, key) => guard(findKnown(db, accountId, identity, key)),
+
+    recordInbound: (record) =>
+      inLinkingTransaction(db, async (trx, exclusive): Promise<InboundResult> => {
+        const { accountId, identity, identityKey } = record;
+        const known = await findKnown(trx, accountId, identity, identityKey);
+        if (known !== null) return { kind: 'known', ...known };
+        return { kind: 'recorded', ...(await insert(trx, record, exclusive)) };
+      }),
+
+    async findUnknownSends(accountId, messageIds) {
+      const rows = await guard(
+        db
+          .selectFrom('emails')
+          .select('id')
+          .where('account_id', '=', accountId)
+          .where('direction', '=', 'outbound')
+          .where('state', '=', 'unknown')
+          .where((where) =>
+            where.or([
+              where('message_id', 'in', [...messageIds]),
+              where('relay_message_id', 'in', [...messageIds]),
+            ]),
+          )
+          .limit(MAX_SENDS_OF_ONE_ID)
+          .execute(),
+      );
+      return rows.map(({ id }) => id);
+    },
+  };
+}
+
+async function findKnown(
+  db: Kysely<Database>,
+  accountId: string,
+  identity: MessageIdentity,
+  key: string,
+): Promise<KnownEmail | null> {
+  const rows = await db
+    .selectFrom('emails')
+    .select(['id', 'message_id', 'thread_id', 'state', 'direction', 'date', 'from_address', 'subject'])
+    .where('account_id', '=', accountId)
+    .where((where) =>
+      where.or([
+        where('identity_key', '=', Buffer.from(key, 'hex')),
+        where.and([
+          where('direction', '=', 'outbound'),
+          where.or([
+            where('message_id', '=', identity.messageId),
+            where('relay_message_id', '=', identity.messageId),
+          ]),
+        ]),
+      ]),
+    )
+    .orderBy('id')
+    .limit(MAX_SENDS_OF_ONE_ID + 1)
+    .execute();
+  const row = rows.find(
+    ({ direction, date, from_address, subject }) =>
+      direction === 'inbound' || isCopyOfSent(identity, { date, from: from_address.address, subject }),
+  );
+  if (row === undefined) return null;
+  return {
+    id: row.id,
+    messageId: toMessageId(row.message_id),
+    threadId: row.thread_id,
+    state: row.state,
+  };
+}
+
+async function insert(
+  trx: Transaction<Database>,
+  record: InboundRecord,
+  exclusive: boolean,
+): Promise<KnownEmail> {
+  const { accountId, identity } = record;
+  const placement = await place(trx, record);
+  const threadId = await linkThread(trx, {
+    accountId,
+    threadId: placement.threadId ?? record.newThreadId,
+    messageIds: record.links.map(({ messageId }) => messageId),
+    mayMerge: true,
+    exclusive,
+  });
+  const from = record.from === null ? { name: '', address: '' } : toView(record.from);
+  const counterparty = from.address.toLowerCase();
+  const newParticipant = await isNewParticipant(trx, threadId, counterparty);
+  const customer = await customerOf(trx, threadId, counterparty);
+  const inserted = await trx
+    .insertInto('emails')
+    .values({
+      id: record.id,
+      account_id: accountId,
+      thread_id: threadId,
+      direction: 'inbound',
+      message_id: identity.messageId,
+      relay_message_id: null,
+      in_reply_to: [...record.inReplyTo],
+      reference_ids: [...record.references],
+      from_address: toJson(from),
+      sender_address: record.sender === null ? null : toJson(toView(record.sender)),
+      reply_to_addresses: toJson(record.replyTo.map(toView)),
+      to_addresses: toJson(record.to.map(toView)),
+      cc_addresses: toJson(record.cc.map(toView)),
+      bcc_addresses: toJson(record.bcc.map(toView)),
+      subject: clean(record.subject),
+      text_body: clean(record.textBody),
+      html_body: record.htmlBody === null ? null : clean(record.htmlBody),
+      reply_text: clean(record.replyText),
+      date: record.date,
+      customer_id: customer.customer_id,
+      company_id: customer.company_id,
+      state: 'received',
+      state_detail: null,
+      placement_rule: placement.rule,
+      placement_message_id: placement.matchedMessageId,
+      raw_size_bytes: String(record.rawSizeBytes),
+      raw: record.raw,
+      raw_path: record.rawPath,
+      identity_key: Buffer.from(record.identityKey, 'hex'),
+      defects: [...record.defects],
+      automatic: record.automatic === null ? null : toJson(record.automatic),
+      new_participant: newParticipant,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'identity_key']).where('identity_key', 'is not', null).doNothing(),
+    )
+    .returning('id')
+    .executeTakeFirst();
+  if (inserted === undefined) throw new RecordedMeanwhile();
+  await insertAttachments(trx, record);
+  // A stranger who guessed or was given a Message-ID never decides whose thread it is.
+  if (customer.is_learned && !newParticipant) {
+    await adoptCustomer(trx, threadId, customer.customer_id, null);
+  }
+  return { id: record.id, messageId: identity.messageId, threadId, state: 'received' };
+}
+
+async function place(
+  trx: Transaction<Database>,
+  { accountId, links }: InboundRecord,
+): Promise<InboundPlacement> {
+  const rows = await trx
+    .selectFrom('thread_message_ids')
+    .select(['message_id', 'thread_id'])
+    .where('account_id', '=', accountId)
+    .where('message_id', 'in', [...new Set(links.map(({ messageId }) => messageId))])
+    .execute();
+  return placeInbound(links, new Map(rows.map((row) => [row.message_id, row.thread_id])));
+}
+
+/** The thread has emails, and the address stands in none of them. */
+async function isNewParticipant(
+  trx: Transaction<Database>,
+  threadId: string,
+  address: string,
+): Promise<boolean> {
+  const { rows } = await sql<{ is_new: boolean }>`
+    select count(*) > 0 and not coalesce(bool_or(
+      lower(e.from_address ->> 'address') = ${address} or exists (
+        select from jsonb_array_elements(e.to_addresses || e.cc_addresses || e.bcc_addresses) a
+        where lower(a ->> 'address') = ${address}
+      )
+    ), false) as is_new
+    from emails e where e.thread_id = ${threadId}`.execute(trx);
+  return rows[0]?.is_new === true;
+}
+
+interface CustomerRow {
+  customer_id: string | null;
+  company_id: string | null;
+  /** By the address, not by the thread. */
+  is_learned: boolean;
+}
+
+/** The thread's customer, else the only one that the address was learned for. */
+async function customerOf(
+  trx: Transaction<Database>,
+  threadId: string,
+  address: string,
+): Promise<CustomerRow> {
+  const { rows } = await sql<CustomerRow>`
+    select coalesce(t.customer_id, l.customer_id) as customer_id, t.company_id,
+      t.customer_id is null and l.customer_id is not null as is_learned
+    from email_threads t left join (
+      select min(customer_id::text)::uuid as customer_id from customer_addresses
+      where address = ${address} having count(*) = 1
+    ) l on true
+    where t.id = ${threadId}`.execute(trx);
+  return rows[0] ?? { customer_id: null, company_id: null, is_learned: false };
+}
+
+async function insertAttachments(
+  trx: Transaction<Database>,
+  { id, attachments }: InboundRecord,
+): Promise<void> {
+  if (attachments.length === 0) return;
+  await trx
+    .insertInto('email_attachments')
+    .values(
+      attachments.map((attachment, ordinal) => ({
+        id: attachment.id,
+        email_id: id,
+        ordinal,
+        filename: clean(attachment.filename),
+        content_type: attachment.contentType,
+        size_bytes: String(attachment.sizeBytes),
+        storage_path: attachment.storagePath,
+        sha256: Buffer.from(attachment.sha256, 'hex'),
+      })),
+    )
+    .execute();
+}
+
+/** Seen in practice: addresses that can't be read; their text stands in the local part, without a domain. */
+function toView(address: Address): AddressView {
+  const text = address.domain === '' ? address.localPart : addrSpec(address);
+  return { name: clean(address.name), address: clean(text) };
+}
+
+const toJson = (value: unknown): string => JSON.stringify(value);
+
+/** PostgreSQL takes no NUL and no half of a surrogate pair. */
+function clean(text: string): string {
+  return text.replaceAll('\u0000', '').toWellFormed();
+}

@@ -1,0 +1,64 @@
+/** What receiving needs from the database. */
+import type { Address } from '../core/address/address.ts';
+import type { AutomaticMail } from '../core/delivery/automatic.ts';
+import type { EmailState } from '../core/delivery/states.ts';
+import type { MessageIdentity } from '../core/message/identity.ts';
+import type { MessageId } from '../core/message/message-id.ts';
+import type { ParseDefect } from '../core/mime/parsed-message.ts';
+import type { InboundLink } from '../core/thread/place-inbound.ts';
+import type { RecordedRaw, StoredAttachment } from './ports.ts';
+
+/** Everything the database gets of one received email, in one piece. Texts hold no NUL and are well-formed. */
+export interface InboundRecord extends RecordedRaw {
+  readonly id: string;
+  readonly accountId: string;
+  /** Used when there is nothing to join. */
+  readonly newThreadId: string;
+  readonly identity: MessageIdentity;
+  /** See identityKey. */
+  readonly identityKey: string;
+  /** All of them tie the email to its thread; the first known one is its reason. */
+  readonly links: readonly InboundLink[];
+  readonly inReplyTo: readonly MessageId[];
+  readonly references: readonly MessageId[];
+  readonly from: Address | null;
+  readonly sender: Address | null;
+  readonly replyTo: readonly Address[];
+  readonly to: readonly Address[];
+  readonly cc: readonly Address[];
+  readonly bcc: readonly Address[];
+  readonly subject: string;
+  readonly textBody: string;
+  readonly htmlBody: string | null;
+  /** The new text, without quotes. */
+  readonly replyText: string;
+  /** When it was received, for one without a date. */
+  readonly date: Date;
+  readonly defects: readonly ParseDefect[];
+  readonly automatic: AutomaticMail | null;
+  readonly attachments: readonly StoredAttachment[];
+}
+
+/** An email that is recorded already. */
+export interface KnownEmail {
+  readonly id: string;
+  readonly messageId: MessageId;
+  readonly threadId: string;
+  readonly state: EmailState;
+}
+
+/** `known`: the same email was recorded before, by this path or another, or it is one that was sent from here. */
+export type InboundResult = { readonly kind: 'recorded' | 'known' } & KnownEmail;
+
+/** Throws `ServiceError('database_unavailable')` when the database can't be reached or does not answer in time. */
+export interface InboundStore {
+  /** The same email, received before or sent from here; null when there is none. */
+  findKnown(accountId: string, identity: MessageIdentity, identityKey: string): Promise<KnownEmail | null>;
+  /**
+   * Records an email once, whole or not at all, joins and merges threads by its links, and gives it the thread's
+   * customer, else the one its sender's address was learned for. Also decides whether the sender is new to the thread.
+   */
+  recordInbound(record: InboundRecord): Promise<InboundResult>;
+  /** Sent emails of the account that bear one of the Message-IDs and whose outcome is unknown; the ids of at most 10. */
+  findUnknownSends(accountId: string, messageIds: readonly MessageId[]): Promise<readonly string[]>;
+}

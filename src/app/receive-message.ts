@@ -1,0 +1,177 @@
+/**
+ * Receives one email: understand its bytes, see whether it is known, store its files, record it.
+ *
+ * Every step may be repeated, and many may run at the same moment: the database takes an email once, by its identity,
+ * and whoever comes second gets the first one's record. Nothing is acknowledged before the record is committed.
+ */
+import { ServiceError } from '../core/errors.ts';
+import { identityKey, identityOf, type MessageIdentity } from '../core/message/identity.ts';
+import { inboundLinks } from '../core/thread/place-inbound.ts';
+import type { ReceiveRequest, ReceiveResult } from './application.ts';
+import type { InboundRecord, InboundStore, KnownEmail } from './inbound-ports.ts';
+import { RAW_INLINE_MAX_BYTES } from './limits.ts';
+import type {
+  Account,
+  BlobStore,
+  ByteRange,
+  Clock,
+  IdSource,
+  Logger,
+  RecordedRaw,
+  SpoolFolder,
+} from './ports.ts';
+import { prepareAttachments } from './prepare-attachments.ts';
+import { readReceived, type ReceivedMessage } from './read-received.ts';
+import { readReceivedAttachments } from './receive-attachments.ts';
+import { rawStoragePath } from './store-send.ts';
+
+export interface ReceiveMessagePorts {
+  readonly store: InboundStore;
+  readonly blobs: BlobStore;
+  readonly accounts: ReadonlyMap<string, Account>;
+  readonly defaultAccountId: string;
+  readonly openFile: (path: string, range?: ByteRange) => AsyncIterable<Buffer>;
+  /** The sent email certainly went out; does nothing when its outcome is not unknown. */
+  readonly settleUnknown: (emailId: string, evidence: string) => Promise<void>;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+}
+
+/** See `Application.receiveMessage`. */
+export async function receiveMessage(
+  ports: ReceiveMessagePorts,
+  request: ReceiveRequest,
+  folder: SpoolFolder,
+): Promise<ReceiveResult> {
+  try {
+    return await receive(ports, request, folder);
+  } finally {
+    await folder.remove();
+  }
+}
+
+async function receive(
+  ports: ReceiveMessagePorts,
+  { raw, accountId: named, mailFrom }: ReceiveRequest,
+  folder: SpoolFolder,
+): Promise<ReceiveResult> {
+  const accountId = named ?? ports.defaultAccountId;
+  if (!ports.accounts.has(accountId)) {
+    throw new ServiceError('unknown_account', { values: { value: accountId } });
+  }
+  const received = await readReceived(ports, raw, mailFrom === undefined ? {} : { mailFrom });
+  const identity = identityOf(received.message);
+  const key = identityKey(identity);
+
+  // Asked before the files are stored: most repeats then cost one query.
+  const known = await ports.store.findKnown(accountId, identity, key);
+  if (known !== null) return await answerKnown(ports, known);
+
+  const id = ports.ids.uuid();
+  const inputs = await readReceivedAttachments(ports, raw, received.message.attachments, folder);
+  const attachments = await prepareAttachments(ports, accountId, id, inputs);
+  const place = placeOfRaw(raw, accountId, id);
+  const paths = [
+    ...attachments.map(({ stored }) => stored.storagePath),
+    ...(place.rawPath === null ? [] : [place.rawPath]),
+  ];
+  if (place.rawPath !== null) await ports.blobs.put(place.rawPath, raw, 'message/rfc822');
+  for (const { stored, content } of attachments) {
+    await ports.blobs.put(stored.storagePath, content, stored.contentType);
+  }
+  const result = await ports.store.recordInbound({
+    id,
+    accountId,
+    newThreadId: ports.ids.uuid(),
+    ...toRecord(received, identity, ports.clock()),
+    identity,
+    identityKey: key,
+    attachments: attachments.map(({ stored }) => stored),
+    ...place,
+  });
+  if (result.kind === 'known') {
+    // Somebody else recorded it meanwhile; the files have this email's id in their path, so nobody else needs them.
+    for (const path of paths) {
+      await ports.blobs.delete(path).catch((err: unknown) => {
+        ports.logger.warn({ err, path }, 'a file that nothing refers to could not be deleted');
+      });
+    }
+    return await answerKnown(ports, result);
+  }
+  await settleByBounce(ports, accountId, received, id);
+  return { kind: 'received', id, messageId: result.messageId, threadId: result.threadId };
+}
+
+async function answerKnown(ports: ReceiveMessagePorts, known: KnownEmail): Promise<ReceiveResult> {
+  if (known.state === 'unknown') await ports.settleUnknown(known.id, 'its copy came back');
+  return { kind: 'duplicate', id: known.id, messageId: known.messageId, threadId: known.threadId };
+}
+
+/** Nobody can report on an email whose Message-ID can't be guessed unless it went out. */
+async function settleByBounce(
+  ports: ReceiveMessagePorts,
+  accountId: string,
+  { bounce }: ReceivedMessage,
+  id: string,
+): Promise<void> {
+  if (bounce === null || bounce.originalMessageIds.length === 0) return;
+  try {
+    for (const sent of await ports.store.findUnknownSends(accountId, bounce.originalMessageIds.slice(0, 1))) {
+      await ports.settleUnknown(sent, `a delivery report came back: ${id}`);
+    }
+  } catch (err) {
+    // The report is recorded: its sender must not be told otherwise. The outcome stays unknown.
+    ports.logger.warn({ err, emailId: id }, 'what a delivery report tells could not be recorded');
+  }
+}
+
+type ReadFields =
+  | 'links'
+  | 'inReplyTo'
+  | 'references'
+  | 'from'
+  | 'sender'
+  | 'replyTo'
+  | 'to'
+  | 'cc'
+  | 'bcc'
+  | 'subject'
+  | 'textBody'
+  | 'htmlBody'
+  | 'replyText'
+  | 'date'
+  | 'defects'
+  | 'automatic';
+
+function toRecord(
+  { message, replyText, automatic, bounce }: ReceivedMessage,
+  { messageId }: MessageIdentity,
+  receivedAt: Date,
+): Pick<InboundRecord, ReadFields> {
+  return {
+    links: inboundLinks(messageId, message, bounce),
+    inReplyTo: message.inReplyTo,
+    references: message.references,
+    from: message.from[0] ?? null,
+    sender: message.sender,
+    replyTo: message.replyTo,
+    to: message.to,
+    cc: message.cc,
+    bcc: message.bcc,
+    subject: message.subject,
+    textBody: message.text,
+    htmlBody: message.html,
+    replyText,
+    date: message.date ?? receivedAt,
+    defects: message.defects,
+    automatic,
+  };
+}
+
+function placeOfRaw(raw: ReceiveRequest['raw'], accountId: string, id: string): RecordedRaw {
+  const rawSizeBytes = raw.kind === 'bytes' ? raw.bytes.length : raw.sizeBytes;
+  return raw.kind === 'bytes' && rawSizeBytes <= RAW_INLINE_MAX_BYTES
+    ? { rawSizeBytes, raw: raw.bytes, rawPath: null }
+    : { rawSizeBytes, raw: null, rawPath: rawStoragePath(accountId, id) };
+}
