@@ -102,7 +102,7 @@ export class TcpProxy {
       [client, server],
       [server, client],
     ] as const) {
-      from.on('error', () => to.resetAndDestroy());
+      from.on('error', () => (to === client ? client.resetAndDestroy() : to.destroy()));
       from.on('end', () => line.silent || to.end());
       from.on('close', () => {
         if (!line.silent) to.destroy();
