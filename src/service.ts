@@ -32,7 +32,7 @@ import { sendOnce, type SendOncePorts } from './app/send-once.ts';
 import { createKeySettlement } from './app/settle-keys.ts';
 import type { Config } from './config.ts';
 import type { RateLimit } from './core/delivery/rate-window.ts';
-import { createTransports } from './create-transports.ts';
+import { createTransports, type Transports } from './create-transports.ts';
 import { openDatabase } from './open-database.ts';
 import { startJournalReplayer } from './worker/journal-replayer.ts';
 import { startKeyCleaner } from './worker/key-cleaner.ts';
@@ -195,8 +195,33 @@ async function startParts(
   const url = await app.fastify.listen({ port: config.port, host: config.host });
 
   let stopping: Promise<void> | null = null;
-  return { url, secretFile: madeSecret?.path ?? null, stop: () => (stopping ??= takeDown()) };
+  const stop = () => stopWithin(config.shutdownTimeoutMs, takeDown, transports, logger);
+  return { url, secretFile: madeSecret?.path ?? null, stop: () => (stopping ??= stop()) };
 }
+
+/** What the mail servers have not answered by the deadline is recorded, and told, as it stands then. */
+async function stopWithin(
+  timeoutMs: number,
+  takeDown: () => Promise<void>,
+  transports: Transports,
+  logger: Logger,
+): Promise<void> {
+  const timer = setTimeout(() => {
+    logger.warn(
+      { timeoutMs },
+      'sends were still under way at the end of the shutdown time; they are cut off',
+    );
+    transports.abort();
+  }, timeoutMs);
+  try {
+    await takeDown();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** How long requests may take to give their answer after the sends under way were cut off, in ms. */
+const ANSWER_MS = 2000;
 
 const IDS: IdSource = { uuid: () => uuidv7(), randomBytes };
 
@@ -206,7 +231,7 @@ function createRateOf({ accounts }: Config): (accountId: string) => RateLimit | 
   return (accountId) => rates.get(accountId) ?? null;
 }
 
-/** Requests under way may finish; after the deadline their connections are cut. */
+/** Requests under way may finish; a little after the deadline their connections are cut. */
 async function closeHttp(app: HttpApp, timeoutMs: number, logger: Logger): Promise<void> {
   const timer = setTimeout(() => {
     logger.warn(
@@ -214,7 +239,7 @@ async function closeHttp(app: HttpApp, timeoutMs: number, logger: Logger): Promi
       'requests were still running at the end of the shutdown time; they are cut off',
     );
     app.fastify.server.closeAllConnections();
-  }, timeoutMs);
+  }, timeoutMs + ANSWER_MS);
   try {
     app.beginShutdown();
     await app.fastify.close();

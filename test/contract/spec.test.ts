@@ -21,7 +21,11 @@ beforeAll(async () => {
   database = await createTestDatabase();
   sink = await startSmtpSink();
   service = await startServiceProcess({
-    env: { DATABASE_URL: database.connectionString, SMTP_URL: sink.url, MAIL_FROM: 'Sales <sales@example.com>' },
+    env: {
+      DATABASE_URL: database.connectionString,
+      SMTP_URL: sink.url,
+      MAIL_FROM: 'Sales <sales@example.com>',
+    },
   });
 });
 

@@ -78,8 +78,8 @@ export function registerHealthRoutes(app: HttpServer, context: HttpContext): voi
         tags: ['Health'],
         summary: 'Say whether the service can work',
         description:
-          'Asks the database, the file storage, the mail server and the journal. Needs no secret, so that load ' +
-          'balancers can ask; therefore it names what is away but never why.',
+          'Asks the database, the file storage and the mail servers. Needs no secret, so that load balancers can ' +
+          'ask; therefore it names what is away but never why.',
         security: [],
         response: {
           200: { description: 'Everything the service stands on answers.', ...ReadinessResult },

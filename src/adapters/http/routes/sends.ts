@@ -18,7 +18,11 @@ const EmailsQuerySchema = {
   additionalProperties: false,
   properties: {
     state: { type: 'string', enum: EMAIL_STATES, description: 'Only emails in this state.' },
-    account_id: { type: 'string', minLength: 1, maxLength: 63, description: 'Only emails of this account.' },
+    account_id: {
+      type: 'string',
+      pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
+      description: 'Only emails of this account.',
+    },
     limit: { type: 'integer', minimum: 1, maximum: 200, default: DEFAULT_LIMIT, description: 'On a page.' },
     cursor: {
       type: 'string',

@@ -1,0 +1,76 @@
+/** SIGTERM under load, and while a mail server does not answer: the process ends in time, and nothing is in doubt. */
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { SILENCE, startScriptedServer, type ScriptedServer } from '../helpers/scripted-smtp-server.ts';
+import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
+
+let database: TestDatabase;
+let server: ScriptedServer;
+let service: ServiceProcess;
+let silent: boolean;
+
+beforeEach(async () => {
+  silent = false;
+  database = await createTestDatabase();
+  server = await startScriptedServer({ script: { dot: () => (silent ? SILENCE : undefined) } });
+  service = await start();
+});
+afterEach(async () => {
+  await disposeService(service);
+  await server.close();
+  await database.drop();
+});
+
+const start = (dataDir?: string) =>
+  startServiceProcess({
+    ...(dataDir === undefined ? {} : { dataDir }),
+    env: {
+      DATABASE_URL: database.connectionString,
+      SMTP_URL: `smtp://127.0.0.1:${server.port}`,
+      SHUTDOWN_TIMEOUT_MS: '1500',
+    },
+  });
+
+const send = (subject: string = randomUUID()) =>
+  service.request('/api/send', { json: { to: 'ada@example.org', subject, text_body: 'Guten Tag' } });
+
+it('gives each request that it accepted its answer, and ends with code 0', async () => {
+  const given: { readonly status: number; readonly code: string | undefined }[] = [];
+  // A refused connection is no accepted request: it ends the client.
+  const client = async (): Promise<void> => {
+    for (;;) {
+      const response = await send().catch(() => null);
+      if (response === null) return;
+      given.push({ status: response.status, code: ((await response.json()) as { code?: string }).code });
+    }
+  };
+  const clients = Array.from({ length: 8 }, client);
+  await waitUntil('the service is under load', () => server.accepted.length > 20);
+  expect(await service.stop()).toBe(0);
+  await Promise.all(clients);
+  const sent = given.filter(({ status }) => status === 200).length;
+  expect(given.filter(({ status, code }) => status !== 200 && code !== 'shutting_down')).toEqual([]);
+  expect(sent).toBe(server.accepted.length);
+});
+
+it('waits no longer than it may for a silent mail server, and records what was handed over as unknown', async () => {
+  silent = true;
+  const subject = randomUUID();
+  const answer = send(subject);
+  await waitUntil('the message is handed over', () => server.received.length === 1);
+  expect(await service.stop()).toBe(0);
+  const response = await answer;
+  expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+    500,
+    'send_unknown',
+  ]);
+
+  silent = false;
+  service = await start(service.dataDir);
+  const listed = await service.request('/api/emails?state=unknown');
+  const { emails } = (await listed.json()) as { emails: { subject: string }[] };
+  expect(emails.map((email) => email.subject)).toEqual([subject]);
+  expect(server.received).toHaveLength(1);
+});
