@@ -6,6 +6,7 @@
  * that its process does not work on any more (a crash, a database that went away) is settled by what the journal and
  * the record say of its email; see settle-keys.ts.
  */
+import { createActiveSends, type ActiveSends } from './active-sends.ts';
 import type { SendOutcome } from './application.ts';
 
 /** A key together with the one request that holds it. */
@@ -39,12 +40,7 @@ export interface IdempotencyKeys {
 }
 
 /** The keys this process works on. Lost with the process: then journal and record have to say what became of them. */
-export interface KeyWork {
-  begin(emailId: string): void;
-  end(emailId: string): void;
-  has(emailId: string): boolean;
-  /** Resolves when no request with a key is under way. */
-  idle(): Promise<void>;
+export interface KeyWork extends ActiveSends {
   /** Remembers an outcome that could not be stored, and asks for settling. */
   keep(hold: KeyHold, outcome: SendOutcome): void;
   /** What was kept and not yet forgotten. */
@@ -57,22 +53,12 @@ export interface KeyWork {
 }
 
 export function createKeyWork(): KeyWork {
-  const active = new Set<string>();
   const kept = new Map<string, { readonly hold: KeyHold; readonly outcome: SendOutcome }>();
-  let waiters: (() => void)[] = [];
   // An earlier process may have left open keys.
   let settlingRequested = true;
 
   return {
-    begin: (emailId) => void active.add(emailId),
-    end(emailId) {
-      active.delete(emailId);
-      if (active.size > 0) return;
-      for (const resolve of waiters) resolve();
-      waiters = [];
-    },
-    has: (emailId) => active.has(emailId),
-    idle: () => (active.size === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
+    ...createActiveSends(),
     keep(hold, outcome) {
       kept.set(hold.emailId, { hold, outcome });
       settlingRequested = true;

@@ -1,6 +1,6 @@
 /** `MessageStore` on PostgreSQL: each read is one statement, prepared once per connection. */
 import type { Kysely } from 'kysely';
-import type { Pool, QueryResultRow } from 'pg';
+import type { Pool } from 'pg';
 import { LISTED_STATES } from '../../core/delivery/states.ts';
 import type {
   CustomerEmailsQuery,
@@ -11,7 +11,7 @@ import type {
 } from '../../app/ports.ts';
 import type { PlacementFacts } from '../../core/thread/place-outbound.ts';
 import type { Database } from './database.ts';
-import { guard } from './pool.ts';
+import { createNamedQuery } from './named-query.ts';
 import { createOutboundRecorder } from './record-outbound.ts';
 import {
   toDetail,
@@ -25,12 +25,7 @@ import {
 } from './rows.ts';
 
 export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageStore {
-  /** Named statements are parsed and planned once per connection. */
-  const query = async <Row extends QueryResultRow>(
-    name: string,
-    text: string,
-    values: unknown[],
-  ): Promise<Row[]> => (await guard(pool.query<Row>({ name, text, values }))).rows;
+  const query = createNamedQuery(pool);
 
   return {
     recordOutbound: createOutboundRecorder(pool, db),

@@ -1,18 +1,15 @@
 /** `SendQueue` on PostgreSQL. All times of leases are the database's, so that the clocks of processes do not matter. */
-import type { Pool, QueryResultRow } from 'pg';
+import type { Pool } from 'pg';
 import type { ClaimedSends, ClaimRef, SendQueue } from '../../app/queue-ports.ts';
 import { claimSends, firstDue } from './claim-sends.ts';
+import { createNamedQuery } from './named-query.ts';
 import { guard } from './pool.ts';
 import { isLimited, lockRoom, useRoom } from './rate-windows.ts';
 import { settleAttempt } from './settle-attempt.ts';
 import { inTransaction } from './transaction.ts';
 
 export function createSendQueue(pool: Pool): SendQueue {
-  const query = async <Row extends QueryResultRow>(
-    name: string,
-    text: string,
-    values: unknown[],
-  ): Promise<Row[]> => (await guard(pool.query<Row>({ name, text, values }))).rows;
+  const query = createNamedQuery(pool);
 
   return {
     async dueAccounts(accountIds) {
