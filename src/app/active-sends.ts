@@ -1,28 +1,54 @@
-/** The sends that this process is carrying out right now, by email id. */
+/**
+ * The sends that this process is carrying out right now, by email id, and the rounds of a loop that takes care of what
+ * sends leave behind. A round passes by what is under way, and it may be one of those that asked for it; so a round
+ * that is asked for is due now, and once more when each of those has ended.
+ */
 export interface ActiveSends {
   begin(emailId: string): void;
   end(emailId: string): void;
   has(emailId: string): boolean;
-  /** Those under way now. */
-  list(): readonly string[];
   /** Resolves when none is under way. */
   idle(): Promise<void>;
 }
 
-export function createActiveSends(): ActiveSends {
+export interface Rounds {
+  /** A round is due. */
+  ask(): void;
+  /** True once after it was asked for. */
+  take(): boolean;
+}
+
+/** The first round is due at once: an earlier process may have left something. */
+export function createActiveSends(): { readonly sends: ActiveSends; readonly rounds: Rounds } {
   const active = new Set<string>();
+  /** Sends whose end makes a round due. */
+  const awaited = new Set<string>();
   let waiters: (() => void)[] = [];
+  let due = true;
 
   return {
-    begin: (emailId) => void active.add(emailId),
-    end(emailId) {
-      active.delete(emailId);
-      if (active.size > 0) return;
-      for (const resolve of waiters) resolve();
-      waiters = [];
+    sends: {
+      begin: (emailId) => void active.add(emailId),
+      end(emailId) {
+        active.delete(emailId);
+        if (awaited.delete(emailId)) due = true;
+        if (active.size > 0) return;
+        for (const resolve of waiters) resolve();
+        waiters = [];
+      },
+      has: (emailId) => active.has(emailId),
+      idle: () => (active.size === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
     },
-    has: (emailId) => active.has(emailId),
-    list: () => [...active],
-    idle: () => (active.size === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
+    rounds: {
+      ask() {
+        due = true;
+        for (const emailId of active) awaited.add(emailId);
+      },
+      take() {
+        const wasDue = due;
+        due = false;
+        return wasDue;
+      },
+    },
   };
 }

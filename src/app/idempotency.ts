@@ -46,7 +46,7 @@ export interface KeyWork extends ActiveSends {
   /** What was kept and not yet forgotten. */
   kept(): readonly { readonly hold: KeyHold; readonly outcome: SendOutcome }[];
   forget(emailId: string): void;
-  /** Some key of this instance may be open although nobody works on it. */
+  /** Some key of this instance may be open although nobody works on it, or will be when a request ends. */
   needsSettling(): void;
   /** True once after `needsSettling`. */
   takeSettlingRequest(): boolean;
@@ -54,24 +54,17 @@ export interface KeyWork extends ActiveSends {
 
 export function createKeyWork(): KeyWork {
   const kept = new Map<string, { readonly hold: KeyHold; readonly outcome: SendOutcome }>();
-  // An earlier process may have left open keys.
-  let settlingRequested = true;
+  const { sends, rounds } = createActiveSends();
 
   return {
-    ...createActiveSends(),
+    ...sends,
     keep(hold, outcome) {
       kept.set(hold.emailId, { hold, outcome });
-      settlingRequested = true;
+      rounds.ask();
     },
     kept: () => [...kept.values()],
     forget: (emailId) => void kept.delete(emailId),
-    needsSettling: () => {
-      settlingRequested = true;
-    },
-    takeSettlingRequest() {
-      const requested = settlingRequested;
-      settlingRequested = false;
-      return requested;
-    },
+    needsSettling: () => rounds.ask(),
+    takeSettlingRequest: () => rounds.take(),
   };
 }
