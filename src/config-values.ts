@@ -1,4 +1,6 @@
 /** Values of the configuration that are more than a word or a number. All throw ConfigError with the variable's name. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { parseAddressList } from './core/address/address-list.ts';
 import type { Address } from './core/address/address.ts';
 import { ConfigError } from './config-error.ts';
@@ -15,6 +17,21 @@ export function readUrl(name: string, text: string | null, protocols: readonly s
   return text;
 }
 
+export interface ListenAddress {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+}
+
+/** `host:port`, an IPv6 address in brackets; null when it is not set. */
+export function readListen(name: string, text: string | null): ListenAddress | null {
+  if (text === null) return null;
+  const [, bracketed, plain, port] = /^(?:\[([0-9a-f:.]+)\]|([^:\s[\]]+)):(\d{1,5})$/i.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined || Number(port) > 65_535) throw new ConfigError(name, 'must be host:port');
+  return { host, port: Number(port) };
+}
+
 /** One email address, with a display name if wanted. */
 export function readFrom(variable: string, text: string): Address {
   let addresses: readonly Address[];
@@ -27,4 +44,22 @@ export function readFrom(variable: string, text: string): Address {
   if (address === undefined || others.length > 0)
     throw new ConfigError(variable, 'must be one email address');
   return address;
+}
+
+/** Certificate and key of the listeners; both or none. Paths are relative to `cwd`. */
+export function readTls(
+  cwd: string,
+  certFile: string | null,
+  keyFile: string | null,
+): { readonly cert: string; readonly key: string } | null {
+  if (certFile === null && keyFile === null) return null;
+  const read = (name: string, file: string | null): string => {
+    if (file === null) throw new ConfigError(name, 'is missing beside the other one');
+    try {
+      return readFileSync(path.resolve(cwd, file), 'utf8');
+    } catch {
+      throw new ConfigError(name, 'names a file that can not be read');
+    }
+  };
+  return { cert: read('LISTEN_TLS_CERT_FILE', certFile), key: read('LISTEN_TLS_KEY_FILE', keyFile) };
 }

@@ -83,6 +83,28 @@ describe('values', () => {
     expect(account.rate).toEqual({ perMinute: 30, perDay: null });
   });
 
+  it.each([
+    ['127.0.0.1:24', { host: '127.0.0.1', port: 24 }],
+    ['[::1]:2424', { host: '::1', port: 2424 }],
+    ['mail.example.com:0', { host: 'mail.example.com', port: 0 }],
+  ])('takes %s as an address to listen at', (text, address) => {
+    expect(load({ LMTP_LISTEN: text }).lmtpListen).toEqual(address);
+    expect(load({ SMTP_LISTEN: text }).smtpListen).toEqual(address);
+  });
+
+  it.each(['2424', ':2424', '::1:2424', 'host:', 'host:65536', 'host:24x', 'a b:24'])(
+    'refuses to listen at %s',
+    (text) => {
+      expect(() => load({ LMTP_LISTEN: text })).toThrow(ConfigError);
+    },
+  );
+
+  it('refuses a certificate without its key, and files that can not be read', () => {
+    expect(() => load({ LISTEN_TLS_CERT_FILE: 'a.pem' })).toThrow(ConfigError);
+    expect(() => load({ LISTEN_TLS_KEY_FILE: 'a.pem' })).toThrow(ConfigError);
+    expect(() => load({ LISTEN_TLS_CERT_FILE: 'a.pem', LISTEN_TLS_KEY_FILE: 'b.pem' })).toThrow(ConfigError);
+  });
+
   it('never shows a value that could be a secret', () => {
     for (const name of ['API_SECRET', 'DATABASE_URL', 'SMTP_URL', 'BLOB_URL']) {
       expect(() => load({ [name]: 'hunter2' })).toThrow(/^((?!hunter2).)*$/s);

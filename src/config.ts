@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { readAccounts, type AccountConfig } from './config-accounts.ts';
 import { ConfigError } from './config-error.ts';
-import { readUrl } from './config-values.ts';
+import { readListen, readTls, readUrl, type ListenAddress } from './config-values.ts';
 import { DEFAULT_RETRY_SCHEDULE, type RetrySchedule } from './core/delivery/retry-schedule.ts';
 
 export interface Variable {
@@ -133,6 +133,23 @@ export const VARIABLES = [
     meaning: 'All attachments of one email together, in bytes of the raw files (25 MiB).',
   },
   {
+    name: 'LMTP_LISTEN',
+    defaultText: 'none',
+    meaning:
+      'Where to take received mail by LMTP, `host:port`, from a mail server such as Postfix; `[::1]:2424` for IPv6.',
+  },
+  {
+    name: 'SMTP_LISTEN',
+    defaultText: 'none',
+    meaning: "The same by SMTP. Only mail to the accounts' addresses is taken, also with `+detail`.",
+  },
+  {
+    name: 'LISTEN_TLS_CERT_FILE',
+    defaultText: 'none',
+    meaning: 'PEM file with the certificate and its chain; with it the listeners offer STARTTLS.',
+  },
+  { name: 'LISTEN_TLS_KEY_FILE', defaultText: 'none', meaning: 'PEM file with its private key.' },
+  {
     name: 'MAX_INBOUND_BYTES',
     defaultText: '52428800',
     meaning: 'One received message, in bytes as it came (50 MiB); larger ones are refused.',
@@ -179,6 +196,11 @@ export interface Config {
   readonly blobUrl: string | null;
   readonly s3Credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
   readonly maxAttachmentBytes: number;
+  /** null: no listener. */
+  readonly lmtpListen: ListenAddress | null;
+  readonly smtpListen: ListenAddress | null;
+  /** PEM; null: no STARTTLS. */
+  readonly listenTls: { readonly cert: string; readonly key: string } | null;
   readonly maxInboundBytes: number;
   readonly maxRecipients: number;
   readonly shutdownTimeoutMs: number;
@@ -232,6 +254,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, cw
     blobUrl: readUrl('BLOB_URL', get('BLOB_URL'), ['s3:']),
     s3Credentials: readCredentials(get('AWS_ACCESS_KEY_ID'), get('AWS_SECRET_ACCESS_KEY')),
     maxAttachmentBytes: integer('MAX_ATTACHMENT_BYTES', 25 * 1024 * 1024, 1, 1024 * 1024 * 1024),
+    lmtpListen: readListen('LMTP_LISTEN', get('LMTP_LISTEN')),
+    smtpListen: readListen('SMTP_LISTEN', get('SMTP_LISTEN')),
+    listenTls: readTls(cwd, get('LISTEN_TLS_CERT_FILE'), get('LISTEN_TLS_KEY_FILE')),
     maxInboundBytes: integer('MAX_INBOUND_BYTES', 50 * 1024 * 1024, 1, 1024 * 1024 * 1024),
     maxRecipients: integer('MAX_RECIPIENTS', 200, 1, 10_000),
     shutdownTimeoutMs: milliseconds('SHUTDOWN_TIMEOUT_MS', 30_000),

@@ -33,6 +33,7 @@ import { createKeySettlement } from './app/settle-keys.ts';
 import type { Config } from './config.ts';
 import type { RateLimit } from './core/delivery/rate-window.ts';
 import { createTransports, type Transports } from './create-transports.ts';
+import { startListeners } from './start-listeners.ts';
 import { openDatabase } from './open-database.ts';
 import { startJournalReplayer } from './worker/journal-replayer.ts';
 import { startKeyCleaner } from './worker/key-cleaner.ts';
@@ -192,6 +193,13 @@ async function startParts(
     limits: { maxAttachmentBytes: config.maxAttachmentBytes, maxInboundBytes: config.maxInboundBytes },
   });
   teardown.push(() => closeHttp(app, config.shutdownTimeoutMs, logger));
+  const listeners = await startListeners(config, {
+    receive: application.receiveMessage,
+    accounts: sendPorts.accounts.values(),
+    spool,
+    logger,
+  });
+  teardown.push(() => listeners.close());
   const url = await app.fastify.listen({ port: config.port, host: config.host });
 
   let stopping: Promise<void> | null = null;

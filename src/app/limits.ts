@@ -14,3 +14,6 @@ export const MAX_SUBJECT_CHARS = 2000;
  * pictures, and a spool file of its own costs more.
  */
 export const ATTACHMENTS_IN_MEMORY_MAX_BYTES = 1024 * 1024;
+
+/** A message handed over by a mail server up to this size, in bytes, is held in memory, others go into the spool. */
+export const DELIVERY_IN_MEMORY_MAX_BYTES = 256 * 1024;

@@ -7,6 +7,8 @@ export interface MailServerPlan {
   readonly submissionPort: number;
   readonly imapPort: number;
   readonly users: Readonly<Record<string, { readonly address: string; readonly password: string }>>;
+  /** Where Postfix delivers, in its words; null: to Dovecot. */
+  readonly deliverTo: string | null;
   /** Who owns the mailboxes. */
   readonly owner: { readonly uid: number; readonly gid: number };
 }
@@ -29,7 +31,7 @@ export const POSTFIX_QUEUES: Readonly<Record<string, number>> = {
   trace: 0o700,
 };
 
-export function postfixConfig({ root, users }: MailServerPlan): string {
+export function postfixConfig({ root, users, deliverTo }: MailServerPlan): string {
   const mailboxes = Object.values(users).map(({ address }) => `${address}=1`);
   return toLines({
     compatibility_level: '3.6',
@@ -47,7 +49,10 @@ export function postfixConfig({ root, users }: MailServerPlan): string {
     smtpd_peername_lookup: 'no',
     virtual_mailbox_domains: 'example.test',
     virtual_mailbox_maps: `inline:{ ${mailboxes.join(', ')} }`,
-    virtual_transport: `lmtp:unix:${root}/dovecot-run/lmtp`,
+    virtual_transport: deliverTo ?? `lmtp:unix:${root}/dovecot-run/lmtp`,
+    minimal_backoff_time: '2s',
+    maximal_backoff_time: '2s',
+    queue_run_delay: '1s',
     // Nothing leaves this machine.
     default_transport: 'error:5.7.1 the outside world is switched off',
     message_size_limit: '60000000',

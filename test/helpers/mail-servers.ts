@@ -65,10 +65,11 @@ export function skipWithoutMailServers(): boolean {
   return true;
 }
 
-export async function startMailServers(): Promise<MailServers> {
+/** `deliverTo`: where Postfix delivers instead, such as `lmtp:inet:127.0.0.1:2424`. */
+export async function startMailServers(deliverTo: string | null = null): Promise<MailServers> {
   const root = await mkdtemp(path.join(tmpdir(), 'mail-servers-'));
   try {
-    return await startIn(root);
+    return await startIn(root, deliverTo);
   } catch (error) {
     const log = await readLogs(root);
     await rm(root, { recursive: true, force: true });
@@ -76,14 +77,14 @@ export async function startMailServers(): Promise<MailServers> {
   }
 }
 
-async function startIn(root: string): Promise<MailServers> {
+async function startIn(root: string, deliverTo: string | null): Promise<MailServers> {
   const users = {
     alice: { address: 'alice@example.test', password: 'alice: pässwörd/@' },
     bob: { address: 'bob@example.test', password: 'bob-password' },
   } as const;
   const [smtpPort, submissionPort, imapPort] = await findFreePorts();
   const owner = { uid: await findId('passwd', 'mail'), gid: await findId('group', 'mail') };
-  const plan: MailServerPlan = { root, smtpPort, submissionPort, imapPort, users, owner };
+  const plan: MailServerPlan = { root, smtpPort, submissionPort, imapPort, users, deliverTo, owner };
   await writeFiles(plan);
   const dovecot = startDaemon(DOVECOT, ['-F', '-c', path.join(root, 'dovecot.conf')]);
   const postfix = startDaemon(POSTFIX_MASTER, ['-d', '-c', path.join(root, 'postfix')]);

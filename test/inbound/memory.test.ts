@@ -62,7 +62,6 @@ it.skipIf(process.platform !== 'linux')(
     };
     expect(email.size_bytes).toBe(LARGEST_BYTES);
     expect(email.email_attachments).toHaveLength(2);
-    console.info(`memory grew by ${Math.round(growth / MIB)} MiB`);
     expect(growth).toBeLessThan(MAX_GROWTH_BYTES);
   },
   120_000,

@@ -3,11 +3,12 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Content, SpoolFolder } from '../../../app/ports.ts';
+import { readRaw as readRawContent } from '../../../app/read-raw.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
 import { formatMessageId } from '../email-view.ts';
 import { LargeBodyPlaces, type LargeBodyPlace } from '../large-body-places.ts';
-import { readRawBody } from '../raw-body.ts';
+
 import { readRequestBody, takeAwaitingContinue } from '../request-body.ts';
 import { errorResponses, MessageIdText, Uuid } from '../schemas.ts';
 
@@ -129,7 +130,7 @@ async function readRaw(
     },
   });
   try {
-    const raw = await readRawBody(body, limits.smallBodyBytes, folder);
+    const raw = await readRawContent(body, limits.smallBodyBytes, folder);
     if (raw.kind === 'bytes' && raw.bytes.length === 0) {
       throw new ServiceError('invalid_request', { values: { detail: 'Die Nachricht fehlt.' } });
     }

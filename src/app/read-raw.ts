@@ -1,7 +1,7 @@
-import type { Content, SpoolFolder } from '../../app/ports.ts';
+import type { Content, SpoolFolder } from './ports.ts';
 
-/** A body as it is: in memory up to `maxInlineBytes`, else in a file of the spool. Throws what `body` and it throw. */
-export async function readRawBody(
+/** A message as it comes: in memory up to `maxInlineBytes`, else in a file of the spool. Throws what `body` and it throw. */
+export async function readRaw(
   body: AsyncIterator<Buffer>,
   maxInlineBytes: number,
   folder: SpoolFolder,

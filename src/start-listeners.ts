@@ -1,0 +1,43 @@
+/** Starts the listeners for received mail that the configuration names. */
+import { startListener, type Listener } from './adapters/smtp-in/listener.ts';
+import type { Account } from './app/ports.ts';
+import { createAccountLookup, takeDelivery, type TakeDeliveryPorts } from './app/take-delivery.ts';
+import type { Config } from './config.ts';
+
+export interface ListenerParts extends TakeDeliveryPorts {
+  readonly accounts: Iterable<Account>;
+}
+
+/** Throws when one can't listen; then none does. */
+export async function startListeners(
+  config: Config,
+  parts: ListenerParts,
+): Promise<{ close(): Promise<void> }> {
+  const accountOf = createAccountLookup(parts.accounts);
+  const listeners: Listener[] = [];
+  const close = async () => {
+    await Promise.all(listeners.map((listener) => listener.close()));
+  };
+  try {
+    for (const protocol of ['lmtp', 'smtp'] as const) {
+      const listen = protocol === 'lmtp' ? config.lmtpListen : config.smtpListen;
+      if (listen === null) continue;
+      const listener = await startListener({
+        protocol,
+        ...listen,
+        tls: config.listenTls,
+        maxBytes: config.maxInboundBytes,
+        closeTimeoutMs: config.shutdownTimeoutMs,
+        accountOf,
+        take: (delivery) => takeDelivery(parts, delivery),
+        logger: parts.logger,
+      });
+      listeners.push(listener);
+      parts.logger.info({ protocol, address: listener.address }, 'listening for received mail');
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { close };
+}

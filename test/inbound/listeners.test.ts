@@ -1,0 +1,181 @@
+/** The LMTP and SMTP listeners of the built service, over the wire. */
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createTransport } from 'nodemailer';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCertificate } from '../helpers/certificate.ts';
+import { mail, newId } from '../helpers/inbound-mail.ts';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { query } from '../helpers/query.ts';
+import { connectRaw, type RawClient } from '../helpers/raw-client.ts';
+import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { makeTempFolder } from '../helpers/temp-folder.ts';
+
+const MAX_BYTES = 1_000_000;
+
+let database: TestDatabase;
+let folder: Awaited<ReturnType<typeof makeTempFolder>>;
+let service: ServiceProcess;
+
+beforeAll(async () => {
+  [database, folder] = await Promise.all([createTestDatabase(), makeTempFolder()]);
+  const { cert, key } = createCertificate();
+  const file = async (name: string, text: string) => {
+    await writeFile(path.join(folder.path, name), text);
+    return path.join(folder.path, name);
+  };
+  const accounts = [
+    { id: 'sales', from: 'Sales <sales@example.com>' },
+    { id: 'help', from: 'help@example.com' },
+  ];
+  service = await startServiceProcess({
+    env: {
+      DATABASE_URL: database.connectionString,
+      ACCOUNTS_FILE: await file('accounts.json', JSON.stringify(accounts)),
+      LMTP_LISTEN: '127.0.0.1:0',
+      SMTP_LISTEN: '127.0.0.1:0',
+      LISTEN_TLS_CERT_FILE: await file('cert.pem', cert),
+      LISTEN_TLS_KEY_FILE: await file('key.pem', key),
+      MAX_INBOUND_BYTES: String(MAX_BYTES),
+    },
+  });
+});
+afterAll(async () => {
+  await disposeService(service);
+  await folder.remove();
+  await database.drop();
+});
+
+function portOf(from: ServiceProcess, protocol: 'lmtp' | 'smtp'): number {
+  const line = from.log.find((one) => one.includes(`"protocol":"${protocol}","address"`));
+  return Number(/"address":"127\.0\.0\.1:(\d+)"/.exec(line ?? '')?.[1]);
+}
+
+/** The emails with that Message-ID. */
+async function recorded(messageId: string): Promise<readonly Record<string, unknown>[]> {
+  return await query(
+    database.connectionString,
+    'select account_id, automatic from emails where message_id = $1 order by account_id',
+    [messageId.slice(1, -1)],
+  );
+}
+
+/** Begins a transaction; returns the replies to each RCPT. */
+async function begin(
+  client: RawClient,
+  hello: string,
+  mailFrom: string,
+  recipients: readonly string[],
+): Promise<readonly string[]> {
+  const ask = async (command: string) => {
+    const from = client.received().length;
+    await client.write(`${command}\r\n`);
+    await expect.poll(() => /^\d{3} .*\r\n$/m.test(client.received().slice(from))).toBe(true);
+    return client.received().slice(from).trim();
+  };
+  await client.receive('\r\n');
+  await ask(hello);
+  await ask(`MAIL FROM:<${mailFrom}>`);
+  const replies: string[] = [];
+  for (const recipient of recipients) replies.push(await ask(`RCPT TO:<${recipient}>`));
+  await ask('DATA');
+  return replies;
+}
+
+/** The replies after the end of the message. */
+async function end(client: RawClient, raw: string, count: number): Promise<readonly string[]> {
+  const from = client.received().length;
+  const lines = () => client.received().slice(from).split('\r\n').slice(0, -1);
+  await client.write(`${raw.replace(/^\./gm, '..')}.\r\n`);
+  await expect.poll(lines, { timeout: 20_000 }).toHaveLength(count);
+  client.socket.destroy();
+  return lines();
+}
+
+describe('LMTP', () => {
+  it('answers each recipient, and records once for each account', async () => {
+    const messageId = newId();
+    const client = await connectRaw(portOf(service, 'lmtp'));
+    const replies = await begin(client, 'LHLO relay.test', '', [
+      'sales@example.com',
+      'Help+ticket-7@EXAMPLE.com',
+      'help@example.com',
+      'other@example.com',
+    ]);
+    expect(replies.map((reply) => reply.slice(0, 3))).toEqual(['250', '250', '250', '550']);
+    const ends = await end(client, mail({ messageId, body: 'eins\r\n.zwei' }), 3);
+    expect(ends.map((reply) => reply.slice(0, 9))).toEqual(['250 2.0.0', '250 2.0.0', '250 2.0.0']);
+    expect(await recorded(messageId)).toEqual([
+      { account_id: 'help', automatic: expect.objectContaining({ evidence: 'null sender' }) as unknown },
+      { account_id: 'sales', automatic: expect.objectContaining({ evidence: 'null sender' }) as unknown },
+    ]);
+  });
+
+  it('records nothing of a message whose connection breaks', async () => {
+    const messageId = newId();
+    const client = await connectRaw(portOf(service, 'lmtp'));
+    await begin(client, 'LHLO relay.test', 'ada@customer.test', ['sales@example.com']);
+    await client.write(mail({ messageId }));
+    client.socket.destroy();
+    const next = newId();
+    const other = await connectRaw(portOf(service, 'lmtp'));
+    await begin(other, 'LHLO relay.test', 'ada@customer.test', ['sales@example.com']);
+    await end(other, mail({ messageId: next }), 1);
+    expect(await recorded(next)).toHaveLength(1);
+    expect(await recorded(messageId)).toHaveLength(0);
+  });
+
+  it('puts mail off while the database is away', async () => {
+    const away = await createTestDatabase();
+    const other = await startServiceProcess({
+      env: {
+        DATABASE_URL: away.connectionString,
+        MAIL_FROM: 'sales@example.com',
+        LMTP_LISTEN: '127.0.0.1:0',
+      },
+    });
+    await away.drop();
+    const client = await connectRaw(portOf(other, 'lmtp'));
+    await begin(client, 'LHLO relay.test', 'ada@customer.test', ['sales@example.com']);
+    const [reply] = await end(client, mail(), 1);
+    expect(reply).toMatch(/^451 4\.3\.0 /);
+    await disposeService(other);
+  });
+});
+
+describe('SMTP', () => {
+  const send = (fields: object) =>
+    createTransport({
+      host: '127.0.0.1',
+      port: portOf(service, 'smtp'),
+      requireTLS: true,
+      tls: { rejectUnauthorized: false },
+    }).sendMail({ envelope: { from: 'ada@customer.test', to: ['sales@example.com'] }, ...fields });
+
+  it('takes a message after STARTTLS, once however often it comes', async () => {
+    const messageId = newId();
+    const raw = mail({ messageId });
+    expect((await send({ raw })).response).toMatch(/^250 2\.0\.0 /);
+    expect((await send({ raw })).response).toMatch(/^250 2\.0\.0 /);
+    expect(await recorded(messageId)).toHaveLength(1);
+  });
+
+  it('refuses what is too large and recipients of nobody', async () => {
+    const messageId = newId();
+    const large = mail({
+      messageId,
+      body: 'x'
+        .repeat(70)
+        .concat('\r\n')
+        .repeat(MAX_BYTES / 70),
+    });
+    await expect(send({ raw: large })).rejects.toMatchObject({ responseCode: 552 });
+    // One that does not say its size is read to its end.
+    const client = await connectRaw(portOf(service, 'smtp'));
+    await begin(client, 'EHLO relay.test', 'ada@customer.test', ['sales@example.com']);
+    expect((await end(client, large, 1))[0]).toMatch(/^552 /);
+    expect(await recorded(messageId)).toHaveLength(0);
+    const envelope = { from: 'ada@customer.test', to: ['ada@customer.test'] };
+    await expect(send({ raw: mail(), envelope })).rejects.toMatchObject({ responseCode: 550 });
+  });
+});
