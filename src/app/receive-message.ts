@@ -4,6 +4,7 @@
  * Every step may be repeated, and many may run at the same moment: the database takes an email once, by its identity,
  * and whoever comes second gets the first one's record. Nothing is acknowledged before the record is committed.
  */
+import { sameMailbox } from '../core/address/address.ts';
 import { ServiceError } from '../core/errors.ts';
 import { identityKey, identityOf, type MessageIdentity } from '../core/message/identity.ts';
 import { inboundLinks } from '../core/thread/place-inbound.ts';
@@ -16,6 +17,7 @@ import type {
   ByteRange,
   Clock,
   IdSource,
+  Journal,
   Logger,
   RecordedRaw,
   SpoolFolder,
@@ -28,6 +30,7 @@ import { rawStoragePath } from './store-send.ts';
 export interface ReceiveMessagePorts {
   readonly store: InboundStore;
   readonly blobs: BlobStore;
+  readonly journal: Pick<Journal, 'entries'>;
   readonly accounts: ReadonlyMap<string, Account>;
   readonly defaultAccountId: string;
   readonly openFile: (path: string, range?: ByteRange) => AsyncIterable<Buffer>;
@@ -68,6 +71,8 @@ async function receive(
   const known = await ports.store.findKnown(accountId, identity, key);
   if (known !== null) return await answerKnown(ports, known);
 
+  await refuseUnrecordedSend(ports, accountId, identity);
+
   const id = ports.ids.uuid();
   const inputs = await readReceivedAttachments(ports, raw, received.message.attachments, folder);
   const attachments = await prepareAttachments(ports, accountId, id, inputs);
@@ -101,6 +106,23 @@ async function receive(
   }
   await settleByBounce(ports, accountId, received, id);
   return { kind: 'received', id, messageId: result.messageId, threadId: result.threadId };
+}
+
+/**
+ * A copy of a sent email may come back before the email itself is recorded: while the mail server's answer is awaited,
+ * or while the database is away. It has to come again, when it is known. Throws `busy`.
+ */
+async function refuseUnrecordedSend(
+  { accounts, journal }: ReceiveMessagePorts,
+  accountId: string,
+  { from, messageId }: MessageIdentity,
+): Promise<void> {
+  const own = accounts.get(accountId)?.from;
+  // Nobody else's mail is worth a look into the journal.
+  if (own === undefined || !from.some((address) => sameMailbox(address, own))) return;
+  for await (const { record } of journal.entries()) {
+    if (record.accountId === accountId && record.messageId === messageId) throw new ServiceError('busy');
+  }
 }
 
 async function answerKnown(ports: ReceiveMessagePorts, known: KnownEmail): Promise<ReceiveResult> {

@@ -185,6 +185,35 @@ describe('one email, one record', () => {
     expect(await receive(service, forged)).toMatchObject({ status: 'received', threadId: sent.threadId });
   });
 
+  it('has to come again when it comes back before the sent one is recorded', async () => {
+    let early: Response | undefined;
+    const fast = await startSmtpSink({
+      onData(stream, _session, callback) {
+        const chunks: Buffer[] = [];
+        stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+        stream.on('end', () => {
+          void post(other, (raw = Buffer.concat(chunks))).then((response) => {
+            early = response;
+            callback(null, 'ok');
+          });
+        });
+      },
+    });
+    let raw = Buffer.alloc(0);
+    const other = await startServiceProcess({
+      env: { DATABASE_URL: database.connectionString, SMTP_URL: fast.url, MAIL_FROM: 'sales@example.com' },
+    });
+    const response = await other.request('/api/send', {
+      json: { to: 'sales@example.com', subject: 'An uns', text_body: 'a' },
+    });
+    const sent = (await response.json()) as { id: string };
+    expect(early?.status).toBe(503);
+    expect(await early?.json()).toMatchObject({ code: 'busy' });
+    expect(await receive(other, raw)).toMatchObject({ status: 'duplicate', id: sent.id });
+    await disposeService(other);
+    await fast.stop();
+  });
+
   it('is found by the Message-ID that the relay gave the sent one', async () => {
     const sent = await send({ to: 'ada@customer.test', subject: 'Umgeschrieben', text_body: 'a' });
     const [copy] = sink.byMessageId(sent.messageId);
