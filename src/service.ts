@@ -1,10 +1,8 @@
 /**
  * The composition root: picks the concrete parts for a configuration, wires them, and takes them down again in order.
  */
-import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
-import { v7 as uuidv7 } from 'uuid';
 import { createBlobStore } from './adapters/blob/create.ts';
 import { lockDataDir } from './adapters/data-dir/data-dir-lock.ts';
 import { loadOrCreateSecret } from './adapters/data-dir/api-secret.ts';
@@ -34,6 +32,7 @@ import type { Config } from './config.ts';
 import type { RateLimit } from './core/delivery/rate-window.ts';
 import { createTransports, type Transports } from './create-transports.ts';
 import { startListeners } from './start-listeners.ts';
+import { createIdSource } from './id-source.ts';
 import { openDatabase } from './open-database.ts';
 import { startJournalReplayer } from './worker/journal-replayer.ts';
 import { startKeyCleaner } from './worker/key-cleaner.ts';
@@ -136,7 +135,7 @@ async function startParts(
     logger,
     accounts: new Map(config.accounts.map(({ id, from }): [string, Account] => [id, { id, from }])),
     defaultAccountId: defaultAccount.id,
-    ids: IDS,
+    ids: createIdSource(),
     openFile: (file: string, range?: ByteRange) => createReadStream(file, range),
     maxRecipients: config.maxRecipients,
   };
@@ -230,8 +229,6 @@ async function stopWithin(
 
 /** How long requests may take to give their answer after the sends under way were cut off, in ms. */
 const ANSWER_MS = 2000;
-
-const IDS: IdSource = { uuid: () => uuidv7(), randomBytes };
 
 function createRateOf({ accounts }: Config): (accountId: string) => RateLimit | null {
   const limited = accounts.filter(({ rate }) => rate.perMinute !== null || rate.perDay !== null);
