@@ -20,7 +20,7 @@ import type { Application } from './app/application.ts';
 import { checkReadiness } from './app/check-readiness.ts';
 import { createKeyWork } from './app/idempotency.ts';
 import { createPendingSends } from './app/pending-sends.ts';
-import type { Account, ByteRange, IdSource, Logger } from './app/ports.ts';
+import type { Account, ByteRange, Logger } from './app/ports.ts';
 import { createOperations } from './app/operate-sends.ts';
 import type { RetryPolicy } from './app/queue-ports.ts';
 import { createReads } from './app/read-emails.ts';
