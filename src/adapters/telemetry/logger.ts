@@ -3,7 +3,16 @@ import { pino } from 'pino';
 import type { Logger } from '../../app/ports.ts';
 
 /** Fields that must never be written, wherever a careless caller puts them. */
-const REDACTED = ['authorization', 'password', 'secret', 'pass', '*.authorization', '*.password', '*.secret', '*.pass'];
+const REDACTED = [
+  'authorization',
+  'password',
+  'secret',
+  'pass',
+  '*.authorization',
+  '*.password',
+  '*.secret',
+  '*.pass',
+];
 
 export function createLogger(level: string): Logger {
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED });
