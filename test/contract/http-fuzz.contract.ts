@@ -33,7 +33,8 @@ export function describeHttpFuzz(title: string, open: () => Promise<OpenFuzzTarg
         { numRuns: runs },
       );
       // The generator is good for nothing when it never gets through.
-      expect([...statuses].some((status) => status >= 200 && status < 300)).toBe(true);
+      const succeeded = [...statuses].some((status) => status >= 200 && status < 300);
+      expect(succeeded || target.unreachable.includes(operation.path)).toBe(true);
     });
   });
 }

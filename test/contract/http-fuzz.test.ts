@@ -10,6 +10,7 @@ describeHttpFuzz(
     return {
       authorization: AUTHORIZED.authorization,
       samples: { thread_id: [IDS.thread], to: ['ann@example.com'] },
+      unreachable: [],
       expectedFailures: [],
       async send({ method, url, headers, body }) {
         const response = await app.fastify.inject({

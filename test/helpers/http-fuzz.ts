@@ -30,6 +30,8 @@ export interface FuzzTarget {
   readonly authorization: string;
   /** Values that exist, by the name of the parameter or field: without them nearly everything is a 404. */
   readonly samples: Readonly<Record<string, readonly string[]>>;
+  /** Paths of operations that none of the samples is in the right state for. */
+  readonly unreachable: readonly string[];
   /** Codes with status 5xx that may come, such as `send_failed` when the mail server refuses odd recipients. */
   readonly expectedFailures: readonly ErrorCode[];
 }
@@ -47,6 +49,8 @@ export interface FuzzOperation {
   readonly path: string;
   readonly parameters: readonly Parameter[];
   readonly body: JsonSchema | null;
+  /** Media type of a body that is not JSON; null when it is, or when there is none. */
+  readonly rawType: string | null;
   /** By status: content type → schema and the codes of errors. */
   readonly responses: ReadonlyMap<number, ResponseRule>;
 }
@@ -94,6 +98,7 @@ export function readOperations(document: Node): readonly FuzzOperation[] {
       path,
       parameters: (operation['parameters'] ?? []) as readonly Parameter[],
       body: toBodySchema(operation['requestBody']),
+      rawType: toRawType(operation['requestBody']),
       responses: new Map(
         Object.entries(operation['responses'] as Readonly<Record<string, Node>>).map(([status, response]) => [
           Number(status),
@@ -108,9 +113,16 @@ type Content = Readonly<
   Record<string, { readonly schema?: object; readonly examples?: Readonly<Record<string, unknown>> }>
 >;
 
+function contentOf(requestBody: unknown): Content {
+  return (requestBody as { readonly content?: Content } | undefined)?.content ?? {};
+}
+
 function toBodySchema(requestBody: unknown): JsonSchema | null {
-  const content = (requestBody as { readonly content?: Content } | undefined)?.content;
-  return content?.['application/json']?.schema ?? null;
+  return contentOf(requestBody)['application/json']?.schema ?? null;
+}
+
+function toRawType(requestBody: unknown): string | null {
+  return Object.keys(contentOf(requestBody)).find((type) => type !== 'application/json') ?? null;
 }
 
 function toRule(response: Node): ResponseRule {
@@ -151,10 +163,10 @@ export function arbitraryRequest(operation: FuzzOperation, target: FuzzTarget): 
         fc.oneof(visibleText, fc.constantFrom('', 'Bearer', 'Basic eDp4', `${target.authorization}x`)),
       ),
       contentType: mostly(
-        fc.constant('application/json'),
+        fc.constant(operation.rawType ?? 'application/json'),
         fc.oneof(visibleText, fc.constantFrom('text/plain', 'application/json; charset=utf-16')),
       ),
-      body: operation.body === null ? fc.constant(null) : bodyText(operation.body, target),
+      body: bodyOf(operation, target),
     })
     .map(({ method, path, query, headers, authorization, contentType, body }) => {
       const search = new URLSearchParams(query as Record<string, string>).toString();
@@ -172,6 +184,27 @@ export function arbitraryRequest(operation: FuzzOperation, target: FuzzTarget): 
       };
     });
 }
+
+function bodyOf({ body, rawType }: FuzzOperation, target: FuzzTarget): fc.Arbitrary<string | null> {
+  if (body !== null) return bodyText(body, target);
+  return rawType === null ? fc.constant(null) : messageText;
+}
+
+/** Something like an email. */
+const messageText = fc
+  .record({
+    fields: fc.array(
+      fc.tuple(
+        fc.constantFrom('From', 'To', 'Subject', 'Message-ID', 'References', 'Date', 'Content-Type', 'X'),
+        fc.oneof(
+          fc.string(),
+          fc.constantFrom('a@example.org', '<a@example.org>', 'multipart/mixed; boundary=b'),
+        ),
+      ),
+    ),
+    body: fc.string({ unit: 'binary' }),
+  })
+  .map(({ fields, body }) => `${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`);
 
 /** Header values that an HTTP library lets through. */
 const visibleText = fc.string({
@@ -205,7 +238,8 @@ function parameterValue(parameter: Parameter, target: FuzzTarget): fc.Arbitrary<
   // A path is sent as it is, so that broken encoding gets through as well.
   const odd = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1 }).map((text) => encodeURIComponent(text.toWellFormed())),
-    fc.constantFrom('%zz', '%', '%00', '%2e%2e', 'x'.repeat(3000), 'null', '%F0%9F'),
+    // No dot segments: they make it another path (RFC 3986 §5.2.4).
+    fc.constantFrom('%zz', '%', '%00', 'x'.repeat(3000), 'null', '%F0%9F'),
   );
   return mostly(valid.map(encodeURIComponent), odd);
 }

@@ -79,6 +79,7 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
             'request_timeout',
             'payload_too_large',
             'message_expected',
+            'unsupported_media_type',
             'unsupported_content_encoding',
             'busy',
             'database_unavailable',
