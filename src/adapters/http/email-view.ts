@@ -2,15 +2,11 @@
  * Emails as JSON: the only place where our words become the API's. Message-IDs get their angle brackets here.
  */
 import type { EmailDetail, EmailSummary } from '../../app/ports.ts';
-import type { MessageId } from '../../core/message/message-id.ts';
+import { formatMessageId } from '../../core/message/message-id.ts';
 import type { EmailListing } from '../../app/queue-ports.ts';
 import type { Reply } from '../../core/delivery/states.ts';
 import type { EmailDetailJson, EmailListingJson } from './email-detail-schema.ts';
 import type { EmailJson } from './schemas.ts';
-
-export function formatMessageId(messageId: MessageId): string {
-  return `<${messageId}>`;
-}
 
 /** Exactly the fields of the specification, in its order. */
 export function toEmailJson(email: EmailSummary): EmailJson {

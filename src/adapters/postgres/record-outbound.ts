@@ -7,12 +7,13 @@
  */
 import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
+import { ServiceError } from '../../core/errors.ts';
 import type { OutboundRecord } from '../../app/ports.ts';
 import type { Database } from './database.ts';
 import { insertEmail, insertEmails } from './insert-emails.ts';
 import { adoptCustomer, linkThread } from './link-thread.ts';
 import { inLinkingTransaction } from './linking-transaction.ts';
-import { guard, isAway } from './pool.ts';
+import { guard } from './pool.ts';
 
 /** Emails in one statement at most: beyond this a larger batch gains nothing and only makes the first one wait. */
 const MAX_BATCH = 64;
@@ -53,7 +54,7 @@ export function createOutboundRecorder(
       );
       for (const item of batch) item.resolve();
     } catch (error) {
-      if (batch.length === 1 || isAway(error) || isDatabaseUnavailable(error)) {
+      if (batch.length === 1 || isDatabaseUnavailable(error)) {
         for (const item of batch) item.reject(error);
         return;
       }
@@ -72,7 +73,7 @@ export function createOutboundRecorder(
 }
 
 function isDatabaseUnavailable(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'database_unavailable';
+  return error instanceof ServiceError && error.code === 'database_unavailable';
 }
 
 function takeBatch(waiting: Waiting[]): readonly Waiting[] {

@@ -6,7 +6,7 @@ import type { Content, SpoolFolder } from '../../../app/ports.ts';
 import { readRaw as readRawContent } from '../../../app/read-raw.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
-import { formatMessageId } from '../email-view.ts';
+import { formatMessageId } from '../../../core/message/message-id.ts';
 import { LargeBodyPlaces, type LargeBodyPlace } from '../large-body-places.ts';
 
 import { readRequestBody, takeAwaitingContinue } from '../request-body.ts';

@@ -7,7 +7,7 @@ import type { SendOutcome, SendRequest } from '../../../app/application.ts';
 import type { SpoolFolder } from '../../../app/ports.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
-import { formatMessageId } from '../email-view.ts';
+import { formatMessageId } from '../../../core/message/message-id.ts';
 import {
   IdempotencyHeaders,
   readIdempotencyKey,
