@@ -74,9 +74,18 @@ export interface ReceiveRequest {
   readonly accountId: string | null;
   /** The sender of the envelope, null for `<>`; undefined when nobody knows. */
   readonly mailFrom?: string | null;
+  /**
+   * It is known from where it lies that somebody sent it from the account, such as in the Sent mailbox: unless it is
+   * an email that this service sent, it is recorded as an outbound one. Never decided by what the message says: anybody
+   * can write the account's address into From. Default: false.
+   */
+  readonly isSentCopy?: boolean;
 }
 
-/** `duplicate`: the email was recorded before, or it was sent from here; nothing was added. */
+/**
+ * `duplicate`: the email was recorded before, or it was sent from here; nothing was added, but that an email recorded
+ * as received turns into a sent one when its Sent copy comes.
+ */
 export interface ReceiveResult {
   readonly kind: 'received' | 'duplicate';
   readonly id: string;
@@ -166,7 +175,7 @@ export interface Application {
    */
   sendOnce(key: string, request: SendRequest, folder: SpoolFolder): Promise<SendOnceResult>;
   /**
-   * Records one received email, once however often it comes; returns when the record is durable. Takes over `folder`,
+   * Records one received email, or one that was sent by another program, once however often it comes; returns when the record is durable. Takes over `folder`,
    * which holds a large message. Bad mail is recorded with its defects. Throws `unknown_account`,
    * `busy`, `database_unavailable`, `storage_unavailable` and `disk_full`; it may then be recorded nevertheless, and should be
    * given again.

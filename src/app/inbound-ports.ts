@@ -8,10 +8,12 @@ import type { ParseDefect } from '../core/mime/parsed-message.ts';
 import type { InboundLink } from '../core/thread/place-inbound.ts';
 import type { RecordedRaw, StoredAttachment } from './ports.ts';
 
-/** Everything the database gets of one received email, in one piece. Texts hold no NUL and are well-formed. */
+/** Everything the database gets of one received email or Sent copy, in one piece. Texts hold no NUL and are well-formed. */
 export interface InboundRecord extends RecordedRaw {
   readonly id: string;
   readonly accountId: string;
+  /** See `ReceiveRequest`. */
+  readonly isSentCopy: boolean;
   /** Used when there is nothing to join. */
   readonly newThreadId: string;
   readonly identity: MessageIdentity;
@@ -44,8 +46,12 @@ export interface KnownEmail {
   readonly id: string;
   readonly messageId: MessageId;
   readonly threadId: string;
+  readonly direction: 'inbound' | 'outbound';
   readonly state: EmailState;
 }
+
+/** What a Sent copy says about an email that was recorded as a received one. */
+export type SentCopy = Pick<InboundRecord, 'from' | 'to' | 'cc' | 'bcc'>;
 
 /** `known`: the same email was recorded before, by this path or another, or it is one that was sent from here. */
 export type InboundResult = { readonly kind: 'recorded' | 'known' } & KnownEmail;
@@ -56,9 +62,12 @@ export interface InboundStore {
   findKnown(accountId: string, identity: MessageIdentity, identityKey: string): Promise<KnownEmail | null>;
   /**
    * Records an email once, whole or not at all, joins and merges threads by its links, and gives it the thread's
-   * customer, else the one its sender's address was learned for. Also decides whether the sender is new to the thread.
+   * customer, else the one its counterparty's address was learned for. Also decides whether the sender of a received
+   * one is new to the thread. A Sent copy of an email that was recorded as a received one turns that into a sent one.
    */
   recordInbound(record: InboundRecord): Promise<InboundResult>;
+  /** Makes a received email the one that was sent from the account; does nothing when it is outbound already. */
+  turnIntoSent(id: string, copy: SentCopy): Promise<void>;
   /** Sent emails of the account that bear one of the Message-IDs and whose outcome is unknown; the ids of at most 10. */
   findUnknownSends(accountId: string, messageIds: readonly MessageId[]): Promise<readonly string[]>;
 }

@@ -159,7 +159,7 @@ export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
 /** What the hand-over adds to a record. */
 export interface RecordedOutcome {
   readonly state: EmailState;
-  /** English reason of `failed`, `unknown` and `deferred`, and of what a `sent` email lacks; null else. */
+  /** English reason of `failed`, `unknown` and `deferred`, and what a `sent` email lacks; null else. */
   readonly stateDetail: string | null;
   readonly deliveries: readonly RecipientOutcome[];
   /** The hand-over; null when none was made yet. */
@@ -226,7 +226,7 @@ export interface EmailDetail extends EmailSummary {
   readonly placement: Placement;
   readonly rawSizeBytes: number;
   readonly createdAt: Date;
-  /** The new text of a received email, without quotes; null for a sent one. */
+  /** The new text, without quotes, of an email that came in or was sent by another program; null for other ones. */
   readonly replyText: string | null;
   /** null for a sent email, and where From says it. */
   readonly sender: AddressView | null;

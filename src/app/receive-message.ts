@@ -56,7 +56,7 @@ export async function receiveMessage(
 
 async function receive(
   ports: ReceiveMessagePorts,
-  { raw, accountId: named, mailFrom }: ReceiveRequest,
+  { raw, accountId: named, mailFrom, isSentCopy = false }: ReceiveRequest,
   folder: SpoolFolder,
 ): Promise<ReceiveResult> {
   const accountId = named ?? ports.defaultAccountId;
@@ -69,7 +69,12 @@ async function receive(
 
   // Asked before the files are stored: most repeats then cost one query.
   const known = await ports.store.findKnown(accountId, identity, key);
-  if (known !== null) return await answerKnown(ports, known);
+  if (known !== null) {
+    if (isSentCopy && known.direction === 'inbound') {
+      await ports.store.turnIntoSent(known.id, toRecord(received, identity, ports.clock()));
+    }
+    return await answerKnown(ports, known);
+  }
 
   await refuseUnrecordedSend(ports, accountId, identity);
 
@@ -88,6 +93,7 @@ async function receive(
   const result = await ports.store.recordInbound({
     id,
     accountId,
+    isSentCopy,
     newThreadId: ports.ids.uuid(),
     ...toRecord(received, identity, ports.clock()),
     identity,
@@ -104,7 +110,7 @@ async function receive(
     }
     return await answerKnown(ports, result);
   }
-  await settleByBounce(ports, accountId, received, id);
+  if (!isSentCopy) await settleByBounce(ports, accountId, received, id);
   return { kind: 'received', id, messageId: result.messageId, threadId: result.threadId };
 }
 

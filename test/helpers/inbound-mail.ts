@@ -55,8 +55,8 @@ export function post(service: ServiceProcess, raw: string | Buffer, query = ''):
 }
 
 /** Throws unless it is recorded. */
-export async function receive(service: ServiceProcess, raw: string | Buffer): Promise<Received> {
-  const response = await post(service, raw);
+export async function receive(service: ServiceProcess, raw: string | Buffer, query = ''): Promise<Received> {
+  const response = await post(service, raw, query);
   if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
   return (await response.json()) as Received;
 }

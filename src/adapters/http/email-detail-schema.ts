@@ -45,7 +45,8 @@ const stateProperties = {
   state: { type: 'string', enum: EMAIL_STATES },
   state_detail: {
     type: ['string', 'null'],
-    description: 'English reason of `failed`, `unknown` and `deferred`, and of what a `sent` email lacks.',
+    description:
+      'English reason of `failed`, `unknown` and `deferred`, what a `sent` email lacks, and that another program sent it.',
   },
   next_attempt_at: {
     ...NullableTimestamp,
@@ -169,7 +170,8 @@ export const EmailDetail = {
     },
     reply_text: {
       type: ['string', 'null'],
-      description: 'The new text of a received email, without what it quotes; null for a sent one.',
+      description:
+        'The new text of a received email, or of one that another program sent, without what it quotes; null for others.',
     },
     sender_address: {
       anyOf: [AddressObject, { type: 'null' }],

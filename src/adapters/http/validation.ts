@@ -8,6 +8,7 @@ import { UUID_PATTERN } from './schemas.ts';
 const TYPES: Readonly<Record<string, string>> = {
   integer: 'eine ganze Zahl',
   string: 'eine Zeichenkette',
+  boolean: 'true oder false',
 };
 
 /** Fastify's `schemaErrorFormatter`. */

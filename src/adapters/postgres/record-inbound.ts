@@ -3,16 +3,22 @@
  * else here only saves work, or tells the caller which record that is.
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
-import type { InboundRecord, InboundResult, InboundStore, KnownEmail } from '../../app/inbound-ports.ts';
-import { addrSpec, type Address } from '../../core/address/address.ts';
+import type {
+  InboundRecord,
+  InboundResult,
+  InboundStore,
+  KnownEmail,
+  SentCopy,
+} from '../../app/inbound-ports.ts';
 import { isCopyOfSent, type MessageIdentity } from '../../core/message/identity.ts';
 import { placeInbound, type InboundPlacement } from '../../core/thread/place-inbound.ts';
-import type { AddressView } from '../../app/ports.ts';
 import type { Database } from './database.ts';
 import { adoptCustomer, linkThread } from './link-thread.ts';
 import { inLinkingTransaction, RecordedMeanwhile } from './linking-transaction.ts';
 import { guard } from './pool.ts';
+import { clean, toView } from './received-values.ts';
 import { toMessageId } from './rows.ts';
+import { counterpartyOf, insertCopyDeliveries, markAsSent, SENT_ELSEWHERE } from './sent-copies.ts';
 
 /** Sent emails with one Message-ID; more than one is somebody's mistake. */
 const MAX_SENDS_OF_ONE_ID = 10;
@@ -25,9 +31,14 @@ export function createInboundStore(db: Kysely<Database>): InboundStore {
       inLinkingTransaction(db, async (trx, exclusive): Promise<InboundResult> => {
         const { accountId, identity, identityKey } = record;
         const known = await findKnown(trx, accountId, identity, identityKey);
-        if (known !== null) return { kind: 'known', ...known };
+        if (known !== null) {
+          if (record.isSentCopy) await turnIntoSent(trx, known.id, record);
+          return { kind: 'known', ...known };
+        }
         return { kind: 'recorded', ...(await insert(trx, record, exclusive)) };
       }),
+
+    turnIntoSent: (id, copy) => inLinkingTransaction(db, (trx) => turnIntoSent(trx, id, copy)),
 
     async findUnknownSends(accountId, messageIds) {
       const rows = await guard(
@@ -59,13 +70,25 @@ async function findKnown(
 ): Promise<KnownEmail | null> {
   const rows = await db
     .selectFrom('emails')
-    .select(['id', 'message_id', 'thread_id', 'state', 'direction', 'date', 'from_address', 'subject'])
+    .select([
+      'id',
+      'message_id',
+      'thread_id',
+      'state',
+      'direction',
+      'date',
+      'from_address',
+      'subject',
+      'identity_key',
+    ])
     .where('account_id', '=', accountId)
     .where((where) =>
       where.or([
         where('identity_key', '=', Buffer.from(key, 'hex')),
         where.and([
           where('direction', '=', 'outbound'),
+          // Without a key: it was sent by this service.
+          where('identity_key', 'is', null),
           where.or([
             where('message_id', '=', identity.messageId),
             where('relay_message_id', '=', identity.messageId),
@@ -77,16 +100,25 @@ async function findKnown(
     .limit(MAX_SENDS_OF_ONE_ID + 1)
     .execute();
   const row = rows.find(
-    ({ direction, date, from_address, subject }) =>
-      direction === 'inbound' || isCopyOfSent(identity, { date, from: from_address.address, subject }),
+    ({ identity_key, date, from_address, subject }) =>
+      identity_key !== null || isCopyOfSent(identity, { date, from: from_address.address, subject }),
   );
   if (row === undefined) return null;
   return {
     id: row.id,
     messageId: toMessageId(row.message_id),
     threadId: row.thread_id,
+    direction: row.direction,
     state: row.state,
   };
+}
+
+/** See `InboundStore.turnIntoSent`. */
+async function turnIntoSent(trx: Transaction<Database>, id: string, copy: SentCopy): Promise<void> {
+  const threadId = await markAsSent(trx, id, copy);
+  if (threadId === null) return;
+  const customer = await customerOf(trx, threadId, counterpartyOf(copy));
+  if (customer.is_learned) await adoptCustomer(trx, threadId, customer.customer_id, null);
 }
 
 async function insert(
@@ -104,8 +136,10 @@ async function insert(
     exclusive,
   });
   const from = record.from === null ? { name: '', address: '' } : toView(record.from);
-  const counterparty = from.address.toLowerCase();
-  const newParticipant = await isNewParticipant(trx, threadId, counterparty);
+  const counterparty = record.isSentCopy ? counterpartyOf(record) : from.address.toLowerCase();
+  const newParticipant = !record.isSentCopy && (await isNewParticipant(trx, threadId, counterparty));
+  const direction = record.isSentCopy ? 'outbound' : 'inbound';
+  const state = record.isSentCopy ? 'sent' : 'received';
   const customer = await customerOf(trx, threadId, counterparty);
   const inserted = await trx
     .insertInto('emails')
@@ -113,7 +147,7 @@ async function insert(
       id: record.id,
       account_id: accountId,
       thread_id: threadId,
-      direction: 'inbound',
+      direction,
       message_id: identity.messageId,
       relay_message_id: null,
       in_reply_to: [...record.inReplyTo],
@@ -131,8 +165,8 @@ async function insert(
       date: record.date,
       customer_id: customer.customer_id,
       company_id: customer.company_id,
-      state: 'received',
-      state_detail: null,
+      state,
+      state_detail: record.isSentCopy ? SENT_ELSEWHERE : null,
       placement_rule: placement.rule,
       placement_message_id: placement.matchedMessageId,
       raw_size_bytes: String(record.rawSizeBytes),
@@ -150,11 +184,12 @@ async function insert(
     .executeTakeFirst();
   if (inserted === undefined) throw new RecordedMeanwhile();
   await insertAttachments(trx, record);
+  if (record.isSentCopy) await insertCopyDeliveries(trx, record.id, record);
   // A stranger who guessed or was given a Message-ID never decides whose thread it is.
   if (customer.is_learned && !newParticipant) {
     await adoptCustomer(trx, threadId, customer.customer_id, null);
   }
-  return { id: record.id, messageId: identity.messageId, threadId, state: 'received' };
+  return { id: record.id, messageId: identity.messageId, threadId, direction, state };
 }
 
 async function place(
@@ -233,15 +268,4 @@ async function insertAttachments(
     .execute();
 }
 
-/** Seen in practice: addresses that can't be read; their text stands in the local part, without a domain. */
-function toView(address: Address): AddressView {
-  const text = address.domain === '' ? address.localPart : addrSpec(address);
-  return { name: clean(address.name), address: clean(text) };
-}
-
 const toJson = (value: unknown): string => JSON.stringify(value);
-
-/** PostgreSQL takes no NUL and no half of a surrogate pair. */
-function clean(text: string): string {
-  return text.replaceAll('\u0000', '').toWellFormed();
-}

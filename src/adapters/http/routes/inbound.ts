@@ -21,7 +21,9 @@ const ReceivedResult = {
     status: {
       type: 'string',
       enum: ['received', 'duplicate'],
-      description: '`duplicate`: it was recorded before, or sent from here; nothing was added.',
+      description:
+        '`duplicate`: it was recorded before, or sent from here; nothing was added, but that with `sent` an email ' +
+        'recorded as received turns into a sent one.',
     },
     id: { ...Uuid, description: 'The record of the email.' },
     messageId: { ...MessageIdText, description: 'Its Message-ID; a made-up one when it has none.' },
@@ -39,6 +41,13 @@ const InboundQuery = {
       maxLength: 63,
       description: 'The account that received it. Default: the default account.',
     },
+    sent: {
+      type: 'boolean',
+      default: false,
+      description:
+        'True for a message that somebody sent from the account with another program, such as one of its Sent ' +
+        'mailbox: it is recorded as `outbound`, unless it is the copy of an email that was sent from here.',
+    },
   },
 } as const;
 
@@ -55,7 +64,7 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
       schema: {
         operationId: 'receiveEmail',
         tags: ['Receiving'],
-        summary: 'Record one received email',
+        summary: 'Record one received email, or one sent by another program',
         description:
           'The body is the raw message, RFC 5322, as it came in. The answer is given when the record is durable. The ' +
           'same email (Message-ID, Date, From and subject) is recorded once, however often it is posted, so any ' +
@@ -97,7 +106,7 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
         const raw = await readRaw(request, reply, folder, place, context);
         const accountId = request.query.account_id ?? null;
         const { kind, id, messageId, threadId } = await application.receiveMessage(
-          { raw, accountId },
+          { raw, accountId, isSentCopy: request.query.sent ?? false },
           folder,
         );
         return { status: kind, id, messageId: formatMessageId(messageId), threadId };

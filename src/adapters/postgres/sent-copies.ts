@@ -1,0 +1,59 @@
+/**
+ * Emails that another program sent from an account, such as a clerk's mail program, known from their copy in the Sent
+ * mailbox. That the copy is there says that a mail server took the email for all its recipients; its reply is unknown.
+ */
+import { sql, type Transaction } from 'kysely';
+import type { SentCopy } from '../../app/inbound-ports.ts';
+import { addrSpec, dedupeAddresses, sameMailbox } from '../../core/address/address.ts';
+import type { Database } from './database.ts';
+import { clean, toView } from './received-values.ts';
+
+/** `state_detail` of an email that this service did not send itself. */
+export const SENT_ELSEWHERE = 'sent by another program; known from its copy in the Sent mailbox';
+
+/** The first recipient that is not the sender, lower-case; empty when there is none. */
+export function counterpartyOf({ from, to, cc, bcc }: SentCopy): string {
+  const recipients = [...to, ...cc, ...bcc];
+  const other = recipients.find((address) => from === null || !sameMailbox(address, from)) ?? recipients[0];
+  return other === undefined ? '' : toView(other).address.toLowerCase();
+}
+
+export async function insertCopyDeliveries(
+  trx: Transaction<Database>,
+  emailId: string,
+  { to, cc, bcc }: SentCopy,
+): Promise<void> {
+  const readable = [...to, ...cc, ...bcc].filter(({ domain }) => domain !== '');
+  const addresses = dedupeAddresses(readable).map((address) => clean(addrSpec(address)));
+  if (addresses.length === 0) return;
+  await sql`
+    insert into email_deliveries (email_id, ordinal, address, state)
+    select ${emailId}, ordinality - 1, address, 'accepted'
+    from unnest(${addresses}::text[]) with ordinality as a (address, ordinality)
+    on conflict (email_id, ordinal) do nothing`.execute(trx);
+}
+
+/** Returns the thread of an email that was recorded as a received one and is a sent one now; null for any other. */
+export async function markAsSent(
+  trx: Transaction<Database>,
+  emailId: string,
+  copy: SentCopy,
+): Promise<string | null> {
+  const turned = await trx
+    .updateTable('emails')
+    .set({
+      direction: 'outbound',
+      state: 'sent',
+      state_detail: SENT_ELSEWHERE,
+      new_participant: false,
+      // Only the sender's own copy names them.
+      bcc_addresses: JSON.stringify(copy.bcc.map(toView)),
+    })
+    .where('id', '=', emailId)
+    .where('direction', '=', 'inbound')
+    .returning('thread_id')
+    .executeTakeFirst();
+  if (turned === undefined) return null;
+  await insertCopyDeliveries(trx, emailId, copy);
+  return turned.thread_id;
+}

@@ -1,0 +1,215 @@
+/** Emails that another program sent from an account, known from their copy in the Sent mailbox. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mail, newId, post, receive } from '../helpers/inbound-mail.ts';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
+
+let database: TestDatabase;
+let sink: SmtpSink;
+let service: ServiceProcess;
+
+beforeAll(async () => {
+  [database, sink] = await Promise.all([createTestDatabase(), startSmtpSink()]);
+  service = await startServiceProcess({
+    env: {
+      DATABASE_URL: database.connectionString,
+      SMTP_URL: sink.url,
+      MAIL_FROM: 'Sales <sales@example.com>',
+    },
+  });
+});
+afterAll(async () => {
+  await disposeService(service);
+  await sink.stop();
+  await database.drop();
+});
+
+const SENT = '?sent=true';
+
+async function getJson<T>(path: string): Promise<T> {
+  const response = await service.request(path);
+  expect(response.status).toBe(200);
+  return (await response.json()) as T;
+}
+const emailOf = (id: string) => getJson<Record<string, unknown>>(`/api/emails/${id}`);
+const threadOf = async (id: string) =>
+  (await getJson<{ emails: { id: string; direction: string }[] }>(`/api/thread/${id}`)).emails;
+
+async function send(json: object): Promise<{ id: string; messageId: string; threadId: string }> {
+  const response = await service.request('/api/send', { json });
+  expect(response.status).toBe(200);
+  return (await response.json()) as { id: string; messageId: string; threadId: string };
+}
+
+/** What a clerk's mail program leaves in the Sent mailbox. */
+const clerkMail = (fields: Parameters<typeof mail>[0] = {}) =>
+  mail({
+    messageId: newId(),
+    from: 'Sales <sales@example.com>',
+    to: 'Ada <ada@customer.test>',
+    headers: ['Cc: max@customer.test', 'Bcc: boss@example.com, ada@customer.test'],
+    ...fields,
+  });
+
+describe('a mail that a clerk sent from a mail program', () => {
+  it('is an outbound email, sent to all its recipients, with its bytes', async () => {
+    const raw = clerkMail({ subject: 'Angebot', body: 'Gern!\r\n\r\n> Was kostet es?' });
+    const { id, threadId, status } = await receive(service, raw, SENT);
+    expect(status).toBe('received');
+    expect(await emailOf(id)).toMatchObject({
+      direction: 'outbound',
+      state: 'sent',
+      state_detail: 'sent by another program; known from its copy in the Sent mailbox',
+      bcc_addresses: [
+        { name: '', address: 'boss@example.com' },
+        { name: '', address: 'ada@customer.test' },
+      ],
+      recipients: ['ada@customer.test', 'max@customer.test', 'boss@example.com'].map((address) => ({
+        address,
+        state: 'accepted',
+        reply: null,
+      })),
+      attempts: [],
+      reply_text: 'Gern!',
+      new_participant: false,
+      placement: { rule: 'new' },
+    });
+    expect(await threadOf(threadId)).toMatchObject([{ id, direction: 'outbound' }]);
+    expect(await (await service.request(`/api/emails/${id}/raw`)).text()).toBe(raw);
+    expect(await receive(service, raw, SENT)).toMatchObject({ status: 'duplicate', id });
+  });
+
+  it('joins the thread it answers, and is answered there, from here too', async () => {
+    const question = await receive(service, mail({ subject: 'Frage' }));
+    const answer = await receive(
+      service,
+      clerkMail({ subject: 'Re: Frage', inReplyTo: question.messageId }),
+      SENT,
+    );
+    expect(answer.threadId).toBe(question.threadId);
+    const thanks = await receive(service, mail({ inReplyTo: answer.messageId, from: 'max@customer.test' }));
+    expect(await emailOf(thanks.id)).toMatchObject({ thread_id: question.threadId, new_participant: false });
+    const last = await send({
+      to: 'ada@customer.test',
+      subject: 'A',
+      text_body: 'a',
+      thread_id: answer.threadId,
+    });
+    expect(last.threadId).toBe(question.threadId);
+  });
+
+  it('gives its thread the customer that its first other recipient was learned for', async () => {
+    const customer = randomUUID();
+    await send({ to: 'lea@learned.test', subject: 'A', text_body: 'a', customer_id: customer });
+    const raw = clerkMail({ to: 'sales@example.com, Lea <LEA@learned.test>', headers: [] });
+    const { id, threadId } = await receive(service, raw, SENT);
+    expect(await emailOf(id)).toMatchObject({ customer_id: customer });
+    const answer = await receive(service, mail({ from: 'new@learned.test', inReplyTo: newIdOf(raw) }));
+    expect(await emailOf(answer.id)).toMatchObject({ thread_id: threadId, customer_id: customer });
+  });
+
+  it('may be sent with an alias, to nobody, or be broken', async () => {
+    const alias = await receive(service, clerkMail({ from: 'info@example.com' }), SENT);
+    expect(await emailOf(alias.id)).toMatchObject({ direction: 'outbound' });
+    const nobody = await receive(service, 'Subject: x\r\n\r\n\0\xff', SENT);
+    expect(await emailOf(nobody.id)).toMatchObject({ direction: 'outbound', state: 'sent', recipients: [] });
+    const raw = clerkMail({ to: 'Ada <>, nonsense, ada@customer.test', headers: [] });
+    const { id } = await receive(service, raw, SENT);
+    expect(await emailOf(id)).toMatchObject({ recipients: [{ address: 'ada@customer.test' }] });
+  });
+
+  it('can use one Message-ID for all its mails', async () => {
+    const messageId = newId();
+    const ids = new Set<string>();
+    for (let index = 0; index < 15; index += 1) {
+      const raw = clerkMail({ messageId, subject: `Beleg ${index}` });
+      ids.add((await receive(service, raw, SENT)).id);
+      expect(await receive(service, raw, SENT)).toMatchObject({ status: 'duplicate' });
+    }
+    expect(ids.size).toBe(15);
+  });
+});
+
+describe('an email in the inbox and in the Sent mailbox', () => {
+  const toOurselves = (fields: Parameters<typeof mail>[0] = {}) => {
+    const raw = clerkMail({ headers: ['Cc: sales@example.com', 'Bcc: boss@example.com'], ...fields });
+    const arrived = `Received: from mx.example.com; Sun, 01 Mar 2026 12:00:01 +0100\r\n${raw.replace(/Bcc: .*\r\n/, '')}`;
+    return { raw, arrived };
+  };
+
+  it('is one record, sent, in either order and at once', async () => {
+    for (const order of ['sent first', 'inbox first', 'at once'] as const) {
+      const { raw, arrived } = toOurselves();
+      const give = [() => receive(service, raw, SENT), () => receive(service, arrived)];
+      if (order === 'inbox first') give.reverse();
+      const answers =
+        order === 'at once'
+          ? await Promise.all([...give, ...give, ...give].map((one) => one()))
+          : [await give[0]!(), await give[1]!()];
+      expect(new Set(answers.map(({ id }) => id)).size, order).toBe(1);
+      const [{ id, threadId }] = answers as [(typeof answers)[0]];
+      expect(await emailOf(id), order).toMatchObject({
+        direction: 'outbound',
+        state: 'sent',
+        bcc_addresses: [{ name: '', address: 'boss@example.com' }],
+        recipients: [{ address: 'ada@customer.test' }, { address: 'sales@example.com' }, {}],
+      });
+      expect(await threadOf(threadId), order).toHaveLength(1);
+    }
+  });
+
+  it('that turns into a sent one no longer counts as written by a stranger', async () => {
+    const question = await receive(service, mail({ to: 'info@example.com' }));
+    const { raw, arrived } = toOurselves({ inReplyTo: question.messageId });
+    const { id } = await receive(service, arrived);
+    expect(await emailOf(id)).toMatchObject({ direction: 'inbound', new_participant: true });
+    await receive(service, raw, SENT);
+    expect(await emailOf(id)).toMatchObject({ direction: 'outbound', new_participant: false });
+  });
+
+  it('is received mail as long as only its From says that it was sent from here', async () => {
+    const { id } = await receive(service, clerkMail({ subject: 'Bitte überweisen' }), '?sent=false');
+    expect(await emailOf(id)).toMatchObject({ direction: 'inbound', state: 'received' });
+  });
+
+  it('that was sent from here is that one, in both places', async () => {
+    const sent = await send({
+      to: 'ada@customer.test',
+      cc: 'sales@example.com',
+      bcc: 'boss@example.com',
+      subject: 'Von hier',
+      text_body: 'a',
+    });
+    const [copy] = sink.byMessageId(sent.messageId);
+    for (const place of [SENT, '', SENT]) {
+      expect(await receive(service, copy!.raw, place)).toEqual({ ...sent, status: 'duplicate' });
+    }
+    expect(await emailOf(sent.id)).toMatchObject({
+      state_detail: null,
+      bcc_addresses: [{ address: 'boss@example.com' }],
+      attempts: [{ outcome: 'accepted' }],
+    });
+  });
+
+  it('is two records where a mailing list changed it, in one thread', async () => {
+    const messageId = newId();
+    const sent = await receive(service, clerkMail({ messageId, subject: 'Treffen' }), SENT);
+    const list = await receive(service, clerkMail({ messageId, subject: '[liste] Treffen' }));
+    expect(list).toMatchObject({ status: 'received', threadId: sent.threadId });
+    expect(await emailOf(list.id)).toMatchObject({ direction: 'inbound' });
+  });
+});
+
+it('refuses a value of sent that is none', async () => {
+  const response = await post(service, mail(), '?sent=maybe');
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    code: 'invalid_request',
+    error: expect.stringContaining('true oder false') as unknown,
+  });
+});
+
+/** The Message-ID in a raw message. */
+const newIdOf = (raw: string) => /^Message-ID: (.*)\r$/m.exec(raw)![1]!;
