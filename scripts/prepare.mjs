@@ -25,7 +25,7 @@ const LOCK_RENEWAL_MS = 1000;
 const LOCK_STALE_MS = 15_000;
 
 /** Starting the built service needs no compiler; everything else does. */
-const NEEDS_DEV = process.env.npm_lifecycle_event !== 'prestart';
+const NEEDS_DEV = !['prestart', 'precli'].includes(process.env.npm_lifecycle_event);
 
 class PrepareError extends Error {}
 

@@ -1,34 +1,93 @@
 #!/usr/bin/env node
-/** The long-running process: read the configuration, start, stop on a signal. */
+/** The program: a command when one is named, else the service until a signal stops it. */
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createLogger } from './adapters/telemetry/logger.ts';
-import { formatVariables, loadConfig } from './config.ts';
-import { ConfigError } from './config-error.ts';
 import type { Logger } from './app/ports.ts';
-import { startService, type Service } from './service.ts';
+import { formatVariables, loadConfig, type Config } from './config.ts';
+import { ConfigError } from './config-error.ts';
 
-const HELP = `email-worker: sends, records and threads a company's email over HTTP and JSON.
+const [first] = process.argv.slice(2);
+if (first !== undefined && !first.startsWith('-')) await runCommandLine();
+else await runServiceLine();
 
-Usage: npm start [-- --help | --version]
+async function runCommandLine(): Promise<void> {
+  // Loaded when they are asked for, so that the service starts without them.
+  const [{ runCommand }, { createOutput }] = await Promise.all([
+    import('./cli/run.ts'),
+    import('./cli/output.ts'),
+  ]);
+  // Who reads the result may close the pipe before its end, such as `head`.
+  process.stdout.on('error', () => process.exit(1));
+  process.exitCode = await runCommand(
+    process.argv.slice(2),
+    createOutput(process.stdout, process.stderr),
+    readConfig,
+  );
+}
+
+async function runServiceLine(): Promise<void> {
+  const asked = parseServiceOptions();
+  if (asked === null) process.exitCode = 2;
+  else if (asked.help === true) process.stdout.write(await formatHelp());
+  else if (asked.version === true) process.stdout.write(`${readVersion()}\n`);
+  else await runService();
+}
+
+/** null when they can't be used; that has been said. */
+function parseServiceOptions(): { readonly help?: boolean; readonly version?: boolean } | null {
+  try {
+    return parseArgs({
+      options: { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } },
+    }).values;
+  } catch (error) {
+    process.stderr.write(
+      `email-worker: ${error instanceof Error ? error.message : String(error)}; see email-worker --help\n`,
+    );
+    return null;
+  }
+}
+
+async function formatHelp(): Promise<string> {
+  const [{ COMMANDS }, { formatCommandList }] = await Promise.all([
+    import('./cli/commands.ts'),
+    import('./cli/help.ts'),
+  ]);
+  return `email-worker: sends, records and threads a company's email over HTTP and JSON.
+
+Usage:
+  npm start [-- --help | --version]               the service
+  npm run --silent cli -- <command> [arguments]   a command, beside the running service or without it
+
+${formatCommandList(COMMANDS)}
+
+More about one: npm run --silent cli -- <command> --help
 
 Everything is set by environment variables; a .env file in the working directory is read. All are optional.
 
 ${formatVariables()}
 `;
+}
 
-const { values } = parseArgs({
-  options: { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } },
-});
-if (values.help === true) process.stdout.write(HELP);
-else await run();
+function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest
+    ? String(manifest.version)
+    : 'unknown';
+}
 
-async function run(): Promise<void> {
+function readConfig(): Config {
   readDotEnv();
+  return loadConfig(process.env, process.cwd());
+}
+
+async function runService(): Promise<void> {
   const started = performance.now();
   let logger = createLogger('info');
   try {
-    const config = loadConfig(process.env, process.cwd());
+    const config = readConfig();
     logger = createLogger(config.logLevel);
+    const { startService } = await import('./service.ts');
     const starting = startService(config, logger);
     stopOnSignal(starting, logger);
     const service = await starting;
@@ -49,7 +108,7 @@ async function run(): Promise<void> {
 }
 
 /** From the beginning of the start: a stop in the midst of it waits for its end, as there is much to take down. */
-function stopOnSignal(starting: Promise<Service>, logger: Logger): void {
+function stopOnSignal(starting: Promise<{ stop(): Promise<void> }>, logger: Logger): void {
   let stopping = false;
   const stop = (signal: string) => {
     // Whoever asks twice does not want to wait. Nothing is lost: the next start takes up what was left.

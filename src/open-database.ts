@@ -1,7 +1,8 @@
 /** A part of the composition root: the database, embedded or external, migrated and ready. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { findEmbeddedPostgres } from './adapters/postgres/embedded/find-server.ts';
 import { startEmbeddedPostgres } from './adapters/postgres/embedded/server.ts';
-import { migrateToLatest } from './adapters/postgres/migrate.ts';
+import { isLatest, migrateToLatest } from './adapters/postgres/migrate.ts';
 import { createKysely, createPool, isAway, type PoolOptions } from './adapters/postgres/pool.ts';
 import type { Logger } from './app/ports.ts';
 import type { Config } from './config.ts';
@@ -24,14 +25,47 @@ export async function openDatabase(
   const embedded =
     config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir: config.dataDir, logger }) : null;
   if (embedded !== null) teardown.push(() => embedded.stop());
-  const options: PoolOptions = {
-    connection: embedded?.connection ?? config.databaseUrl ?? '',
+  const options = poolOptions(config, embedded?.connection ?? config.databaseUrl ?? '', logger);
+  await migrateWhenThere(options, logger);
+  return openPool(options, teardown);
+}
+
+/**
+ * The database of a process that has DATA_DIR, which starts the embedded server and migrates; this one does neither.
+ * null when it is not there or not migrated yet. Throws when it can't be used.
+ */
+export async function findDatabase(
+  config: Config,
+  logger: Logger,
+  teardown: (() => Promise<void>)[],
+): Promise<OpenDatabase | null> {
+  const connection = config.databaseUrl ?? (await findEmbeddedPostgres(config.dataDir));
+  if (connection === null) return null;
+  const options = poolOptions(config, connection, logger);
+  const probe = createPool({ ...options, maxConnections: 1 });
+  try {
+    if (!(await isLatest(createKysely(probe)))) return null;
+  } catch (err) {
+    if (!isAway(err)) throw err;
+    logger.debug({ err }, 'the database is not there yet');
+    return null;
+  } finally {
+    await probe.end();
+  }
+  return openPool(options, teardown);
+}
+
+function poolOptions(config: Config, connection: PoolOptions['connection'], logger: Logger): PoolOptions {
+  return {
+    connection,
     maxConnections: config.databasePoolSize,
     connectTimeoutMs: config.databaseConnectTimeoutMs,
     statementTimeoutMs: config.databaseStatementTimeoutMs,
     logger,
   };
-  await migrateWhenThere(options, logger);
+}
+
+function openPool(options: PoolOptions, teardown: (() => Promise<void>)[]): OpenDatabase {
   const pool = createPool(options);
   teardown.push(() => pool.end());
   return { pool, db: createKysely(pool) };

@@ -3,14 +3,11 @@
  */
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
-import { createBlobStore } from './adapters/blob/create.ts';
 import { lockDataDir } from './adapters/data-dir/data-dir-lock.ts';
 import { loadOrCreateSecret } from './adapters/data-dir/api-secret.ts';
 import { loadOrCreateInstanceId } from './adapters/data-dir/instance-id.ts';
 import { createHttpApp, type HttpApp } from './adapters/http/app.ts';
 import { LmdbAttempts } from './adapters/journal/lmdb-attempts.ts';
-import { LmdbJournal } from './adapters/journal/lmdb-journal.ts';
-import { createSpool } from './adapters/journal/spool.ts';
 import { createIdempotencyKeys } from './adapters/postgres/idempotency-keys.ts';
 import { createInboundStore } from './adapters/postgres/record-inbound.ts';
 import { createMessageStore } from './adapters/postgres/message-store.ts';
@@ -33,7 +30,7 @@ import type { RateLimit } from './core/delivery/rate-window.ts';
 import { createTransports, type Transports } from './create-transports.ts';
 import { startListeners } from './start-listeners.ts';
 import { createIdSource } from './id-source.ts';
-import { openDatabase } from './open-database.ts';
+import { openStorage } from './open-storage.ts';
 import { startJournalReplayer } from './worker/journal-replayer.ts';
 import { startKeyCleaner } from './worker/key-cleaner.ts';
 import { startKeySettler } from './worker/key-settler.ts';
@@ -81,18 +78,8 @@ async function startParts(
   // What may be wrong with the configuration is found before anything large is started.
   const transports = createTransports(config, logger);
   teardown.push(() => transports.close());
-  const blobs = await createBlobStore({
-    url: config.blobUrl,
-    folder: path.join(dataDir, 'files'),
-    credentials: config.s3Credentials,
-  });
-  teardown.push(() => blobs.close());
-  const { pool, db } = await openDatabase(config, logger, teardown);
+  const { pool, db, blobs, spool, journal } = await openStorage(config, logger, teardown);
   const store = createMessageStore(pool, db);
-
-  const spool = createSpool(path.join(dataDir, 'spool'));
-  const journal = await LmdbJournal.open({ folder: path.join(dataDir, 'journal'), spool, logger });
-  teardown.push(() => journal.close());
   const attempts = await LmdbAttempts.open({ folder: path.join(dataDir, 'attempts'), logger });
   teardown.push(() => attempts.close());
 

@@ -8,6 +8,8 @@ export interface BlobStoreOptions {
   /** `s3://…`, see s3-url.ts; null for the folder. */
   readonly url: string | null;
   readonly folder: string;
+  /** True: another process has the folder, this one only uses it. Default false. */
+  readonly shared?: boolean;
   /** null: what the environment of the process offers, such as an instance's role. For S3 only. */
   readonly credentials: S3Credentials | null;
 }
@@ -17,7 +19,7 @@ export interface BlobStoreOptions {
  * and `ServiceError('storage_unavailable' | 'disk_full')` when the folder can't be used.
  */
 export async function createBlobStore(options: BlobStoreOptions): Promise<BlobStore> {
-  if (options.url === null) return FolderBlobStore.open(options.folder);
+  if (options.url === null) return FolderBlobStore.open(options.folder, options.shared);
   const location = parseS3Url(options.url);
   // Only here: the SDK costs a start without S3 nothing.
   const { S3BlobStore } = await import('./s3.ts');

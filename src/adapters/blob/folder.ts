@@ -2,7 +2,8 @@
  * Blobs as files below a folder. A file is made complete and durable under `.tmp`, then named into place, so that it
  * is seen whole or not at all; what a crash leaves in `.tmp` is deleted at the next start. Large content is
  * hard-linked where that is possible, so that storing it costs no second copy.
- * No symbolic link below the folder is followed. One process at a time: the lock of the data folder sees to that.
+ * No symbolic link below the folder is followed. One process at a time clears away: the lock of the data folder sees
+ * to that. Others may store and delete beside it.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -46,11 +47,15 @@ export class FolderBlobStore implements BlobStore {
     this.#root = root;
   }
 
-  /** Makes the folder when it is missing and clears away what a crash left. Throws as `put` does. */
-  static async open(root: string): Promise<FolderBlobStore> {
+  /**
+   * Makes the folder when it is missing and clears away what a crash left; not so when it is `shared` with a process
+   * that did. Throws as `put` does.
+   */
+  static async open(root: string, shared = false): Promise<FolderBlobStore> {
     try {
       await mkdir(join(root, TEMP_FOLDER), { recursive: true, mode: 0o700 });
       const store = new FolderBlobStore(await realpath(root));
+      if (shared) return store;
       const temp = join(store.#root, TEMP_FOLDER);
       for (const name of await readdir(temp)) await rm(join(temp, name), { recursive: true, force: true });
       await sync(dirname(store.#root));

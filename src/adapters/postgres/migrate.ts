@@ -1,5 +1,5 @@
 /** Brings the schema up to date. Safe when several instances start at the same moment. */
-import { Migrator, type Kysely, type Migration } from 'kysely';
+import { Migrator, sql, type Kysely, type Migration } from 'kysely';
 import type { Pool } from 'pg';
 import type { Database } from './database.ts';
 import * as emails from './migrations/0001_emails.ts';
@@ -48,4 +48,17 @@ export async function migrateToLatest(pool: Pool, db: Kysely<Database>): Promise
   } finally {
     client.release();
   }
+}
+
+/** True when the schema is that of this program; false when migrations are missing. Throws when it is newer. */
+export async function isLatest(db: Kysely<Database>): Promise<boolean> {
+  const { rows } = await sql<{ there: boolean }>`
+    select to_regclass('kysely_migration') is not null as there`.execute(db);
+  if (rows[0]?.there !== true) return false;
+  const done = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  const names = done.rows.map(({ name }) => name);
+  if (names.some((name) => !(name in MIGRATIONS))) {
+    throw new Error('the database was migrated by a newer version of this program');
+  }
+  return names.length === Object.keys(MIGRATIONS).length;
 }

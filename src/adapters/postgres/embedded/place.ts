@@ -81,6 +81,13 @@ export async function rememberInitialised(place: Place): Promise<void> {
   if (place.marker !== null) await writeMarker(place.marker, { folder: place.folder, initialised: true });
 }
 
+/** The complete database of a DATA_DIR; null when there is none yet. Throws `EmbeddedPostgresError`. */
+export async function findPlace(dataDir: string): Promise<Place | null> {
+  // A new place is not looked for: what is not initialised is not returned.
+  for (const place of await listPlaces(dataDir, dataDir)) if (await isInitialised(place)) return place;
+  return null;
+}
+
 async function listPlaces(dataDir: string, fallbackFolder: string): Promise<readonly Place[]> {
   const home = createPlace(join(dataDir, 'postgres'), null);
   if (await isInitialised(home)) return [home];

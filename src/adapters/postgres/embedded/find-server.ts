@@ -1,0 +1,19 @@
+/** Finds the embedded server that another process runs for a DATA_DIR, to use it beside that process. */
+import { realpath } from 'node:fs/promises';
+import type { EmbeddedConnection } from './init-database.ts';
+import { findPlace } from './place.ts';
+import { readPidFile } from './postmaster.ts';
+import { DATABASE, USER } from './settings.ts';
+import { SOCKET_PORT } from './socket-folder.ts';
+
+/**
+ * null while there is none that takes connections, as far as its pid file says: a server that was killed leaves one.
+ * Throws `EmbeddedPostgresError`, or what the file system says when this user may not look.
+ */
+export async function findEmbeddedPostgres(dataDir: string): Promise<EmbeddedConnection | null> {
+  const place = await findPlace(await realpath(dataDir));
+  if (place === null) return null;
+  const pidFile = await readPidFile(place.dataFolder);
+  if (pidFile === null || pidFile.status !== 'ready' || pidFile.socketFolder === null) return null;
+  return { host: pidFile.socketFolder, port: SOCKET_PORT, user: USER, database: DATABASE };
+}

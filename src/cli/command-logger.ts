@@ -1,0 +1,35 @@
+/** The log of a command: text for a person, on standard error. */
+import type { Logger } from '../app/ports.ts';
+import { printable, type Output } from './output.ts';
+
+/** Errors and warnings; with `verbose` the rest too. */
+export function createCommandLogger(output: Output, verbose: boolean): Logger {
+  const write = (level: string) => (fields: object, message: string) => {
+    output.note(printable([`${level}: ${message}`, ...Object.entries(fields).map(formatField)].join(' ')));
+  };
+  const nothing = () => undefined;
+  return {
+    error: write('error'),
+    warn: write('warning'),
+    info: verbose ? write('info') : nothing,
+    debug: verbose ? write('debug') : nothing,
+  };
+}
+
+function formatField([name, value]: [string, unknown]): string {
+  if (value instanceof Error) return `${name}=${formatError(value)}`;
+  return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`;
+}
+
+/** The message with those of its causes. */
+export function formatError(error: unknown): string {
+  const messages: string[] = [];
+  for (let cause = error; cause !== undefined && messages.length < MAX_CAUSES;) {
+    messages.push(cause instanceof Error ? cause.message : String(cause));
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
+  return [...new Set(messages)].join(': ');
+}
+
+/** A cause may be its own. */
+const MAX_CAUSES = 5;

@@ -1,0 +1,5 @@
+/** Every command, in the order of the help. */
+import type { Command } from './command.ts';
+import { importCommand } from './import.ts';
+
+export const COMMANDS: readonly Command[] = [importCommand];

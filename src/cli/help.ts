@@ -1,0 +1,92 @@
+/** The help texts, made from what commands declare. */
+import type { Command, CommandArgument } from './command.ts';
+
+/** The options that every command has. */
+export const COMMON_OPTIONS = {
+  help: { type: 'boolean', short: 'h', meaning: 'Shows this help.' },
+  verbose: { type: 'boolean', meaning: 'Says more on standard error.' },
+} as const;
+
+const WIDTH = 100;
+
+/** `email-worker import [options] <path>…` */
+export function formatUsage({ name, arguments: declared, options }: Command): string {
+  const words = declared.map(formatArgument);
+  return ['email-worker', name, ...(Object.keys(options).length > 0 ? ['[options]'] : []), ...words].join(
+    ' ',
+  );
+}
+
+export function formatArgument({ name, required, repeated }: CommandArgument): string {
+  const word = `<${name}>${repeated ? '…' : ''}`;
+  return required ? word : `[${word}]`;
+}
+
+/** Each option with its value, such as `--account <id>`, and its meaning. */
+export function listOptions({
+  options,
+}: Command): readonly { readonly option: string; readonly meaning: string }[] {
+  return [
+    ...Object.entries(options).map(([name, option]) => ({
+      option: option.type === 'string' ? `--${name} <${option.value}>` : `--${name}`,
+      meaning: option.meaning,
+    })),
+    { option: '--verbose', meaning: COMMON_OPTIONS.verbose.meaning },
+    { option: '-h, --help', meaning: COMMON_OPTIONS.help.meaning },
+  ];
+}
+
+export function formatCommandHelp(command: Command): string {
+  const sections = [
+    `Usage: ${formatUsage(command)}`,
+    wrap(command.summary, ''),
+    wrap(command.description, ''),
+  ];
+  if (command.arguments.length > 0) {
+    sections.push(
+      formatTable(
+        'Arguments:',
+        command.arguments.map((argument) => [formatArgument(argument), argument.meaning]),
+      ),
+    );
+  }
+  sections.push(
+    formatTable(
+      'Options:',
+      listOptions(command).map(({ option, meaning }) => [option, meaning]),
+    ),
+  );
+  return `${sections.join('\n\n')}\n`;
+}
+
+/** One line for each command. */
+export function formatCommandList(commands: readonly Command[]): string {
+  return formatTable(
+    'Commands:',
+    commands.map(({ name, summary }) => [name, summary]),
+  );
+}
+
+function formatTable(title: string, rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  const indent = ' '.repeat(width + 4);
+  return [title, ...rows.map(([left, right]) => `  ${left.padEnd(width)}  ${wrap(right, indent)}`)].join(
+    '\n',
+  );
+}
+
+/** Breaks between words; the first line is not indented, as something may stand before it. */
+function wrap(text: string, indent: string): string {
+  return text
+    .split('\n\n')
+    .map((paragraph) => {
+      const lines: string[] = [];
+      for (const word of paragraph.split(/\s+/)) {
+        const line = lines.at(-1);
+        if (line === undefined || line.length + 1 + word.length > WIDTH - indent.length) lines.push(word);
+        else lines[lines.length - 1] = `${line} ${word}`;
+      }
+      return lines.join(`\n${indent}`);
+    })
+    .join(`\n\n${indent}`);
+}

@@ -1,0 +1,128 @@
+/** Runs one command: reads its arguments, gives it what it needs, and makes an exit code of how it ended. */
+import { parseArgs } from 'node:util';
+import type { Config } from '../config.ts';
+import { openData, type OpenData } from '../open-data.ts';
+import type { Command } from './command.ts';
+import { UsageError } from './command.ts';
+import { createCommandLogger, formatError } from './command-logger.ts';
+import { COMMANDS } from './commands.ts';
+import { COMMON_OPTIONS, formatCommandHelp } from './help.ts';
+import { printable, type Output } from './output.ts';
+
+/** Everything was done; a part of it failed; the arguments can't be used. */
+export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
+/** What shells make of a program that a signal ended; ours ends by itself, in order. */
+const EXIT_OF_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
+
+type Signal = keyof typeof EXIT_OF_SIGNAL;
+const SIGNALS: readonly Signal[] = ['SIGINT', 'SIGTERM'];
+
+/** `argv` begins with the command's name. Returns the exit code. */
+export async function runCommand(
+  argv: readonly string[],
+  output: Output,
+  readConfig: () => Config,
+): Promise<number> {
+  const [name = '', ...rest] = argv;
+  const command = COMMANDS.find((candidate) => candidate.name === name);
+  if (command === undefined) {
+    output.note(`email-worker: there is no command ${printable(name)}; email-worker --help lists them`);
+    return EXIT.usage;
+  }
+  try {
+    const { values, positionals } = parse(command, rest);
+    if (values['help'] === true) {
+      output.print(formatCommandHelp(command).trimEnd());
+      return EXIT.done;
+    }
+    requireArguments(command, positionals);
+    return await run(command, values, positionals, output, readConfig);
+  } catch (error) {
+    if (error instanceof UsageError) {
+      output.note(printable(`email-worker ${name}: ${error.message}; see email-worker ${name} --help`));
+      return EXIT.usage;
+    }
+    output.note(printable(`email-worker ${name}: ${formatError(error)}`));
+    return EXIT.failed;
+  }
+}
+
+async function run(
+  command: Command,
+  values: Record<string, unknown>,
+  positionals: readonly string[],
+  output: Output,
+  readConfig: () => Config,
+): Promise<number> {
+  const logger = createCommandLogger(output, values['verbose'] === true);
+  const config = readConfig();
+  const interruption = watchSignals(output);
+  let data: OpenData | null = null;
+  try {
+    const result = await command.run(values, positionals, {
+      config,
+      output,
+      logger,
+      signal: interruption.signal,
+      open: async () => (data = await openData(config, logger, interruption.signal)),
+    });
+    return interruption.exitCode() ?? EXIT[result];
+  } catch (error) {
+    // What was cut short by the signal is no failure of its own.
+    const exitCode = interruption.exitCode();
+    if (exitCode === null || error instanceof UsageError) throw error;
+    logger.debug({ err: error }, 'interrupted');
+    return exitCode;
+  } finally {
+    await (data as OpenData | null)?.close();
+    interruption.end();
+  }
+}
+
+function parse(
+  command: Command,
+  args: readonly string[],
+): { readonly values: Record<string, unknown>; readonly positionals: readonly string[] } {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: { ...command.options, ...COMMON_OPTIONS },
+      allowPositionals: true,
+    });
+  } catch (error) {
+    // Its messages are sentences for the one who typed.
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function requireArguments({ arguments: declared }: Command, given: readonly string[]): void {
+  const missing = declared.find(({ required }, index) => required && given.length <= index);
+  if (missing !== undefined) throw new UsageError(`<${missing.name}> is missing`);
+  if (given.length > declared.length && declared.at(-1)?.repeated !== true) {
+    throw new UsageError(`there is nothing to do with ${given[declared.length] ?? ''}`);
+  }
+}
+
+/** The first signal asks to stop, the second one ends the program at once: nothing is lost that was recorded. */
+function watchSignals(output: Output): {
+  readonly signal: AbortSignal;
+  readonly exitCode: () => number | null;
+  readonly end: () => void;
+} {
+  const controller = new AbortController();
+  let received: Signal | null = null;
+  const onSignal = (signal: Signal) => {
+    if (received !== null) process.exit(EXIT_OF_SIGNAL[signal]);
+    received = signal;
+    output.note('stopping; once more ends it at once');
+    controller.abort();
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  return {
+    signal: controller.signal,
+    exitCode: () => (received === null ? null : EXIT_OF_SIGNAL[received]),
+    end: () => {
+      for (const signal of SIGNALS) process.off(signal, onSignal);
+    },
+  };
+}
