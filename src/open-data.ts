@@ -1,14 +1,13 @@
 /**
  * A part of the composition root: what commands work with. When no process has DATA_DIR, the command takes it and starts
- * what it needs, without listeners and loops. Else it works beside the service: with the same database, files and
- * journal, the last read only. See docs/decisions/0008-commands.md.
+ * what it needs, without listeners and loops. Else it works beside the service: with the same database and files,
+ * but without the journal. See docs/decisions/0008-commands.md.
  */
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DataDirError, lockDataDir, type DataDirLock } from './adapters/data-dir/data-dir-lock.ts';
-import { JournalReader } from './adapters/journal/journal-reader.ts';
 import { createSpool } from './adapters/journal/spool.ts';
 import { createInboundStore } from './adapters/postgres/record-inbound.ts';
 import { createSendOperations } from './adapters/postgres/send-operations.ts';
@@ -19,14 +18,15 @@ import { receiveMessage } from './app/receive-message.ts';
 import type { Config } from './config.ts';
 import { createIdSource } from './id-source.ts';
 import { findDatabase, type OpenDatabase } from './open-database.ts';
-import { journalFolder, openBlobs, openStorage } from './open-storage.ts';
+import { openBlobs, openStorage } from './open-storage.ts';
 
 /** Database, files, journal, and the use cases that commands call. */
 export interface OpenData extends OpenDatabase, Pick<Application, 'receiveMessage'> {
   readonly blobs: BlobStore;
   /** For large messages; whoever makes a folder removes it. */
   readonly spool: Spool;
-  readonly journal: Pick<Journal, 'entries'>;
+  /** null when `isShared`. */
+  readonly journal: Pick<Journal, 'entries'> | null;
   readonly accounts: ReadonlyMap<string, Account>;
   readonly defaultAccountId: string;
   readonly clock: Clock;
@@ -107,13 +107,7 @@ async function openBeside(
   // Of a command that was killed.
   await spool.sweep(new Set());
   const blobs = await openBlobs(config, teardown, true);
-  const journal = new JournalReader({
-    folder: journalFolder(config),
-    spool: createSpool(path.join(config.dataDir, 'spool')),
-    logger,
-  });
-  teardown.push(() => journal.close());
-  return { ...database, blobs, spool, journal, isShared: true };
+  return { ...database, blobs, spool, journal: null, isShared: true };
 }
 
 /** A folder that belongs to this process while it runs. */

@@ -22,7 +22,7 @@ export async function openStorage(
   const blobs = await openBlobs(config, teardown, false);
   const database = await openDatabase(config, logger, teardown);
   const spool = createSpool(path.join(config.dataDir, 'spool'));
-  const journal = await LmdbJournal.open({ folder: journalFolder(config), spool, logger });
+  const journal = await LmdbJournal.open({ folder: path.join(config.dataDir, 'journal'), spool, logger });
   teardown.push(() => journal.close());
   return { ...database, blobs, spool, journal };
 }
@@ -42,5 +42,3 @@ export async function openBlobs(
   teardown.push(() => blobs.close());
   return blobs;
 }
-
-export const journalFolder = ({ dataDir }: Config): string => path.join(dataDir, 'journal');

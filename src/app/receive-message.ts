@@ -30,7 +30,8 @@ import { rawStoragePath } from './store-send.ts';
 export interface ReceiveMessagePorts {
   readonly store: InboundStore;
   readonly blobs: BlobStore;
-  readonly journal: Pick<Journal, 'entries'>;
+  /** null when another process has it. */
+  readonly journal: Pick<Journal, 'entries'> | null;
   readonly accounts: ReadonlyMap<string, Account>;
   readonly defaultAccountId: string;
   readonly openFile: (path: string, range?: ByteRange) => AsyncIterable<Buffer>;
@@ -40,6 +41,9 @@ export interface ReceiveMessagePorts {
   readonly ids: IdSource;
   readonly logger: Logger;
 }
+
+/** How long a send may be under way, in ms: mail servers may take 10 minutes for their answer (RFC 5321 §4.5.3.2.6). */
+const UNRECORDED_SEND_MS = 15 * 60_000;
 
 /** See `Application.receiveMessage`. */
 export async function receiveMessage(
@@ -116,16 +120,22 @@ async function receive(
 
 /**
  * A copy of a sent email may come back before the email itself is recorded: while the mail server's answer is awaited,
- * or while the database is away. It has to come again, when it is known. Throws `busy`.
+ * or while the database is away. It has to come again, when it is known. Where the journal can't be asked, a message
+ * of ours that is hardly old enough may be one. Throws `busy`.
  */
 async function refuseUnrecordedSend(
-  { accounts, journal }: ReceiveMessagePorts,
+  { accounts, journal, clock }: ReceiveMessagePorts,
   accountId: string,
-  { from, messageId }: MessageIdentity,
+  { from, messageId, date }: MessageIdentity,
 ): Promise<void> {
   const own = accounts.get(accountId)?.from;
   // Nobody else's mail is worth a look into the journal.
   if (own === undefined || !from.some((address) => sameMailbox(address, own))) return;
+  if (journal === null) {
+    if (date !== null && clock().getTime() - date.getTime() < UNRECORDED_SEND_MS)
+      throw new ServiceError('busy');
+    return;
+  }
   for await (const { record } of journal.entries()) {
     if (record.accountId === accountId && record.messageId === messageId) throw new ServiceError('busy');
   }
