@@ -72,7 +72,7 @@ async function openParts(
     const lock = await tryLock(config.dataDir);
     if (lock !== null) return await openAlone(config, logger, teardown, lock, signal);
     const database = await findDatabase(config, logger, teardown);
-    if (database !== null) return await openBeside(config, logger, teardown, database);
+    if (database !== null) return await openBeside(config, teardown, database);
     if (performance.now() > deadline) {
       throw new Error(
         `the process that has DATA_DIR ${config.dataDir} did not open its database, or is of another version than ` +
@@ -96,12 +96,7 @@ async function openAlone(
   return { ...storage, isShared: false };
 }
 
-async function openBeside(
-  config: Config,
-  logger: Logger,
-  teardown: Teardown,
-  database: OpenDatabase,
-): Promise<Parts> {
+async function openBeside(config: Config, teardown: Teardown, database: OpenDatabase): Promise<Parts> {
   const folder = await takeFolder(config.dataDir, teardown);
   const spool = createSpool(path.join(folder, 'spool'));
   // Of a command that was killed.
