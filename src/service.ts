@@ -12,6 +12,7 @@ import { createIdempotencyKeys } from './adapters/postgres/idempotency-keys.ts';
 import { createInboundStore } from './adapters/postgres/record-inbound.ts';
 import { createMessageStore } from './adapters/postgres/message-store.ts';
 import { createSendOperations } from './adapters/postgres/send-operations.ts';
+import { createThreadList } from './adapters/postgres/thread-list.ts';
 import { createSendQueue } from './adapters/postgres/send-queue.ts';
 import type { Application } from './app/application.ts';
 import { checkReadiness } from './app/check-readiness.ts';
@@ -21,6 +22,7 @@ import type { Account, ByteRange, Logger } from './app/ports.ts';
 import { createOperations } from './app/operate-sends.ts';
 import type { RetryPolicy } from './app/queue-ports.ts';
 import { createReads } from './app/read-emails.ts';
+import { createThreadReads } from './app/read-threads.ts';
 import { receiveMessage } from './app/receive-message.ts';
 import { sendMessage } from './app/send-message.ts';
 import { sendOnce, type SendOncePorts } from './app/send-once.ts';
@@ -143,6 +145,7 @@ async function startParts(
   const receivePorts = { ...sendPorts, store: createInboundStore(db), settleUnknown };
   const application: Application = {
     ...createReads(store, blobs),
+    ...createThreadReads(createThreadList(pool)),
     ...operations,
     receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),

@@ -11,6 +11,7 @@ import type {
   StoredAttachment,
 } from './ports.ts';
 import type { EmailListing } from './queue-ports.ts';
+import type { ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
 import type { Priority } from '../core/delivery/priority.ts';
 import type { EmailState } from '../core/delivery/states.ts';
 import type { MessageId } from '../core/message/message-id.ts';
@@ -145,6 +146,19 @@ export interface EmailsPage {
   readonly nextCursor: string | null;
 }
 
+export interface ThreadsRequest extends ThreadFilter {
+  /** 1 to 200. */
+  readonly limit: number;
+  /** `nextCursor` of the page before; null for the first page. */
+  readonly cursor: string | null;
+}
+
+export interface ThreadsPage {
+  readonly threads: readonly ThreadListing[];
+  /** null on the last page. */
+  readonly nextCursor: string | null;
+}
+
 export interface RawMessage {
   readonly sizeBytes: number;
   readonly stream: Readable;
@@ -183,6 +197,10 @@ export interface Application {
   receiveMessage(request: ReceiveRequest, folder: SpoolFolder): Promise<ReceiveResult>;
   /** Throws `thread_not_found`. */
   readThread(threadId: string): Promise<readonly EmailSummary[]>;
+  /** Newest activity first. Throws `invalid_cursor`. */
+  listThreads(request: ThreadsRequest): Promise<ThreadsPage>;
+  /** Marks the received emails that a thread has now. Throws `thread_not_found`. */
+  markThread(threadId: string, mark: 'read' | 'unread'): Promise<ThreadMark>;
   /** Throws `invalid_cursor`. */
   listCustomerEmails(request: CustomerEmailsRequest): Promise<CustomerEmailsPage>;
   /** All threads, newest first. Throws `invalid_cursor`. */

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Application, CustomerEmailsRequest, SendRequest } from '../../src/app/application.ts';
 import type { EmailDetail, EmailSummary, SpoolFolder, StoredAttachment } from '../../src/app/ports.ts';
+import type { ThreadListing } from '../../src/app/thread-list-ports.ts';
 import type { EmailListing } from '../../src/app/queue-ports.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
 
@@ -37,6 +38,27 @@ export const sampleEmail: EmailSummary = {
   textBody: 'Hallo\n',
   date: new Date('2026-01-31T12:00:00.123Z'),
   attachments: [sampleAttachment],
+};
+
+export const sampleThread: ThreadListing = {
+  id: IDS.thread,
+  accountId: 'main',
+  subject: sampleEmail.subject,
+  customerId: IDS.customer,
+  companyId: null,
+  participants: [sampleEmail.from, ...sampleEmail.to],
+  emailCount: 2,
+  unreadCount: 1,
+  hasAttachments: true,
+  unanswered: false,
+  lastActivityAt: sampleEmail.date,
+  newestEmail: {
+    id: IDS.email,
+    direction: 'outbound',
+    from: sampleEmail.from,
+    date: sampleEmail.date,
+    snippet: 'Hallo',
+  },
 };
 
 export const sampleDetail: EmailDetail = {
@@ -138,6 +160,8 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       threadReads.push(threadId);
       return [sampleEmail];
     },
+    listThreads: async () => ({ threads: [sampleThread], nextCursor: null }),
+    markThread: async (threadId, mark) => ({ threadId, unreadCount: mark === 'read' ? 0 : 1 }),
     async listCustomerEmails(request) {
       customerReads.push(request);
       return { emails: [sampleEmail], nextCursor: null };

@@ -24,6 +24,7 @@ import { registerHealthRoutes } from './routes/health.ts';
 import { registerInboundRoutes } from './routes/inbound.ts';
 import { registerSendRoutes } from './routes/send.ts';
 import { registerSendStateRoutes } from './routes/sends.ts';
+import { registerThreadListRoutes } from './routes/thread-list.ts';
 import { registerThreadRoutes } from './routes/threads.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 import { toValidationError } from './validation.ts';
@@ -107,6 +108,7 @@ function registerRoutes(
   app.register(async (secured: HttpServer) => {
     secured.addHook('onRequest', authenticate);
     registerThreadRoutes(secured, context);
+    registerThreadListRoutes(secured, context);
     registerSendRoutes(secured, context);
     registerSendStateRoutes(secured, context);
     registerInboundRoutes(secured, context);

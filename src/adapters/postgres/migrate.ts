@@ -6,6 +6,7 @@ import * as emails from './migrations/0001_emails.ts';
 import * as queue from './migrations/0002_queue.ts';
 import * as idempotency from './migrations/0003_idempotency.ts';
 import * as inbound from './migrations/0004_inbound.ts';
+import * as threadListSearch from './migrations/0009_thread_list_search.ts';
 import * as sentCopies from './migrations/0012_sent_copies.ts';
 
 /** In order of their names; forward only. A migration that was ever released is never changed. */
@@ -14,6 +15,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0002_queue': queue,
   '0003_idempotency': idempotency,
   '0004_inbound': inbound,
+  '0009_thread_list_search': threadListSearch,
   '0012_sent_copies': sentCopies,
 };
 

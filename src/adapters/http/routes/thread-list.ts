@@ -1,0 +1,231 @@
+/**
+ * GET /api/threads: all threads, newest activity first, page by page. POST /api/thread/{threadId}/read and /unread:
+ * marks what was read.
+ */
+import type { ThreadListing, ThreadMark } from '../../../app/thread-list-ports.ts';
+import type { HttpContext, HttpServer } from '../context.ts';
+import { AddressObject, errorResponses, Timestamp, Uuid } from '../schemas.ts';
+
+const DEFAULT_LIMIT = 50;
+
+/** Query parameters are text; JSON Schema's `boolean` would take `1`, `on` and an empty value, each in its own way. */
+const Flag = { type: 'string', enum: ['true', 'false'] } as const;
+
+const ThreadsQuerySchema = {
+  type: 'object',
+  // A misspelt filter must not answer with threads it was meant to leave out.
+  additionalProperties: false,
+  properties: {
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 200,
+      default: DEFAULT_LIMIT,
+      description: 'Threads on a page.',
+    },
+    cursor: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 512,
+      description: '`next_cursor` of the page before; nothing for the first page.',
+    },
+    customer_id: { ...Uuid, description: 'Only threads of this customer.' },
+    company_id: { ...Uuid, description: 'Only threads of this company.' },
+    account_id: {
+      type: 'string',
+      pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
+      description: 'Only threads of this account.',
+    },
+    direction: {
+      type: 'string',
+      enum: ['inbound', 'outbound'],
+      description: 'Only threads whose newest email has this direction.',
+    },
+    unread: { ...Flag, description: 'Only threads with unread emails, or only those without.' },
+    unanswered: {
+      ...Flag,
+      description:
+        'Only threads whose newest email that a person wrote is inbound, or only the others. Automatic mail neither ' +
+        'answers nor waits for an answer.',
+    },
+  },
+} as const;
+
+const ThreadSummary = {
+  type: 'object',
+  title: 'ThreadSummary',
+  additionalProperties: false,
+  required: [
+    'id',
+    'account_id',
+    'subject',
+    'customer_id',
+    'company_id',
+    'participants',
+    'email_count',
+    'unread_count',
+    'unanswered',
+    'has_attachments',
+    'last_activity_at',
+    'newest_email',
+  ],
+  properties: {
+    id: Uuid,
+    account_id: { type: 'string' },
+    subject: { type: 'string', description: 'Of the first email.' },
+    customer_id: { type: ['string', 'null'], format: 'uuid' },
+    company_id: { type: ['string', 'null'], format: 'uuid' },
+    participants: {
+      type: 'array',
+      items: AddressObject,
+      maxItems: 10,
+      description: 'Senders, then recipients, of the newest 20 emails; each address once.',
+    },
+    email_count: { type: 'integer', minimum: 1 },
+    unread_count: { type: 'integer', minimum: 0 },
+    unanswered: { type: 'boolean' },
+    has_attachments: { type: 'boolean' },
+    last_activity_at: {
+      ...Timestamp,
+      description: 'Of the newest email: its date, or when it was recorded if that was earlier.',
+    },
+    newest_email: {
+      type: 'object',
+      title: 'EmailPreview',
+      additionalProperties: false,
+      required: ['id', 'direction', 'from_address', 'date', 'snippet'],
+      properties: {
+        id: Uuid,
+        direction: { type: 'string', enum: ['inbound', 'outbound'] },
+        from_address: AddressObject,
+        date: Timestamp,
+        snippet: {
+          type: 'string',
+          maxLength: 200,
+          description: 'The beginning of the text, without quotes where they were found; on one line.',
+        },
+      },
+    },
+  },
+} as const;
+
+const Threads = {
+  type: 'object',
+  title: 'Threads',
+  additionalProperties: false,
+  required: ['threads', 'next_cursor'],
+  properties: {
+    threads: { type: 'array', items: ThreadSummary },
+    next_cursor: { type: ['string', 'null'], description: 'For the next page; null on the last one.' },
+  },
+} as const;
+
+const ThreadParams = {
+  type: 'object',
+  required: ['threadId'],
+  properties: { threadId: { ...Uuid, description: 'The thread, or one that was merged into it.' } },
+} as const;
+
+const MarkResult = {
+  type: 'object',
+  title: 'ThreadMark',
+  additionalProperties: false,
+  required: ['id', 'unread_count'],
+  properties: {
+    id: { ...Uuid, description: 'The thread; another one than asked for when that was merged into it.' },
+    unread_count: { type: 'integer', minimum: 0, description: 'Emails that are unread now.' },
+  },
+} as const;
+
+export function registerThreadListRoutes(app: HttpServer, { application }: HttpContext): void {
+  app.get(
+    '/api/threads',
+    {
+      schema: {
+        operationId: 'listThreads',
+        tags: ['Emails'],
+        summary: 'List threads',
+        description:
+          'Newest activity first. Filters combine. Threads of which nothing went out and nothing came in (`failed`, ' +
+          '`cancelled`) are left out. Query parameters that are not listed here are refused.',
+        querystring: ThreadsQuerySchema,
+        response: {
+          200: { description: 'One page.', ...Threads },
+          ...errorResponses(
+            'invalid_uuid',
+            'invalid_request',
+            'unknown_field',
+            'invalid_cursor',
+            'unauthorized',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { query } = request;
+      const page = await application.listThreads({
+        customerId: query.customer_id?.toLowerCase() ?? null,
+        companyId: query.company_id?.toLowerCase() ?? null,
+        accountId: query.account_id ?? null,
+        direction: query.direction ?? null,
+        unread: toFlag(query.unread),
+        unanswered: toFlag(query.unanswered),
+        limit: query.limit ?? DEFAULT_LIMIT,
+        cursor: query.cursor ?? null,
+      });
+      return { threads: page.threads.map(toThreadJson), next_cursor: page.nextCursor };
+    },
+  );
+
+  for (const mark of ['read', 'unread'] as const) {
+    app.post(
+      `/api/thread/:threadId/${mark}`,
+      {
+        schema: {
+          operationId: mark === 'read' ? 'markThreadRead' : 'markThreadUnread',
+          tags: ['Emails'],
+          summary: `Mark the received emails of a thread as ${mark}`,
+          description: 'All that the thread has at this moment. A repeat changes nothing. Needs no body.',
+          params: ThreadParams,
+          response: {
+            200: { description: 'Marked.', ...MarkResult },
+            ...errorResponses('invalid_uuid', 'unauthorized', 'thread_not_found', 'database_unavailable'),
+          },
+        },
+      },
+      async (request) =>
+        toMarkJson(await application.markThread(request.params.threadId.toLowerCase(), mark)),
+    );
+  }
+}
+
+function toFlag(text: 'true' | 'false' | undefined): boolean | null {
+  return text === undefined ? null : text === 'true';
+}
+
+const toMarkJson = ({ threadId, unreadCount }: ThreadMark) => ({ id: threadId, unread_count: unreadCount });
+
+function toThreadJson(thread: ThreadListing) {
+  const { newestEmail } = thread;
+  return {
+    id: thread.id,
+    account_id: thread.accountId,
+    subject: thread.subject,
+    customer_id: thread.customerId,
+    company_id: thread.companyId,
+    participants: thread.participants.map(({ name, address }) => ({ name, address })),
+    email_count: thread.emailCount,
+    unread_count: thread.unreadCount,
+    unanswered: thread.unanswered,
+    has_attachments: thread.hasAttachments,
+    last_activity_at: thread.lastActivityAt.toISOString(),
+    newest_email: {
+      id: newestEmail.id,
+      direction: newestEmail.direction,
+      from_address: { name: newestEmail.from.name, address: newestEmail.from.address },
+      date: newestEmail.date.toISOString(),
+      snippet: newestEmail.snippet,
+    },
+  };
+}

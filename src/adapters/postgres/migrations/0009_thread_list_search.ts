@@ -1,0 +1,232 @@
+/**
+ * The list of threads, read marks, full-text search, and indexes of the lists of emails.
+ *
+ * `thread_summaries` has a row for each thread with a listed email, and `unread_emails` one for each unread email. Both
+ * are kept by the triggers here alone, so that no writer of `emails` has to know of them: an insert adds to what is
+ * there, every other change counts the thread anew (`refresh_thread_summaries`). A row's lock is taken before its
+ * emails are counted; whoever inserts meanwhile waits for it and adds to the result.
+ *
+ * `email_search` is filled by a worker from `search_queue`, see docs/decisions/0010-search.md.
+ */
+import { sql, type Kysely } from 'kysely';
+
+export async function up(db: Kysely<never>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+}
+
+/**
+ * What the emails `e` mean for the list, one row for each thread; the statement goes on after `from`. An automatic
+ * email neither answers nor waits for an answer. Two emails of the same moment are ordered by identifier.
+ */
+const SUMMARY_COLUMNS = `
+  e.thread_id,
+  count(*) as email_count,
+  count(u.email_id) as unread_count,
+  bool_or(exists (select from email_attachments a where a.email_id = e.id)) as has_attachments,
+  (array_agg(email_activity_at(e.date, e.created_at) order by email_activity_at(e.date, e.created_at) desc, e.id desc))[1]
+    as last_activity_at,
+  (array_agg(e.id order by email_activity_at(e.date, e.created_at) desc, e.id desc))[1] as newest_email_id,
+  (array_agg(e.direction order by email_activity_at(e.date, e.created_at) desc, e.id desc))[1] as newest_direction,
+  (array_agg(email_activity_at(e.date, e.created_at) order by email_activity_at(e.date, e.created_at) desc, e.id desc)
+    filter (where e.automatic is null))[1] as person_at,
+  (array_agg(e.id order by email_activity_at(e.date, e.created_at) desc, e.id desc)
+    filter (where e.automatic is null))[1] as person_email_id,
+  (array_agg(e.direction order by email_activity_at(e.date, e.created_at) desc, e.id desc)
+    filter (where e.automatic is null))[1] as person_direction`;
+
+const STATEMENTS = [
+  // What certainly did not go out is not listed: LISTED_STATES of core/delivery/states.ts.
+  `create function email_is_listed(state text) returns boolean language sql immutable parallel safe
+    return state in ('queued', 'sending', 'sent', 'deferred', 'unknown', 'received')`,
+  // A date in the future, of a scheduled email or a wrong clock, is no activity yet. Milliseconds, as cursors have them.
+  `create function email_activity_at(date timestamptz, created_at timestamptz) returns timestamptz
+    language sql immutable parallel safe
+    return least(date, date_bin('1 millisecond', created_at, '2000-01-01T00:00:00Z'))`,
+
+  // Received, and not read yet
+  `create table unread_emails (
+    email_id uuid primary key references emails on delete cascade
+  )`,
+
+  // Without a foreign key to the thread: it would be checked for each send, and the emails have one.
+  `create table thread_summaries (
+    thread_id uuid primary key,
+    account_id account_id not null,
+    customer_id uuid,
+    company_id uuid,
+    email_count int not null,
+    unread_count int not null,
+    has_attachments boolean not null,
+    last_activity_at timestamptz not null,
+    newest_email_id uuid not null,
+    newest_direction text not null,
+    person_at timestamptz,
+    person_email_id uuid,
+    person_direction text,
+    -- 1: the newest email is inbound; 2: something is unread; 4: the newest email that a person wrote is inbound
+    facets smallint not null generated always as (
+      (newest_direction = 'inbound')::int
+      + 2 * (unread_count > 0)::int
+      + 4 * (coalesce(person_direction, '') = 'inbound')::int
+    ) stored
+  )`,
+
+  `create function refresh_thread_summaries(ids uuid[]) returns void language plpgsql as $$
+  begin
+    -- Rows to lock, in one order; the counts are filled in below.
+    insert into thread_summaries
+      (thread_id, account_id, email_count, unread_count, has_attachments, last_activity_at, newest_email_id,
+        newest_direction)
+    select t.id, t.account_id, 0, 0, false, '-infinity', t.id, 'outbound'
+    from email_threads t where t.id = any(ids) order by t.id
+    on conflict (thread_id) do nothing;
+    perform from thread_summaries where thread_id = any(ids) order by thread_id for update;
+
+    update thread_summaries s set
+      customer_id = t.customer_id, company_id = t.company_id, email_count = n.email_count,
+      unread_count = n.unread_count, has_attachments = n.has_attachments, last_activity_at = n.last_activity_at,
+      newest_email_id = n.newest_email_id, newest_direction = n.newest_direction, person_at = n.person_at,
+      person_email_id = n.person_email_id, person_direction = n.person_direction
+    from (
+      select ${SUMMARY_COLUMNS}
+      from emails e left join unread_emails u on u.email_id = e.id
+      where e.thread_id = any(ids) and email_is_listed(e.state)
+      group by e.thread_id
+    ) n join email_threads t on t.id = n.thread_id
+    where s.thread_id = n.thread_id;
+
+    delete from thread_summaries s where s.thread_id = any(ids)
+      and not exists (select from emails e where e.thread_id = s.thread_id and email_is_listed(e.state));
+  end $$`,
+
+  `create function emails_after_insert() returns trigger language plpgsql as $$
+  declare
+    has_inbound boolean;
+    repeated_threads uuid[];
+  begin
+    select bool_or(e.direction = 'inbound'),
+      case when count(*) > count(distinct e.thread_id) then array_agg(distinct e.thread_id) end
+    into has_inbound, repeated_threads
+    from inserted e;
+    if has_inbound then
+      insert into unread_emails (email_id)
+      select e.id from inserted e where e.direction = 'inbound' and email_is_listed(e.state);
+    end if;
+    if repeated_threads is not null then
+      perform refresh_thread_summaries(repeated_threads);
+      return null;
+    end if;
+
+    -- Adding to the row costs less than counting, and does not grow with the thread.
+    insert into thread_summaries as s
+      (thread_id, account_id, customer_id, company_id, email_count, unread_count, has_attachments, last_activity_at,
+        newest_email_id, newest_direction, person_at, person_email_id, person_direction)
+    select t.id, t.account_id, t.customer_id, t.company_id, 1, (e.direction = 'inbound')::int,
+      exists (select from email_attachments a where a.email_id = e.id),
+      email_activity_at(e.date, e.created_at), e.id, e.direction,
+      case when e.automatic is null then email_activity_at(e.date, e.created_at) end,
+      case when e.automatic is null then e.id end,
+      case when e.automatic is null then e.direction end
+    from inserted e join email_threads t on t.id = e.thread_id
+    where email_is_listed(e.state)
+    order by t.id
+    on conflict (thread_id) do update set
+      email_count = s.email_count + 1,
+      unread_count = s.unread_count + excluded.unread_count,
+      has_attachments = s.has_attachments or excluded.has_attachments,
+      (last_activity_at, newest_email_id, newest_direction) = (
+        select
+          case when newer then excluded.last_activity_at else s.last_activity_at end,
+          case when newer then excluded.newest_email_id else s.newest_email_id end,
+          case when newer then excluded.newest_direction else s.newest_direction end
+        from (select (excluded.last_activity_at, excluded.newest_email_id) > (s.last_activity_at, s.newest_email_id)
+          as newer) c
+      ),
+      (person_at, person_email_id, person_direction) = (
+        select
+          case when newer then excluded.person_at else s.person_at end,
+          case when newer then excluded.person_email_id else s.person_email_id end,
+          case when newer then excluded.person_direction else s.person_direction end
+        from (select excluded.person_at is not null and (s.person_at is null
+          or (excluded.person_at, excluded.person_email_id) > (s.person_at, s.person_email_id)) as newer) c
+      );
+    return null;
+  end $$`,
+
+  `create function emails_after_update() returns trigger language plpgsql as $$
+  declare
+    threads uuid[];
+  begin
+    -- A copy of a sent email that was first taken for a received one
+    delete from unread_emails u using before o, after n
+    where u.email_id = n.id and o.id = n.id and o.direction <> n.direction;
+    select array_agg(distinct c.thread_id) into threads
+    from before o join after n on n.id = o.id cross join lateral (values (o.thread_id), (n.thread_id)) c (thread_id)
+    where o.thread_id <> n.thread_id or o.date <> n.date or o.direction <> n.direction
+      or email_is_listed(o.state) <> email_is_listed(n.state) or (o.automatic is null) <> (n.automatic is null);
+    if threads is not null then
+      perform refresh_thread_summaries(threads);
+    end if;
+    return null;
+  end $$`,
+
+  `create function emails_after_delete() returns trigger language plpgsql as $$
+  begin
+    perform refresh_thread_summaries(array_agg(distinct thread_id)) from before having count(*) > 0;
+    return null;
+  end $$`,
+
+  `create function email_attachments_after_insert() returns trigger language plpgsql as $$
+  begin
+    update thread_summaries s set has_attachments = true
+    from emails e
+    where e.id = new.email_id and email_is_listed(e.state) and s.thread_id = e.thread_id and not s.has_attachments;
+    return null;
+  end $$`,
+
+  `create function email_threads_after_update() returns trigger language plpgsql as $$
+  begin
+    update thread_summaries set customer_id = new.customer_id, company_id = new.company_id where thread_id = new.id;
+    return null;
+  end $$`,
+
+  `create trigger emails_after_insert after insert on emails
+    referencing new table as inserted for each statement execute function emails_after_insert()`,
+  `create trigger emails_after_update after update on emails
+    referencing old table as before new table as after for each statement execute function emails_after_update()`,
+  `create trigger emails_after_delete after delete on emails
+    referencing old table as before for each statement execute function emails_after_delete()`,
+  `create trigger email_attachments_after_insert after insert on email_attachments
+    for each row execute function email_attachments_after_insert()`,
+  `create trigger email_threads_after_update after update of customer_id, company_id on email_threads
+    for each row when (old.customer_id is distinct from new.customer_id or old.company_id is distinct from new.company_id)
+    execute function email_threads_after_update()`,
+
+  // What is there already. Nobody ever marked it: it counts as unread where nothing was answered after it.
+  `insert into unread_emails (email_id)
+    select e.id from emails e where e.direction = 'inbound' and not exists (
+      select from emails a where a.thread_id = e.thread_id and a.direction = 'outbound' and email_is_listed(a.state)
+        and (a.date, a.id) > (e.date, e.id)
+    )`,
+  `insert into thread_summaries
+      (thread_id, account_id, customer_id, company_id, email_count, unread_count, has_attachments, last_activity_at,
+        newest_email_id, newest_direction, person_at, person_email_id, person_direction)
+    select t.id, t.account_id, t.customer_id, t.company_id, n.email_count, n.unread_count, n.has_attachments,
+      n.last_activity_at, n.newest_email_id, n.newest_direction, n.person_at, n.person_email_id, n.person_direction
+    from (
+      select ${SUMMARY_COLUMNS}
+      from emails e left join unread_emails u on u.email_id = e.id
+      where email_is_listed(e.state)
+      group by e.thread_id
+    ) n join email_threads t on t.id = n.thread_id`,
+
+  // GET /api/threads: all, or those of an account, a customer or a company. With the facets before the time, each
+  // combination of the filters is some pieces of the index, each in order, which are merged.
+  `create index thread_summaries_activity on thread_summaries (facets, last_activity_at desc, thread_id desc)`,
+  `create index thread_summaries_account
+    on thread_summaries (account_id, facets, last_activity_at desc, thread_id desc)`,
+  `create index thread_summaries_customer
+    on thread_summaries (customer_id, facets, last_activity_at desc, thread_id desc) where customer_id is not null`,
+  `create index thread_summaries_company
+    on thread_summaries (company_id, facets, last_activity_at desc, thread_id desc) where company_id is not null`,
+];

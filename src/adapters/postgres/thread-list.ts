@@ -1,0 +1,190 @@
+/**
+ * `ThreadList` on PostgreSQL. The rows of `thread_summaries` are kept by triggers, see migration 0009.
+ *
+ * The indexes have the facets before the time. A page is merged from the pieces of one index, one for each value of the
+ * facets that fits the filter; each piece is in order, so no more is read than the page and one row of each piece.
+ */
+import type { Pool, PoolClient } from 'pg';
+import type { AddressView } from '../../app/ports.ts';
+import type { ThreadFilter, ThreadList, ThreadListing, ThreadsQuery } from '../../app/thread-list-ports.ts';
+import { LISTED_STATES } from '../../core/delivery/states.ts';
+import { SNIPPET_SOURCE_CHARS, toSnippet } from '../../core/message/snippet.ts';
+import { createNamedQuery } from './named-query.ts';
+import { inTransaction } from './transaction.ts';
+
+export function createThreadList(pool: Pool): ThreadList {
+  const query = createNamedQuery(pool);
+  return {
+    async listThreads(request) {
+      const { name, text, values } = listThreads(request);
+      return (await query<ThreadRow>(name, text, values)).map(toThreadListing);
+    },
+
+    markThread: (threadId, mark) =>
+      inTransaction(pool, async (client) => {
+        const thread = await lockThread(client, threadId);
+        if (thread === null) return null;
+        // Whoever adds an email at this moment waits here, or we for them.
+        await client.query('select from thread_summaries where thread_id = $1 for update', [thread]);
+        await client.query(mark === 'read' ? MARK_READ : MARK_UNREAD, [thread]);
+        await client.query('select refresh_thread_summaries(array[$1::uuid])', [thread]);
+        const { rows } = await client.query<{ unread_count: number }>(
+          'select unread_count from thread_summaries where thread_id = $1',
+          [thread],
+        );
+        return { threadId: thread, unreadCount: rows[0]?.unread_count ?? 0 };
+      }),
+  };
+}
+
+/** Bits of `thread_summaries.facets`. */
+const INBOUND = 1;
+const UNREAD = 2;
+const UNANSWERED = 4;
+
+/** The newest emails of a thread whose participants are shown, and how many of these. */
+const PARTICIPANT_EMAILS = 20;
+const MAX_PARTICIPANTS = 10;
+
+const LISTED = `e.state in (${LISTED_STATES.map((state) => `'${state}'`).join(', ')})`;
+
+const MARK_READ = `
+  delete from unread_emails u using emails e where e.thread_id = $1 and u.email_id = e.id`;
+
+const MARK_UNREAD = `
+  insert into unread_emails (email_id)
+  select e.id from emails e where e.thread_id = $1 and e.direction = 'inbound' and ${LISTED} order by e.id
+  on conflict do nothing`;
+
+/** The thread itself, for an alias its target. It can't be merged away until the transaction ends. */
+async function lockThread(client: PoolClient, id: string): Promise<string | null> {
+  const { rows } = await client.query<{ id: string }>(
+    `select id from email_threads
+    where id = coalesce((select thread_id from thread_aliases where id = $1), $1::uuid)
+    for key share`,
+    [id],
+  );
+  if (rows[0] !== undefined) return rows[0].id;
+  // It may have become an alias while the lock was waited for.
+  const { rows: targets } = await client.query<{ id: string }>(
+    `select t.id from thread_aliases a join email_threads t on t.id = a.thread_id where a.id = $1 for key share of t`,
+    [id],
+  );
+  return targets[0]?.id ?? null;
+}
+
+/** The values of the facets that a filter lets through. */
+export function facetsOf({ direction, unread, unanswered }: ThreadFilter): readonly number[] {
+  const fits = (facets: number, bit: number, wanted: boolean | null) =>
+    wanted === null || ((facets & bit) !== 0) === wanted;
+  return [0, 1, 2, 3, 4, 5, 6, 7].filter(
+    (facets) =>
+      fits(facets, INBOUND, direction === null ? null : direction === 'inbound') &&
+      fits(facets, UNREAD, unread) &&
+      fits(facets, UNANSWERED, unanswered),
+  );
+}
+
+/** The text holds only the conditions that are asked for, so that each finds its index; see `customerEmails`. */
+function listThreads(request: ThreadsQuery): { name: string; text: string; values: unknown[] } {
+  const { customerId, companyId, accountId, after, limit } = request;
+  const values: unknown[] = [limit];
+  const parameter = (value: unknown) => `$${values.push(value)}`;
+  const conditions = [
+    ...(customerId === null ? [] : [`s.customer_id = ${parameter(customerId)}::uuid`]),
+    ...(companyId === null ? [] : [`s.company_id = ${parameter(companyId)}::uuid`]),
+    ...(accountId === null ? [] : [`s.account_id = ${parameter(accountId)}`]),
+    ...(after === null
+      ? []
+      : [`(s.last_activity_at, s.thread_id) < (${parameter(after.date)}, ${parameter(after.id)}::uuid)`]),
+  ];
+  const order = 'order by s.last_activity_at desc, s.thread_id desc limit $1';
+  const facets = facetsOf(request);
+  const pieces = facets.map(
+    (value) =>
+      `(select * from thread_summaries s where ${[`s.facets = ${value}`, ...conditions].join(' and ')} ${order})`,
+  );
+  const asked = [customerId, companyId, accountId, after].map((value) => (value === null ? '0' : '1'));
+  return {
+    name: `list-threads-${asked.join('')}-${facets.join('')}`,
+    text: `
+      select s.thread_id, s.account_id, s.customer_id, s.company_id, s.email_count, s.unread_count,
+        s.has_attachments, (s.facets & ${UNANSWERED}) <> 0 as unanswered, s.last_activity_at, s.newest_email_id,
+        s.newest_direction, ${PREVIEW_COLUMNS}
+      from (select * from (${pieces.join(' union all ')}) s ${order}) s ${PREVIEW}
+      order by s.last_activity_at desc, s.thread_id desc`,
+    values,
+  };
+}
+
+interface ThreadRow {
+  thread_id: string;
+  account_id: string;
+  customer_id: string | null;
+  company_id: string | null;
+  email_count: number;
+  unread_count: number;
+  has_attachments: boolean;
+  unanswered: boolean;
+  last_activity_at: Date;
+  newest_email_id: string;
+  newest_direction: 'inbound' | 'outbound';
+  newest_from: AddressView;
+  newest_date: Date;
+  newest_text: string;
+  subject: string;
+  participants: AddressView[];
+}
+
+const PREVIEW_COLUMNS = `n.from_address as newest_from, n.date as newest_date,
+  left(coalesce(nullif(n.reply_text, ''), n.text_body), ${SNIPPET_SOURCE_CHARS + 1}) as newest_text, f.subject,
+  p.participants`;
+
+/** What is shown of each thread beside its summary; of a long thread only its ends are read. */
+const PREVIEW = `
+  join emails n on n.id = s.newest_email_id
+  cross join lateral (
+    select e.subject from emails e where e.thread_id = s.thread_id and ${LISTED} order by e.date, e.id limit 1
+  ) f
+  cross join lateral (
+    select coalesce(json_agg(json_build_object('name', d.name, 'address', d.address) order by d.rank), '[]')
+      as participants
+    from (
+      select min(a.value ->> 'address') as address, max(a.value ->> 'name') as name,
+        min((a.ordinality > 1)::int * 1000000 + r.number * 1000 + a.ordinality) as rank
+      from (
+        select e.from_address, e.to_addresses, e.cc_addresses, row_number() over (order by e.date desc, e.id desc) as number
+        from emails e where e.thread_id = s.thread_id and ${LISTED}
+        order by e.date desc, e.id desc limit ${PARTICIPANT_EMAILS}
+      ) r cross join lateral jsonb_array_elements(
+        jsonb_build_array(r.from_address)
+        || jsonb_path_query_array(r.to_addresses, '$[0 to ${MAX_PARTICIPANTS}]')
+        || jsonb_path_query_array(r.cc_addresses, '$[0 to ${MAX_PARTICIPANTS}]')
+      ) with ordinality a
+      where a.value ->> 'address' <> ''
+      group by lower(a.value ->> 'address') order by rank limit ${MAX_PARTICIPANTS}
+    ) d
+  ) p`;
+
+function toThreadListing(row: ThreadRow): ThreadListing {
+  return {
+    id: row.thread_id,
+    accountId: row.account_id,
+    subject: row.subject,
+    customerId: row.customer_id,
+    companyId: row.company_id,
+    participants: row.participants,
+    emailCount: row.email_count,
+    unreadCount: row.unread_count,
+    hasAttachments: row.has_attachments,
+    unanswered: row.unanswered,
+    lastActivityAt: row.last_activity_at,
+    newestEmail: {
+      id: row.newest_email_id,
+      direction: row.newest_direction,
+      from: row.newest_from,
+      date: row.newest_date,
+      snippet: toSnippet(row.newest_text),
+    },
+  };
+}

@@ -1,0 +1,32 @@
+/** The list of threads, and the marks of what was read. */
+import { ServiceError } from '../core/errors.ts';
+import type { Application } from './application.ts';
+import { formatCursor, parseCursor } from './cursor.ts';
+import type { ThreadList } from './thread-list-ports.ts';
+
+type ThreadReads = Pick<Application, 'listThreads' | 'markThread'>;
+
+export function createThreadReads(list: ThreadList): ThreadReads {
+  return {
+    async listThreads({ cursor, ...request }) {
+      const after = cursor === null ? null : parseCursor(cursor);
+      // One more than asked for tells whether there is another page.
+      const threads = await list.listThreads({ ...request, limit: request.limit + 1, after });
+      const page = threads.slice(0, request.limit);
+      const last = page.at(-1);
+      return {
+        threads: page,
+        nextCursor:
+          threads.length > page.length && last !== undefined
+            ? formatCursor({ date: last.lastActivityAt, id: last.id })
+            : null,
+      };
+    },
+
+    async markThread(threadId, mark) {
+      const marked = await list.markThread(threadId, mark);
+      if (marked === null) throw new ServiceError('thread_not_found');
+      return marked;
+    },
+  };
+}

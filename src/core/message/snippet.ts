@@ -1,0 +1,29 @@
+/** The beginning of a text, for lists. */
+
+/** Characters of a snippet at most, the mark of an omission included. */
+export const SNIPPET_MAX_CHARS = 200;
+
+/** How much of a text `toSnippet` needs to see, in characters: white space and long rules of signs are left out. */
+export const SNIPPET_SOURCE_CHARS = 1000;
+
+/** One line; cut at a word where that is possible, with `…` when something is left out. */
+export function toSnippet(text: string): string {
+  const source = text.slice(0, SNIPPET_SOURCE_CHARS);
+  const line = source
+    // Control characters, and invisible ones that newsletters fill the preview of mail programs with.
+    .replace(/[\p{Cc}\u00ad\u034f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+/gu, ' ')
+    // Rules such as `-----` and `=====`
+    .replace(/([^\p{L}\p{N}\s])\1{4,}/gu, '$1')
+    .replace(/\s+/gu, ' ')
+    .trim();
+  if (line.length <= SNIPPET_MAX_CHARS && text.length <= SNIPPET_SOURCE_CHARS) return line.toWellFormed();
+  const cut = line.slice(0, SNIPPET_MAX_CHARS - 1);
+  const lastSpace = cut.lastIndexOf(' ');
+  const atWord = line.length >= SNIPPET_MAX_CHARS && lastSpace > SNIPPET_MAX_CHARS / 2;
+  return `${withoutHalfPair(atWord ? cut.slice(0, lastSpace) : cut)}…`;
+}
+
+/** A cut between the halves of a surrogate pair leaves one that no encoding takes. */
+function withoutHalfPair(text: string): string {
+  return (/[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text).toWellFormed();
+}
