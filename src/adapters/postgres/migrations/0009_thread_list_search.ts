@@ -156,17 +156,20 @@ const STATEMENTS = [
   `create function emails_after_update() returns trigger language plpgsql as $$
   declare
     threads uuid[];
+    has_turned boolean;
   begin
-    -- A copy of a sent email that was first taken for a received one
-    delete from unread_emails u using before o, after n
-    where u.email_id = n.id and o.id = n.id and o.direction <> n.direction;
-    select array_agg(distinct c.thread_id) into threads
+    select array_agg(distinct c.thread_id), bool_or(o.direction <> n.direction) into threads, has_turned
     from before o join after n on n.id = o.id cross join lateral (values (o.thread_id), (n.thread_id)) c (thread_id)
     where o.thread_id <> n.thread_id or o.date <> n.date or o.direction <> n.direction
       or email_is_listed(o.state) <> email_is_listed(n.state) or (o.automatic is null) <> (n.automatic is null);
-    if threads is not null then
-      perform refresh_thread_summaries(threads);
+    if threads is null then
+      return null;
     end if;
+    if has_turned then
+      -- A copy of a sent email that was first taken for a received one
+      delete from unread_emails u using after n where u.email_id = n.id and n.direction = 'outbound';
+    end if;
+    perform refresh_thread_summaries(threads);
     return null;
   end $$`,
 

@@ -1,0 +1,52 @@
+/** Records of received emails for tests of the store. */
+import { createHash } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import type { InboundRecord } from '../../src/app/inbound-ports.ts';
+import type { MessageId } from '../../src/core/message/message-id.ts';
+import type { InboundLink } from '../../src/core/thread/place-inbound.ts';
+import { addressOf, newMessageId } from './outbound-record.ts';
+
+/** A received email that starts a conversation, or answers `parents`; `fields` change what a test is about. */
+export function inboundRecord(
+  fields: Partial<InboundRecord> = {},
+  parents: readonly MessageId[] = [],
+): InboundRecord {
+  const raw = Buffer.from('Subject: Anfrage\r\n\r\nGuten Tag\r\n');
+  const messageId = newMessageId();
+  const from = addressOf('ada');
+  const date = new Date('2026-03-01T12:00:00Z');
+  const subject = fields.subject ?? 'Anfrage';
+  const links: InboundLink[] = [
+    ...parents.map((parent) => ({ rule: 'in_reply_to', messageId: parent }) as const),
+    { rule: 'message_id', messageId },
+  ];
+  return {
+    id: uuidv7(),
+    accountId: 'default',
+    isSentCopy: false,
+    newThreadId: uuidv7(),
+    identity: { messageId, date, from: [from], subject },
+    identityKey: createHash('sha256').update(messageId).digest('hex'),
+    links,
+    inReplyTo: parents,
+    references: parents,
+    from,
+    sender: null,
+    replyTo: [],
+    to: [addressOf('sales', 'example.com')],
+    cc: [],
+    bcc: [],
+    subject,
+    textBody: 'Guten Tag',
+    htmlBody: null,
+    replyText: 'Guten Tag',
+    date,
+    defects: [],
+    automatic: null,
+    attachments: [],
+    rawSizeBytes: raw.length,
+    raw,
+    rawPath: null,
+    ...fields,
+  };
+}

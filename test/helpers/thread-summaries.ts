@@ -1,0 +1,67 @@
+/** The list of threads counted from scratch, in the simplest way, to compare `thread_summaries` with. */
+import type pg from 'pg';
+import { LISTED_STATES, type EmailState } from '../../src/core/delivery/states.ts';
+
+interface EmailRow {
+  id: string;
+  thread_id: string;
+  direction: 'inbound' | 'outbound';
+  state: EmailState;
+  activity_at: Date;
+  is_automatic: boolean;
+  is_unread: boolean;
+  has_attachments: boolean;
+}
+
+type Summary = Readonly<Record<string, unknown>>;
+
+const byActivity = (a: EmailRow, b: EmailRow) =>
+  a.activity_at.getTime() - b.activity_at.getTime() || (a.id < b.id ? -1 : 1);
+
+/** What should be in the table, and what is; by thread. */
+export async function compareSummaries(
+  pool: pg.Pool,
+): Promise<{ expected: readonly Summary[]; found: readonly Summary[] }> {
+  const threads = await pool.query<{
+    id: string;
+    account_id: string;
+    customer_id: string;
+    company_id: string;
+  }>('select id, account_id, customer_id, company_id from email_threads order by id');
+  const emails = await pool.query<EmailRow>(
+    `select e.id, e.thread_id, e.direction, e.state, least(e.date, date_trunc('milliseconds', e.created_at)) as activity_at,
+      e.automatic is not null as is_automatic, u.email_id is not null as is_unread,
+      exists (select from email_attachments a where a.email_id = e.id) as has_attachments
+    from emails e left join unread_emails u on u.email_id = e.id`,
+  );
+  const listed = emails.rows.filter(({ state }) => LISTED_STATES.includes(state));
+  const expected = threads.rows.flatMap((thread): Summary[] => {
+    const own = listed.filter(({ thread_id }) => thread_id === thread.id).sort(byActivity);
+    const newest = own.at(-1);
+    if (newest === undefined) return [];
+    const person = own.findLast(({ is_automatic }) => !is_automatic);
+    return [
+      {
+        thread_id: thread.id,
+        account_id: thread.account_id,
+        customer_id: thread.customer_id,
+        company_id: thread.company_id,
+        email_count: own.length,
+        unread_count: own.filter(({ is_unread }) => is_unread).length,
+        has_attachments: own.some(({ has_attachments }) => has_attachments),
+        last_activity_at: newest.activity_at,
+        newest_email_id: newest.id,
+        newest_direction: newest.direction,
+        person_at: person?.activity_at ?? null,
+        person_email_id: person?.id ?? null,
+        person_direction: person?.direction ?? null,
+        facets:
+          (newest.direction === 'inbound' ? 1 : 0) +
+          (own.some(({ is_unread }) => is_unread) ? 2 : 0) +
+          (person?.direction === 'inbound' ? 4 : 0),
+      },
+    ];
+  });
+  const found = await pool.query<Summary>('select * from thread_summaries order by thread_id');
+  return { expected, found: found.rows };
+}
