@@ -56,11 +56,14 @@ describe('the OpenAPI document', () => {
       'get /api/health/ready',
       'get /api/openapi.json',
       'get /api/thread/{threadId}',
+      'get /api/threads',
       'post /api/emails/{id}/cancel',
       'post /api/emails/{id}/resolve',
       'post /api/emails/{id}/retry',
       'post /api/inbound',
       'post /api/send',
+      'post /api/thread/{threadId}/read',
+      'post /api/thread/{threadId}/unread',
     ]);
   });
 
