@@ -11,7 +11,7 @@ export function toSnippet(text: string): string {
   const source = text.slice(0, SNIPPET_SOURCE_CHARS);
   const line = source
     // Control characters, and invisible ones that newsletters fill the preview of mail programs with.
-    .replace(/[\p{Cc}\u00ad\u034f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+/gu, ' ')
+    .replace(/(?:[\p{Cc}\p{Cf}]|\u034f)+/gu, ' ')
     // Rules such as `-----` and `=====`
     .replace(/([^\p{L}\p{N}\s])\1{4,}/gu, '$1')
     .replace(/\s+/gu, ' ')
