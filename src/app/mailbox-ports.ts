@@ -1,0 +1,109 @@
+/**
+ * What reading existing mailboxes needs from outside: `MailboxSource` speaks IMAP (RFC 9051, RFC 3501); the types are
+ * those of the wire, without anything of a library.
+ *
+ * A UID means nothing without its mailbox and UIDVALIDITY (RFC 9051 §2.3.1.1). Sequence numbers never leave the adapter.
+ */
+
+/** Unsigned 32-bit, never 0. */
+export type Uid = number;
+
+/** An IMAP mailbox (folder). */
+export interface MailboxInfo {
+  /** As the server names it, decoded from modified UTF-7; case counts, but for INBOX, which is always upper-case. */
+  readonly path: string;
+  /** RFC 6154, such as `\Sent`, and `\Inbox` for INBOX; null for others. */
+  readonly specialUse: string | null;
+}
+
+/** What is known of a mailbox from the last time; lets the server tell only what is new. */
+export interface KnownMailbox {
+  readonly uidValidity: number;
+  /** null when the server had none. */
+  readonly highestModSeq: bigint | null;
+}
+
+/** A mailbox as the server has it now. */
+export interface OpenedMailbox {
+  readonly uidValidity: number;
+  /** The next UID it will give out; null when the server does not say. */
+  readonly uidNext: Uid | null;
+  /** Messages in it. */
+  readonly exists: number;
+  /** CONDSTORE (RFC 7162); null without it. */
+  readonly highestModSeq: bigint | null;
+  /**
+   * UIDs that were expunged since `KnownMailbox` (QRESYNC, RFC 7162 §3.2.5.2); null when the server does not say, or
+   * has another UIDVALIDITY: then the list of UIDs must be compared.
+   */
+  readonly vanished: readonly Uid[] | null;
+}
+
+export interface MessageSummary {
+  readonly uid: Uid;
+  /** When the server took it. */
+  readonly internalDate: Date;
+  /** RFC822.SIZE; servers may be wrong. */
+  readonly sizeBytes: number;
+  /** The header fields Message-ID, Date, From, Subject as they stand, with the empty line that ends a header. */
+  readonly header: Buffer;
+}
+
+export interface FetchedMessage {
+  readonly uid: Uid;
+  /** The whole message as it came, CRLF. Must be read to its end, or returned from, before the next one is asked for. */
+  readonly raw: AsyncIterable<Buffer>;
+}
+
+/**
+ * One connection, one account. Not for use by two at once, but for `close`. Every method throws `MailboxError`; after
+ * one with `kind: 'connection'` the session is over.
+ */
+export interface MailboxSession {
+  /** The server can say at once when something changes (RFC 2177). */
+  readonly canIdle: boolean;
+  /** Mailboxes that can be opened. */
+  listMailboxes(): Promise<readonly MailboxInfo[]>;
+  /** Opens it read-only (EXAMINE): nothing is ever changed in a mailbox. Stays open until another one is. */
+  open(path: string, known: KnownMailbox | null): Promise<OpenedMailbox>;
+  /** UIDs of the open mailbox from `first` on, ascending; only of messages the server took at `since` (a day, UTC) or later. */
+  listUids(first: Uid, since: Date | null): Promise<readonly Uid[]>;
+  /** UIDs that are gone meanwhile are left out; so in `fetchMessages`. */
+  fetchSummaries(uids: readonly Uid[]): AsyncIterable<MessageSummary>;
+  /** In the order given. A message's bytes are streamed with bounded memory, whatever its size. Never marks it as read. */
+  fetchMessages(uids: readonly Uid[]): AsyncIterable<FetchedMessage>;
+  /**
+   * Resolves when something may have changed in the open mailbox, after `timeoutMs`, or when `signal` says stop; IDLE
+   * where there is one, else it only waits.
+   */
+  waitForChange(timeoutMs: number, signal: AbortSignal): Promise<'changed' | 'timeout' | 'stopped'>;
+  /** Logs out, or cuts the line when that takes long; a second call does nothing. */
+  close(): Promise<void>;
+}
+
+/**
+ * `credentials`: the server refused them, or the OAuth2 token could not be had for good: somebody must act.
+ * `connection`: unreachable, TLS failed, cut, or no answer in time. `refused`: a command got NO or BAD, such as a mailbox
+ * that does not exist (any more).
+ */
+export type MailboxErrorKind = 'credentials' | 'connection' | 'refused';
+
+export class MailboxError extends Error {
+  readonly kind: MailboxErrorKind;
+
+  /** `message`: English, for the operator; never holds a secret. */
+  constructor(kind: MailboxErrorKind, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'MailboxError';
+    this.kind = kind;
+  }
+}
+
+export interface MailboxSource {
+  /** Account ids that have a mailbox to read. */
+  readonly accountIds: readonly string[];
+  /** Connects and authenticates, with one deadline for all of it. Throws `MailboxError`. */
+  connect(accountId: string, signal: AbortSignal): Promise<MailboxSession>;
+  /** Why the account will stop to work unless somebody acts, such as a token that can't be refreshed; null when all is well. */
+  warningOf(accountId: string): string | null;
+}
