@@ -5,11 +5,11 @@
 import { readFile } from 'node:fs/promises';
 import { cleanReplyText, formatReply, parseReply } from '../../core/delivery/reply.ts';
 import type { Reply } from '../../core/delivery/states.ts';
+import { isLoopback } from '../../core/server-url.ts';
 import { Connection } from './smtp-connection.ts';
 import type { LibraryError } from './smtp-connection.ts';
 import { createSession } from './smtp-session.ts';
 import type { SmtpSession } from './smtp-session.ts';
-import { isLoopback } from './smtp-url.ts';
 import type { SmtpOptions } from './smtp-url.ts';
 
 /** A reply of more than this is not one. nodemailer's own bound is 1 MB. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_SMTP_LIMITS, isLoopback, parseSmtpUrl } from './smtp-url.ts';
+import { isLoopback } from '../../core/server-url.ts';
+import { DEFAULT_SMTP_LIMITS, parseSmtpUrl } from './smtp-url.ts';
 
 describe('parseSmtpUrl', () => {
   it('fills in the defaults', () => {

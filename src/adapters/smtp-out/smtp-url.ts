@@ -1,18 +1,13 @@
 /**
  * The mail server that takes our mail, as one URL: `smtp://user:password@host:587?name=value`.
- * The form follows RFC 3986; the names of the query parameters are ours and are listed at SMTP_URL_PARAMETERS.
+ * The names of the query parameters are listed at SMTP_URL_PARAMETERS.
  */
-import { domainToASCII } from 'node:url';
-import { isIPv4, isIPv6 } from 'node:net';
-
-/**
- * How the connection gets its TLS.
- * - `implicit`: from the first byte (RFC 8314 §3.3), `smtps://`.
- * - `required`: STARTTLS (RFC 3207), and no mail without it.
- * - `if_offered`: STARTTLS when the server offers it; plain text else, but then without credentials.
- * - `off`: never.
- */
-type TlsMode = 'implicit' | 'required' | 'if_offered' | 'off';
+import {
+  parseServerUrl,
+  readLimits,
+  SERVER_URL_PARAMETERS,
+  type ServerOptions,
+} from '../../core/server-url.ts';
 
 /** Bounds of time and number. RFC 5321 §4.5.3.2 names the minutes a client should wait; ours are in the comments. */
 export interface SmtpLimits {
@@ -40,23 +35,9 @@ export interface SmtpLimits {
 }
 
 /** Everything that is known about the mail server. */
-export interface SmtpOptions extends SmtpLimits {
-  /** A name in lower-case ASCII, or an IP address without brackets. */
-  readonly host: string;
-  readonly port: number;
-  readonly tls: TlsMode;
+export interface SmtpOptions extends SmtpLimits, ServerOptions {
   /** null: no AUTH. */
   readonly credentials: { readonly user: string; readonly password: string } | null;
-  /** SASL mechanism (`PLAIN`, `LOGIN`, `CRAM-MD5`); null takes the first of these that the server offers. */
-  readonly authMethod: string | null;
-  /** Credentials may cross the network without TLS. Always allowed to a loopback address. Default false. */
-  readonly allowPlaintextAuth: boolean;
-  /** The server's certificate is checked. Default true. */
-  readonly tlsVerify: boolean;
-  /** PEM file with the authorities to trust in place of the built-in ones; read at each connect. Default null. */
-  readonly tlsCaFile: string | null;
-  /** The name to ask for and to check in the certificate; null: `host`. */
-  readonly tlsServername: string | null;
   /** What EHLO says; null: the name of this machine when it has a dot, `[127.0.0.1]` else. */
   readonly clientName: string | null;
 }
@@ -72,9 +53,6 @@ export const DEFAULT_SMTP_LIMITS: SmtpLimits = {
   maxMessagesPerConnection: 100,
   maxQueueLength: 1_000,
 };
-
-/** The longest time that a timer of Node.js can wait, in ms. */
-const MAX_TIMER_MS = 2_147_483_647;
 
 /** Query parameter → the limit it sets. */
 const LIMIT_PARAMETERS: Readonly<Record<string, keyof SmtpLimits>> = {
@@ -93,10 +71,7 @@ const LIMIT_PARAMETERS: Readonly<Record<string, keyof SmtpLimits>> = {
 export const SMTP_URL_PARAMETERS: Readonly<Record<string, string>> = {
   starttls: '`required`, `if_offered` (default) or `off`; only with `smtp://`',
   auth_method: '`PLAIN`, `LOGIN` or `CRAM-MD5`; default: the first of these that the server offers',
-  allow_plaintext_auth: '`true` sends credentials without TLS to a host that is not this machine',
-  tls_verify: '`false` accepts any certificate',
-  tls_ca: 'PEM file with the authorities to trust in place of the built-in ones',
-  tls_servername: 'name to ask for and to check in the certificate; default: the host',
+  ...SERVER_URL_PARAMETERS,
   name: 'what EHLO says; default: the name of this machine',
   connect_timeout_ms: 'name lookup, connecting, greeting and TLS together',
   greeting_timeout_ms: 'waiting for the greeting or a TLS handshake',
@@ -109,7 +84,12 @@ export const SMTP_URL_PARAMETERS: Readonly<Record<string, string>> = {
   max_queue_length: 'messages that wait for a connection',
 };
 
-const AUTH_METHODS = ['PLAIN', 'LOGIN', 'CRAM-MD5'];
+const RULES = {
+  plain: { protocol: 'smtp:', port: 587 },
+  implicit: { protocol: 'smtps:', port: 465 },
+  parameters: SMTP_URL_PARAMETERS,
+  authMethods: ['PLAIN', 'LOGIN', 'CRAM-MD5'],
+};
 
 /**
  * Reads a URL such as `smtp://user:password@host:587?starttls=required`. Credentials are percent-encoded (UTF-8).
@@ -119,104 +99,16 @@ const AUTH_METHODS = ['PLAIN', 'LOGIN', 'CRAM-MD5'];
  * @throws {Error} with an English message that holds no part of the URL but parameter names and their values
  */
 export function parseSmtpUrl(text: string, limits: Partial<SmtpLimits> = {}): SmtpOptions {
-  if (!URL.canParse(text)) {
-    throw new Error('it is not a URL; special characters of user and password must be percent-encoded');
-  }
-  const url = new URL(text);
-  const implicit = url.protocol === 'smtps:';
-  if (!implicit && url.protocol !== 'smtp:') throw new Error('it must start with smtp:// or smtps://');
-  if (!['', '/'].includes(url.pathname) || url.hash !== '') {
-    throw new Error(
-      'it must not have a path or a fragment; # and / of a password are written as %23 and %2F',
-    );
-  }
-  const host = parseHost(url.hostname);
-  if (url.port === '0') throw new Error('the port must not be 0');
-  const query = readQuery(url.searchParams);
-  const startTls = oneOf(query, 'starttls', ['required', 'if_offered', 'off'] as const);
-  if (implicit && startTls !== null) throw new Error('starttls makes no sense with smtps://');
+  const { options, user, password, query } = parseServerUrl(text, RULES);
+  if ((user === '') !== (password === '')) throw new Error('user and password must be given together');
   return {
     ...DEFAULT_SMTP_LIMITS,
     ...limits,
-    ...parseLimits(query),
-    host,
-    port: url.port === '' ? (implicit ? 465 : 587) : Number(url.port),
-    tls: implicit ? 'implicit' : (startTls ?? 'if_offered'),
-    credentials: parseCredentials(url),
-    authMethod: oneOf(query, 'auth_method', AUTH_METHODS),
-    allowPlaintextAuth: oneOf(query, 'allow_plaintext_auth', ['true', 'false']) === 'true',
-    tlsVerify: oneOf(query, 'tls_verify', ['true', 'false']) !== 'false',
-    tlsCaFile: query.get('tls_ca') ?? null,
-    tlsServername: query.get('tls_servername') ?? null,
+    ...readLimits(query, LIMIT_PARAMETERS),
+    ...options,
+    credentials: user === '' ? null : { user, password },
     clientName: parseClientName(query.get('name') ?? null),
   };
-}
-
-/** True for this machine: credentials to it cross no network. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
-}
-
-function parseHost(hostname: string): string {
-  if (hostname.startsWith('[')) return hostname.slice(1, -1);
-  const host = domainToASCII(percentDecode(hostname, 'the host'));
-  if (host === '' || isIPv6(host)) throw new Error('it has no valid host');
-  return host;
-}
-
-function parseCredentials(url: URL): SmtpOptions['credentials'] {
-  const user = percentDecode(url.username, 'the user');
-  const password = percentDecode(url.password, 'the password');
-  if (user === '' && password === '') return null;
-  if (user === '' || password === '') throw new Error('user and password must be given together');
-  // RFC 4616 §2: NUL separates the fields of PLAIN.
-  if (/\0/.test(user + password)) throw new Error('user and password must not contain NUL');
-  return { user, password };
-}
-
-function percentDecode(text: string, what: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new Error(`${what} is not valid percent-encoding`);
-  }
-}
-
-function readQuery(parameters: URLSearchParams): ReadonlyMap<string, string> {
-  const query = new Map<string, string>();
-  for (const [name, value] of parameters) {
-    if (!Object.hasOwn(SMTP_URL_PARAMETERS, name)) throw new Error(`unknown parameter ${name}`);
-    if (query.has(name)) throw new Error(`${name} is given twice`);
-    if (value === '') throw new Error(`${name} is empty`);
-    query.set(name, value);
-  }
-  return query;
-}
-
-function oneOf<T extends string>(
-  query: ReadonlyMap<string, string>,
-  name: string,
-  allowed: readonly T[],
-): T | null {
-  const value = query.get(name);
-  if (value === undefined) return null;
-  const found = allowed.find((candidate) => candidate.toLowerCase() === value.toLowerCase());
-  if (found === undefined) throw new Error(`${name} must be ${allowed.join(', ')}, not ${value}`);
-  return found;
-}
-
-/** A limit of 0, NaN or beyond the range must not switch a guard off. */
-function parseLimits(query: ReadonlyMap<string, string>): Partial<SmtpLimits> {
-  const limits: { -readonly [K in keyof SmtpLimits]?: number } = {};
-  for (const [name, key] of Object.entries(LIMIT_PARAMETERS)) {
-    const text = query.get(name);
-    if (text === undefined) continue;
-    const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-    if (value < 1 || value > MAX_TIMER_MS)
-      throw new Error(`${name} must be a whole number from 1, not ${text}`);
-    limits[key] = value;
-  }
-  return limits;
 }
 
 // RFC 5321 §4.1.2: EHLO takes a domain or an address literal; a space or a line break would be another command.
