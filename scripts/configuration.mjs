@@ -3,6 +3,7 @@
  * With --check it only says whether the file is fresh.
  */
 import { readFile, writeFile } from 'node:fs/promises';
+import { IMAP_URL_PARAMETERS } from '../dist/adapters/imap/imap-url.js';
 import { SMTP_URL_PARAMETERS } from '../dist/adapters/smtp-out/smtp-url.js';
 import { VARIABLES } from '../dist/config.js';
 
@@ -11,15 +12,19 @@ const FILE = new URL('../docs/configuration.md', import.meta.url);
 const table = (heads, rows) =>
   [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
+const parameters = (meanings) =>
+  table(
+    ['Parameter', 'Meaning'],
+    Object.entries(meanings).map(([name, meaning]) => [`\`${name}\``, meaning]),
+  );
+
 const TABLES = {
   variables: table(
     ['Variable', 'Default', 'Meaning'],
     VARIABLES.map(({ name, defaultText, meaning }) => [`\`${name}\``, defaultText, meaning]),
   ),
-  smtp: table(
-    ['Parameter', 'Meaning'],
-    Object.entries(SMTP_URL_PARAMETERS).map(([name, meaning]) => [`\`${name}\``, meaning]),
-  ),
+  smtp: parameters(SMTP_URL_PARAMETERS),
+  imap: parameters(IMAP_URL_PARAMETERS),
 };
 
 const before = await readFile(FILE, 'utf8');

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from './config-error.ts';
-import { readFrom, readUrl } from './config-values.ts';
+import { readDay, readFrom, readUrl } from './config-values.ts';
 import type { Address } from './core/address/address.ts';
 import type { RateLimit } from './core/delivery/rate-window.ts';
 
@@ -12,10 +12,30 @@ export interface AccountConfig {
   /** null: the outbox folder. */
   readonly smtpUrl: string | null;
   readonly rate: RateLimit;
+  /** null: no mailbox is read. */
+  readonly imap: ImapConfig | null;
 }
 
-type AccountVariable =
-  'ACCOUNTS_FILE' | 'MAIL_FROM' | 'SMTP_URL' | 'SMTP_RATE_PER_MINUTE' | 'SMTP_RATE_PER_DAY';
+export interface ImapConfig {
+  readonly url: string;
+  /** The first sync starts with what came on this day, 00:00 UTC; null: FIRST_SYNC_DAYS before it. */
+  readonly since: Date | null;
+  /** The mailbox with sent mail, for servers that don't say which it is; null: they do. */
+  readonly sentPath: string | null;
+}
+
+/** Variables of the default account, which ACCOUNTS_FILE takes the place of. */
+const DEFAULT_ACCOUNT_VARIABLES = [
+  'MAIL_FROM',
+  'SMTP_URL',
+  'SMTP_RATE_PER_MINUTE',
+  'SMTP_RATE_PER_DAY',
+  'IMAP_URL',
+  'IMAP_SINCE',
+  'IMAP_SENT',
+] as const;
+
+type AccountVariable = 'ACCOUNTS_FILE' | (typeof DEFAULT_ACCOUNT_VARIABLES)[number];
 
 const ACCOUNT_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const MAX_RATE = 1_000_000_000;
@@ -30,8 +50,43 @@ function readRate(where: string, value: unknown): number | null {
   return rate;
 }
 
-const ACCOUNT_FIELDS = new Set(['id', 'from', 'smtp_url', 'rate_per_minute', 'rate_per_day']);
+const ACCOUNT_FIELDS = new Set([
+  'id',
+  'from',
+  'smtp_url',
+  'rate_per_minute',
+  'rate_per_day',
+  'imap_url',
+  'imap_since',
+  'imap_sent',
+]);
 const SMTP_PROTOCOLS = ['smtp:', 'smtps:'];
+const IMAP_PROTOCOLS = ['imap:', 'imaps:'];
+/** Far beyond what servers allow. */
+const MAX_MAILBOX_NAME = 1000;
+
+interface ImapTexts {
+  readonly url: string | null;
+  readonly since: string | null;
+  readonly sent: string | null;
+}
+
+/** @param nameOf the variable or field, for messages */
+function readImap(texts: ImapTexts, nameOf: (field: keyof ImapTexts) => string): ImapConfig | null {
+  const url = readUrl(nameOf('url'), texts.url, IMAP_PROTOCOLS);
+  if (url === null) {
+    for (const field of ['since', 'sent'] as const) {
+      if (texts[field] !== null)
+        throw new ConfigError(nameOf(field), `has no effect without ${nameOf('url')}`);
+    }
+    return null;
+  }
+  const { sent } = texts;
+  if (sent !== null && (sent.length > MAX_MAILBOX_NAME || /[\u0000-\u001f\u007f]/.test(sent))) {
+    throw new ConfigError(nameOf('sent'), 'is not the name of a mailbox');
+  }
+  return { url, since: readDay(nameOf('since'), texts.since), sentPath: sent };
+}
 
 /** The accounts of ACCOUNTS_FILE, or the default one of the environment. */
 export function readAccounts(
@@ -50,10 +105,14 @@ export function readAccounts(
           perMinute: readRate('SMTP_RATE_PER_MINUTE', get('SMTP_RATE_PER_MINUTE')),
           perDay: readRate('SMTP_RATE_PER_DAY', get('SMTP_RATE_PER_DAY')),
         },
+        imap: readImap(
+          { url: get('IMAP_URL'), since: get('IMAP_SINCE'), sent: get('IMAP_SENT') },
+          (field) => `IMAP_${field.toUpperCase()}`,
+        ),
       },
     ];
   }
-  for (const name of ['MAIL_FROM', 'SMTP_URL', 'SMTP_RATE_PER_MINUTE', 'SMTP_RATE_PER_DAY'] as const) {
+  for (const name of DEFAULT_ACCOUNT_VARIABLES) {
     if (get(name) !== null)
       throw new ConfigError(name, 'has no effect beside ACCOUNTS_FILE; put it into that file');
   }
@@ -82,27 +141,30 @@ function parseAccounts(
     const fields: Record<string, unknown> = { ...entry };
     const unknown = Object.keys(fields).find((name) => !ACCOUNT_FIELDS.has(name));
     if (unknown !== undefined) throw new ConfigError(where, `has the unknown field ${unknown}`);
-    const { id, from, smtp_url: smtpUrl } = fields;
+    const { id, from } = fields;
+    const text = (name: string): string | null => {
+      const value = fields[name] ?? null;
+      if (value !== null && typeof value !== 'string') throw new ConfigError(where, `${name} must be text`);
+      return value === null ? null : expand(value, env, where);
+    };
     if (typeof id !== 'string' || !ACCOUNT_ID.test(id)) {
       throw new ConfigError(where, 'id must be lower-case letters, digits, - and _, at most 63');
     }
     if (ids.has(id)) throw new ConfigError(where, `id ${id} is taken`);
     ids.add(id);
     if (typeof from !== 'string') throw new ConfigError(where, 'from is missing');
-    if (smtpUrl !== undefined && typeof smtpUrl !== 'string')
-      throw new ConfigError(where, 'smtp_url must be text');
     return {
       id,
       from: readFrom(`${where}, from`, expand(from, env, where)),
-      smtpUrl: readUrl(
-        `${where}, smtp_url`,
-        smtpUrl === undefined ? null : expand(smtpUrl, env, where),
-        SMTP_PROTOCOLS,
-      ),
+      smtpUrl: readUrl(`${where}, smtp_url`, text('smtp_url'), SMTP_PROTOCOLS),
       rate: {
         perMinute: readRate(`${where}, rate_per_minute`, fields['rate_per_minute']),
         perDay: readRate(`${where}, rate_per_day`, fields['rate_per_day']),
       },
+      imap: readImap(
+        { url: text('imap_url'), since: text('imap_since'), sent: text('imap_sent') },
+        (field) => `${where}, imap_${field}`,
+      ),
     };
   });
 }

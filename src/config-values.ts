@@ -32,6 +32,17 @@ export function readListen(name: string, text: string | null): ListenAddress | n
   return { host, port: Number(port) };
 }
 
+/** A day such as `2026-01-31`, at 00:00 UTC; null when it is not set. */
+export function readDay(name: string, text: string | null): Date | null {
+  if (text === null) return null;
+  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(NaN);
+  // 2026-02-30 would become a day of March.
+  if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== text) {
+    throw new ConfigError(name, 'must be a day such as 2026-01-31');
+  }
+  return day;
+}
+
 /** One email address, with a display name if wanted. */
 export function readFrom(variable: string, text: string): Address {
   let addresses: readonly Address[];

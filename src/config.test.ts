@@ -105,8 +105,28 @@ describe('values', () => {
     expect(() => load({ LISTEN_TLS_CERT_FILE: 'a.pem', LISTEN_TLS_KEY_FILE: 'b.pem' })).toThrow(ConfigError);
   });
 
+  it('reads the mailboxes of the default account', () => {
+    expect(load({}).accounts[0].imap).toBeNull();
+    const url = 'imaps://u:p@imap.example.com';
+    expect(load({ IMAP_URL: url }).accounts[0].imap).toEqual({ url, since: null, sentPath: null });
+    expect(
+      load({ IMAP_URL: url, IMAP_SINCE: '2024-02-29', IMAP_SENT: 'INBOX.Gesendet' }).accounts[0].imap,
+    ).toEqual({ url, since: new Date('2024-02-29T00:00:00Z'), sentPath: 'INBOX.Gesendet' });
+  });
+
+  it.each([
+    [{ IMAP_URL: 'smtp://h' }, /^IMAP_URL: must be an address that starts with imap:/],
+    [{ IMAP_SINCE: '2024-01-01' }, /^IMAP_SINCE: has no effect without IMAP_URL/],
+    [{ IMAP_SENT: 'Sent' }, /^IMAP_SENT: has no effect/],
+    [{ IMAP_URL: 'imap://u:p@h', IMAP_SINCE: '2023-02-29' }, /^IMAP_SINCE: must be a day/],
+    [{ IMAP_URL: 'imap://u:p@h', IMAP_SINCE: 'yesterday' }, /^IMAP_SINCE/],
+    [{ IMAP_URL: 'imap://u:p@h', IMAP_SENT: 'a\nb' }, /^IMAP_SENT: is not the name/],
+  ])('refuses %j', (env, message) => {
+    expect(() => load(env)).toThrow(message);
+  });
+
   it('never shows a value that could be a secret', () => {
-    for (const name of ['API_SECRET', 'DATABASE_URL', 'SMTP_URL', 'BLOB_URL']) {
+    for (const name of ['API_SECRET', 'DATABASE_URL', 'SMTP_URL', 'IMAP_URL', 'BLOB_URL']) {
       expect(() => load({ [name]: 'hunter2' })).toThrow(/^((?!hunter2).)*$/s);
     }
   });
@@ -142,6 +162,23 @@ describe('ACCOUNTS_FILE', () => {
     ]);
   });
 
+  it('declares mailboxes to read', () => {
+    const file = [
+      {
+        id: 'a',
+        from: 'a@example.com',
+        imap_url: 'imaps://a:${P}@h',
+        imap_since: '2026-01-31',
+        imap_sent: 'S',
+      },
+    ];
+    expect(loadAccounts(file, { P: 'x' })[0].imap).toEqual({
+      url: 'imaps://a:x@h',
+      since: new Date('2026-01-31T00:00:00Z'),
+      sentPath: 'S',
+    });
+  });
+
   it.each([
     ['no JSON', '{', 'JSON'],
     ['no array', {}, 'array'],
@@ -159,6 +196,16 @@ describe('ACCOUNTS_FILE', () => {
     ['no address', [{ id: 'a' }], 'from'],
     ['a wrong address', [{ id: 'a', from: 'x' }], 'from'],
     ['an unknown field', [{ id: 'a', from: 'a@example.com', smpt_url: 'x' }], 'smpt_url'],
+    [
+      'a start that is no day',
+      [{ id: 'a', from: 'a@example.com', imap_url: 'imap://u:p@h', imap_since: 1 }],
+      'account 1: imap_since must be text',
+    ],
+    [
+      'a start without a server',
+      [{ id: 'a', from: 'a@example.com', imap_since: '2026-01-31' }],
+      'account 1, imap_since: has no effect without ACCOUNTS_FILE, account 1, imap_url',
+    ],
     [
       'a variable that is not set',
       [{ id: 'a', from: 'a@example.com', smtp_url: 'smtp://${NOT_SET}@h' }],

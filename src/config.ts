@@ -3,6 +3,7 @@
  * and default; `--help` and docs/configuration.md are made from that table.
  */
 import path from 'node:path';
+import { FIRST_SYNC_DAYS } from './app/mailbox-ports.ts';
 import { readAccounts, type AccountConfig } from './config-accounts.ts';
 import { ConfigError } from './config-error.ts';
 import { readListen, readTls, readUrl, type ListenAddress } from './config-values.ts';
@@ -114,10 +115,26 @@ export const VARIABLES = [
     meaning: "The default account's address, with a display name if wanted.",
   },
   {
+    name: 'IMAP_URL',
+    defaultText: 'none',
+    meaning:
+      'The mail server whose mailboxes are read for the default account: `imaps://user:pass@host`, or `imap://` with STARTTLS; more in docs/configuration.md. Nothing is ever changed in them.',
+  },
+  {
+    name: 'IMAP_SINCE',
+    defaultText: `${FIRST_SYNC_DAYS} days before the first sync`,
+    meaning: 'The first sync of a mailbox starts with what came on this day: `2026-01-31`.',
+  },
+  {
+    name: 'IMAP_SENT',
+    defaultText: 'what the server says, or its name in many languages',
+    meaning: 'The mailbox with sent mail, such as `INBOX.Gesendet`.',
+  },
+  {
     name: 'ACCOUNTS_FILE',
     defaultText: 'none',
     meaning:
-      'JSON file with several accounts, the first being the default one: `[{"id": "sales", "from": "Sales <sales@example.com>", "smtp_url": "${SALES_SMTP_URL}", "rate_per_minute": 30, "rate_per_day": 10000}]`; the last three are optional. `${NAME}` is replaced by that environment variable.',
+      'JSON file with several accounts, the first being the default one: `[{"id": "sales", "from": "Sales <sales@example.com>", "smtp_url": "${SALES_SMTP_URL}", "imap_url": "${SALES_IMAP_URL}"}]`; more in docs/configuration.md. `${NAME}` is replaced by that environment variable.',
   },
   {
     name: 'BLOB_URL',

@@ -5,6 +5,9 @@
  * A UID means nothing without its mailbox and UIDVALIDITY (RFC 9051 §2.3.1.1). Sequence numbers never leave the adapter.
  */
 
+/** Without a date in the configuration, the first sync of a mailbox starts this many days back. */
+export const FIRST_SYNC_DAYS = 90;
+
 /** Unsigned 32-bit, never 0. */
 export type Uid = number;
 
@@ -41,17 +44,25 @@ export interface OpenedMailbox {
 
 export interface MessageSummary {
   readonly uid: Uid;
-  /** When the server took it. */
-  readonly internalDate: Date;
+  /** When the server took it; null when it does not say. */
+  readonly internalDate: Date | null;
   /** RFC822.SIZE; servers may be wrong. */
   readonly sizeBytes: number;
-  /** The header fields Message-ID, Date, From, Subject as they stand, with the empty line that ends a header. */
+  /**
+   * The header fields Message-ID, Date, From, Subject as they stand, with the empty line that ends a header; only that
+   * line when the server refuses them. Long ones are cut.
+   */
   readonly header: Buffer;
 }
 
 export interface FetchedMessage {
   readonly uid: Uid;
-  /** The whole message as it came, CRLF. Must be read to its end, or returned from, before the next one is asked for. */
+  /**
+   * The whole message as it came, CRLF. Must be read to its end, or returned from, before the next one is asked for.
+   * Throws `MailboxError` of kind `refused` when the server does not give this one message, or when it is removed while
+   * it is read: the next one can still be asked for. Messages that a broken connection may be due to are asked for alone
+   * in later sessions, so that `MailboxError.uid` names it then.
+   */
   readonly raw: AsyncIterable<Buffer>;
 }
 
@@ -66,15 +77,18 @@ export interface MailboxSession {
   listMailboxes(): Promise<readonly MailboxInfo[]>;
   /** Opens it read-only (EXAMINE): nothing is ever changed in a mailbox. Stays open until another one is. */
   open(path: string, known: KnownMailbox | null): Promise<OpenedMailbox>;
-  /** UIDs of the open mailbox from `first` on, ascending; only of messages the server took at `since` (a day, UTC) or later. */
+  /**
+   * UIDs of the open mailbox from `first` on, ascending; only of messages the server took on the day of `since` (UTC, but
+   * the server counts its own days) or later.
+   */
   listUids(first: Uid, since: Date | null): Promise<readonly Uid[]>;
-  /** UIDs that are gone meanwhile are left out; so in `fetchMessages`. */
+  /** In the order given. UIDs that are gone meanwhile are left out; so in `fetchMessages`. */
   fetchSummaries(uids: readonly Uid[]): AsyncIterable<MessageSummary>;
   /** In the order given. A message's bytes are streamed with bounded memory, whatever its size. Never marks it as read. */
   fetchMessages(uids: readonly Uid[]): AsyncIterable<FetchedMessage>;
   /**
-   * Resolves when something may have changed in the open mailbox, after `timeoutMs`, or when `signal` says stop; IDLE
-   * where there is one, else it only waits.
+   * Resolves when messages may have come or gone in the open mailbox, after `timeoutMs`, or when `signal` says stop. IDLE
+   * where there is one, else it asks from time to time. What changed since `open` counts, so nothing is missed in between.
    */
   waitForChange(timeoutMs: number, signal: AbortSignal): Promise<'changed' | 'timeout' | 'stopped'>;
   /** Logs out, or cuts the line when that takes long; a second call does nothing. */
@@ -90,12 +104,18 @@ export type MailboxErrorKind = 'credentials' | 'connection' | 'refused';
 
 export class MailboxError extends Error {
   readonly kind: MailboxErrorKind;
+  /**
+   * With `kind: 'connection'`: the one message that was asked for when the connection broke; null when there was none, or
+   * several. One that breaks it again and again must be left alone, or it hides all others.
+   */
+  readonly uid: Uid | null;
 
   /** `message`: English, for the operator; never holds a secret. */
-  constructor(kind: MailboxErrorKind, message: string, cause?: unknown) {
+  constructor(kind: MailboxErrorKind, message: string, cause?: unknown, uid: Uid | null = null) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'MailboxError';
     this.kind = kind;
+    this.uid = uid;
   }
 }
 

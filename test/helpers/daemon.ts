@@ -11,6 +11,8 @@ export interface Daemon {
   waitForPort(port: number, greeting: string): Promise<void>;
   /** Ends the program and every process it started. */
   stop(): Promise<void>;
+  /** The same without warning. */
+  kill(): Promise<void>;
 }
 
 /** @param args must keep the program in the foreground */
@@ -35,6 +37,16 @@ export function startDaemon(program: string, args: readonly string[]): Daemon {
   const onExit = (): void => signal('SIGKILL');
   process.once('exit', onExit);
 
+  const end = async (first: NodeJS.Signals): Promise<void> => {
+    signal(first);
+    const deadline = Date.now() + STOP_TIMEOUT_MS;
+    while (groupExists(child.pid)) {
+      if (Date.now() > deadline) signal('SIGKILL');
+      await pause();
+    }
+    process.off('exit', onExit);
+  };
+
   return {
     async waitForPort(port, greeting) {
       const deadline = Date.now() + START_TIMEOUT_MS;
@@ -44,15 +56,8 @@ export function startDaemon(program: string, args: readonly string[]): Daemon {
         await pause();
       }
     },
-    async stop() {
-      signal('SIGTERM');
-      const deadline = Date.now() + STOP_TIMEOUT_MS;
-      while (groupExists(child.pid)) {
-        if (Date.now() > deadline) signal('SIGKILL');
-        await pause();
-      }
-      process.off('exit', onExit);
-    },
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
   };
 }
 

@@ -96,7 +96,10 @@ postlog unix-dgram n - n - 1 postlogd
 `;
 }
 
-export function dovecotConfig({ root, imapPort, owner }: MailServerPlan): string {
+/** What Dovecot alone needs of a plan. */
+export type DovecotPlan = Pick<MailServerPlan, 'root' | 'imapPort' | 'users' | 'owner'>;
+
+export function dovecotConfig({ root, imapPort, owner }: DovecotPlan): string {
   return `
 base_dir = ${root}/dovecot-run
 state_dir = ${root}/dovecot-run

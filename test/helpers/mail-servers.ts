@@ -7,20 +7,24 @@
 import { execFileSync } from 'node:child_process';
 import { accessSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createCertificate } from './certificate.ts';
-import { dovecotConfig, postfixConfig, postfixServices, POSTFIX_QUEUES } from './mail-server-configs.ts';
+import { postfixConfig, postfixServices, POSTFIX_QUEUES } from './mail-server-configs.ts';
 import type { MailServerPlan } from './mail-server-configs.ts';
 import { startDaemon } from './daemon.ts';
+import {
+  DOVECOT,
+  findFreePorts,
+  findId,
+  findMailOwner,
+  MAIL_USERS,
+  writeDovecotFiles,
+} from './dovecot-files.ts';
 
 const POSTFIX_MASTER = '/usr/lib/postfix/sbin/master';
-const DOVECOT = '/usr/sbin/dovecot';
 const NEEDED_FILES = [POSTFIX_MASTER, DOVECOT, '/usr/lib/dovecot/lmtp', '/usr/lib/dovecot/imap-login'];
 
-export type MailUser = 'alice' | 'bob';
+export type MailUser = keyof typeof MAIL_USERS;
 
 export interface MailServers {
   readonly host: '127.0.0.1';
@@ -78,12 +82,9 @@ export async function startMailServers(deliverTo: string | null = null): Promise
 }
 
 async function startIn(root: string, deliverTo: string | null): Promise<MailServers> {
-  const users = {
-    alice: { address: 'alice@example.test', password: 'alice: pässwörd/@' },
-    bob: { address: 'bob@example.test', password: 'bob-password' },
-  } as const;
-  const [smtpPort, submissionPort, imapPort] = await findFreePorts();
-  const owner = { uid: await findId('passwd', 'mail'), gid: await findId('group', 'mail') };
+  const users = MAIL_USERS;
+  const [smtpPort = 0, submissionPort = 0, imapPort = 0] = await findFreePorts(3);
+  const owner = await findMailOwner();
   const plan: MailServerPlan = { root, smtpPort, submissionPort, imapPort, users, deliverTo, owner };
   await writeFiles(plan);
   const dovecot = startDaemon(DOVECOT, ['-F', '-c', path.join(root, 'dovecot.conf')]);
@@ -115,23 +116,8 @@ async function startIn(root: string, deliverTo: string | null): Promise<MailServ
 }
 
 async function writeFiles(plan: MailServerPlan): Promise<void> {
-  const { root, owner } = plan;
-  const at = (...names: readonly string[]): string => path.join(root, ...names);
-  // Postfix and Dovecot reach their sockets and mailboxes as users of their own.
-  await chmod(root, 0o755);
-  const { cert, key } = createCertificate();
-  await writeFile(at('cert.pem'), cert);
-  await writeFile(at('key.pem'), key, { mode: 0o600 });
-
-  await mkdir(at('mail'));
-  await chown(at('mail'), owner.uid, owner.gid);
-  await writeFile(at('dovecot.conf'), dovecotConfig(plan));
-  const passwords = Object.entries(plan.users).map(([name, { password }]) => {
-    const base64 = Buffer.from(password).toString('base64');
-    // A colon would end the field, so the passwords are encoded.
-    return `${name}:{PLAIN.b64}${base64}\n`;
-  });
-  await writeFile(at('passwords'), passwords.join(''), { mode: 0o644 });
+  const at = (...names: readonly string[]): string => path.join(plan.root, ...names);
+  await writeDovecotFiles(plan);
 
   const postfixUser = await findId('passwd', 'postfix');
   const postdropGroup = await findId('group', 'postdrop');
@@ -153,27 +139,4 @@ async function readLogs(root: string): Promise<string> {
     ['postfix.log', 'dovecot.log'].map((name) => readFile(path.join(root, name), 'utf8').catch(() => '')),
   );
   return logs.join('');
-}
-
-/** The packages make their users and groups in these files. */
-async function findId(database: 'passwd' | 'group', name: string): Promise<number> {
-  const entries = (await readFile(`/etc/${database}`, 'utf8')).split('\n').map((line) => line.split(':'));
-  const id = entries.find(([entryName]) => entryName === name)?.[2];
-  if (id === undefined) throw new Error(`${name} is not in /etc/${database}`);
-  return Number(id);
-}
-
-/** Postfix can't be given port 0. All are held at once, so that they differ. */
-async function findFreePorts(): Promise<[number, number, number]> {
-  const servers = [createServer(), createServer(), createServer()];
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve) => {
-          server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
-        }),
-    ),
-  );
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports as [number, number, number];
 }

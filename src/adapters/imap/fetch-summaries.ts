@@ -1,0 +1,74 @@
+/** What tells messages from each other, without reading them: date, size and four header fields. */
+import type { FetchQueryObject } from 'imapflow';
+import type { MessageSummary, Uid } from '../../app/mailbox-ports.ts';
+import { fetchRows, findPresent, isRefused } from './fetch-rows.ts';
+import type { ImapConnection } from './imap-connection.ts';
+import { MAX_SUMMARY_HEADER_BYTES, MAX_UIDS_PER_COMMAND } from './limits.ts';
+import { inPortions } from './uid-set.ts';
+
+const HEADER_FIELDS = ['Message-ID', 'Date', 'From', 'Subject'];
+const END_OF_HEADER = Buffer.from('\r\n');
+
+interface Found {
+  internalDate?: Date;
+  sizeBytes?: number;
+  header?: Buffer;
+}
+
+export async function* fetchSummaries(
+  connection: ImapConnection,
+  uids: readonly Uid[],
+): AsyncGenerator<MessageSummary> {
+  for (const portion of inPortions(uids, MAX_UIDS_PER_COMMAND)) {
+    const { trusted } = connection.suspects.split(portion);
+    const found = await fetchFound(connection, trusted, { headers: HEADER_FIELDS });
+    const missing = portion.filter((uid) => found.get(uid)?.header === undefined);
+    const present = await findPresent(connection, missing);
+    // One that the server can't read must not hide the others.
+    for (const uid of present) {
+      const [alone, plain] = [
+        await fetchFound(connection, [uid], { headers: HEADER_FIELDS }),
+        await fetchFound(connection, [uid], {}),
+      ];
+      found.set(uid, { ...plain.get(uid), ...alone.get(uid) });
+    }
+    for (const uid of missing) if (!present.includes(uid)) found.delete(uid);
+    for (const uid of portion) {
+      const summary = found.get(uid);
+      if (summary === undefined) continue;
+      yield {
+        uid,
+        internalDate: summary.internalDate ?? null,
+        sizeBytes: summary.sizeBytes ?? 0,
+        header: summary.header ?? END_OF_HEADER,
+      };
+    }
+  }
+}
+
+/** What came before a refusal counts. */
+async function fetchFound(
+  connection: ImapConnection,
+  uids: readonly Uid[],
+  query: FetchQueryObject,
+): Promise<Map<Uid, Found>> {
+  const found = new Map<Uid, Found>();
+  try {
+    await fetchRows(connection, uids, { internalDate: true, size: true, ...query }, (row) => {
+      const summary = found.get(row.uid) ?? {};
+      found.set(row.uid, summary);
+      if (row.internalDate instanceof Date) summary.internalDate = row.internalDate;
+      if (row.size !== undefined) summary.sizeBytes = row.size;
+      if (row.headers !== undefined) summary.header = cut(row.headers);
+    });
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+  }
+  return found;
+}
+
+/** A copy, so that a huge one can go. */
+function cut(header: Buffer): Buffer {
+  if (header.length <= MAX_SUMMARY_HEADER_BYTES) return header;
+  return Buffer.concat([header.subarray(0, MAX_SUMMARY_HEADER_BYTES), Buffer.from('\r\n\r\n')]);
+}

@@ -1,0 +1,196 @@
+/**
+ * One connection of the IMAP library with what it lacks: an end to every command, one error that says why the connection
+ * is over, and a note of what changed in the open mailbox meanwhile.
+ *
+ * The library's own timers are switched off where ours are stricter: its watchdog counts silence only, and a server that
+ * says something now and then would hold it up for ever.
+ */
+import { ImapFlow, type ImapFlowOptions } from 'imapflow';
+import { MailboxError } from '../../app/mailbox-ports.ts';
+import {
+  LOGOUT_MS,
+  MAX_COMMAND_MS,
+  MAX_LINE_BYTES,
+  MAX_LITERAL_BYTES,
+  MAX_RESPONSE_BYTES,
+  MAX_RESPONSE_TOKENS,
+} from './limits.ts';
+import { toMailboxError, type FailureContext } from './mailbox-failure.ts';
+import type { SuspectUids } from './suspect-uids.ts';
+import { VanishedUids } from './vanished-uids.ts';
+
+/** The longest time that a timer of Node.js can wait, in ms. */
+const NEVER_MS = 2_147_483_647;
+
+export interface ConnectionOptions extends Pick<
+  ImapFlowOptions,
+  'host' | 'port' | 'secure' | 'doSTARTTLS' | 'servername' | 'auth' | 'tls'
+> {
+  readonly context: FailureContext;
+  readonly commandTimeoutMs: number;
+  /** Of the account: they outlive the connection. */
+  readonly suspects: SuspectUids;
+}
+
+export class ImapConnection {
+  readonly client: ImapFlow;
+  readonly vanished: VanishedUids;
+  readonly suspects: SuspectUids;
+  /** Messages may have come or gone since this was last set to false. */
+  changed = false;
+  readonly #options: ConnectionOptions;
+  /** Why the connection is over; the first reason is the true one. */
+  #failure: MailboxError | null = null;
+  /** Commands under way. */
+  #active = 0;
+  #closing: Promise<void> | null = null;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(options: ConnectionOptions) {
+    const { context, suspects, commandTimeoutMs: _, ...library } = options;
+    this.#options = options;
+    this.suspects = suspects;
+    this.vanished = new VanishedUids(
+      () => this.#noteChange(),
+      () => this.fail(new MailboxError('connection', `${context.server}: too many VANISHED messages`)),
+    );
+    this.client = new ImapFlow({
+      ...library,
+      clientInfo: { name: 'email-worker', version: false, vendor: false, 'support-url': false },
+      logger: false,
+      disableAutoIdle: true,
+      // 250 KiB of memory for each connection, and a way to send little that becomes much.
+      disableCompression: true,
+      // It has nothing that we need, and answers that servers are less used to give.
+      disableIMAP4rev2: true,
+      qresync: true,
+      expungeHandler: (event) => this.vanished.add(event),
+      // MD5, the default, is missing where only FIPS algorithms are allowed.
+      idHashAlgorithm: 'sha256',
+      connectionTimeout: NEVER_MS,
+      greetingTimeout: NEVER_MS,
+      socketTimeout: NEVER_MS,
+      maxLineLength: MAX_LINE_BYTES,
+      maxLiteralSize: MAX_LITERAL_BYTES,
+      maxResponseSize: MAX_RESPONSE_BYTES,
+      maxResponseTokens: MAX_RESPONSE_TOKENS,
+    });
+    this.client.on('error', (error) => this.fail(toMailboxError(error, 'the connection', context)));
+    this.client.on('close', () => this.#wake());
+    this.client.on('exists', () => this.#noteChange());
+  }
+
+  /** Greeting, TLS and login, within `timeoutMs`. */
+  async connect(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const { server } = this.#options.context;
+    const late = new MailboxError('connection', `${server}: no connection within ${timeoutMs} ms`);
+    const timer = setTimeout(() => this.fail(late), timeoutMs);
+    const stop = (): void => this.fail(new MailboxError('connection', `${server}: connecting was stopped`));
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      if (signal.aborted) stop();
+      await this.client.connect();
+    } catch (error) {
+      throw this.#over(error, 'login');
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  /**
+   * Does a command, with a bound on the server's silence and on the whole.
+   *
+   * @param step how messages name it
+   */
+  async run<T>(step: string, command: () => Promise<T>): Promise<T> {
+    this.assertOpen();
+    this.#active += 1;
+    const watch = this.#watch(step);
+    try {
+      return await Promise.race([command(), watch.expired]);
+    } catch (error) {
+      throw this.#over(error, step);
+    } finally {
+      watch.stop();
+      this.#active -= 1;
+    }
+  }
+
+  assertOpen(): void {
+    if (this.#failure !== null) throw this.#failure;
+    if (!this.client.usable)
+      throw this.#over(new Error(this.client.byeReason ?? 'the server closed it'), 'the connection');
+  }
+
+  /** Ends the connection at once. Only the first reason counts. */
+  fail(reason: MailboxError): void {
+    this.#failure ??= reason;
+    this.client.close();
+    this.#wake();
+  }
+
+  /** Calls `listener` when something changed or the connection ended; returns how to take it away. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Logs out when nothing is under way; else cuts the line. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.client.usable && this.#active === 0) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, LOGOUT_MS);
+      });
+      // The line may break instead: it is to be closed anyway.
+      const logout = this.client.logout().catch(() => {});
+      await Promise.race([logout, late]);
+      clearTimeout(timer);
+    }
+    this.fail(new MailboxError('connection', `${this.#options.context.server}: the session was closed`));
+  }
+
+  #noteChange(): void {
+    this.changed = true;
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** The error to throw; one that is about the connection ends it. */
+  #over(error: unknown, step: string): MailboxError {
+    if (this.#failure !== null) return this.#failure;
+    const failure = toMailboxError(error, step, this.#options.context);
+    if (failure.kind !== 'refused') this.fail(failure);
+    return failure;
+  }
+
+  #watch(step: string): { expired: Promise<never>; stop(): void } {
+    const { commandTimeoutMs, context } = this.#options;
+    let timer: NodeJS.Timeout | undefined;
+    const expired = new Promise<never>((_, reject) => {
+      const start = performance.now();
+      let received = this.client.stats().received;
+      const check = (): void => {
+        const now = this.client.stats().received;
+        if (now !== received && performance.now() - start < MAX_COMMAND_MS) {
+          received = now;
+          timer = setTimeout(check, commandTimeoutMs);
+          return;
+        }
+        const what = now === received ? `no answer to ${step}` : `no end of the answer to ${step}`;
+        reject(new MailboxError('connection', `${context.server}: ${what}`));
+      };
+      timer = setTimeout(check, commandTimeoutMs);
+    });
+    return { expired, stop: () => clearTimeout(timer) };
+  }
+}
