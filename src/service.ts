@@ -11,11 +11,13 @@ import { LmdbAttempts } from './adapters/journal/lmdb-attempts.ts';
 import { createIdempotencyKeys } from './adapters/postgres/idempotency-keys.ts';
 import { createInboundStore } from './adapters/postgres/record-inbound.ts';
 import { createMessageStore } from './adapters/postgres/message-store.ts';
+import { createThreadDecisions } from './adapters/postgres/thread-decisions.ts';
 import { createSendOperations } from './adapters/postgres/send-operations.ts';
 import { createThreadList } from './adapters/postgres/thread-list.ts';
 import { createSendQueue } from './adapters/postgres/send-queue.ts';
 import type { Application } from './app/application.ts';
 import { checkReadiness } from './app/check-readiness.ts';
+import { createDecisions } from './app/decide-threads.ts';
 import { createKeyWork } from './app/idempotency.ts';
 import { createPendingSends } from './app/pending-sends.ts';
 import type { Account, ByteRange, Logger } from './app/ports.ts';
@@ -146,6 +148,7 @@ async function startParts(
   const application: Application = {
     ...createReads(store, blobs),
     ...createThreadReads(createThreadList(pool)),
+    ...createDecisions(createThreadDecisions(db), sendPorts.ids),
     ...operations,
     receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),

@@ -12,6 +12,7 @@ import type {
 } from './ports.ts';
 import type { EmailListing } from './queue-ports.ts';
 import type { ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
+import type { DecisionResult, MergeRequest, MoveRequest, SplitRequest } from './thread-decisions.ts';
 import type { Priority } from '../core/delivery/priority.ts';
 import type { EmailState } from '../core/delivery/states.ts';
 import type { MessageId } from '../core/message/message-id.ts';
@@ -213,6 +214,12 @@ export interface Application {
   resolveSend(id: string, outcome: 'sent' | 'failed'): Promise<EmailState>;
   /** Throws `email_not_found`. */
   readEmail(id: string): Promise<EmailDetail>;
+  /** Gives emails of a thread a new one. Throws what `ThreadDecisions.split` throws. */
+  splitThread(request: SplitRequest): Promise<DecisionResult>;
+  /** Makes one thread of two. Throws what `ThreadDecisions.merge` throws. */
+  mergeThreads(request: MergeRequest): Promise<DecisionResult>;
+  /** Moves emails into a thread. Throws what `ThreadDecisions.move` throws. */
+  moveEmails(request: MoveRequest): Promise<DecisionResult>;
   /** Throws `email_not_found`, `content_missing`. */
   readRaw(id: string): Promise<RawMessage>;
   /** Throws `attachment_not_found`. */

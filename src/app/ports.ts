@@ -181,8 +181,11 @@ export interface RecordedRaw {
 
 /** Why an email is in its thread. */
 export interface Placement {
-  /** `thread_id`: the caller said so. `new`: nothing to join. The others: by Message-ID. */
-  readonly rule: 'thread_id' | 'new' | LinkRule;
+  /**
+   * `thread_id`: the sender said so. `decision`: an operator split it off or moved it. `new`: nothing to join. The
+   * others: by Message-ID.
+   */
+  readonly rule: 'thread_id' | 'decision' | 'new' | LinkRule;
   readonly matchedMessageId: MessageId | null;
 }
 

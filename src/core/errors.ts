@@ -66,6 +66,12 @@ export const ERRORS = {
     409,
     'Die E-Mail kann nicht erneut gesendet werden: Sie ist gesendet, wartet bereits oder wird gerade gesendet.',
   ),
+  email_not_in_thread: permanent(409, 'Mindestens eine der E-Mails gehört nicht zu diesem Thread.'),
+  thread_would_be_empty: permanent(409, 'Mindestens eine E-Mail muss im Thread bleiben.'),
+  different_accounts: permanent(
+    409,
+    'Threads und E-Mails verschiedener Konten können nicht verbunden werden.',
+  ),
   not_unknown: permanent(409, 'Der Ausgang des Versands dieser E-Mail ist nicht unbekannt.'),
   payload_too_large: permanent(413, 'Die Anfrage ist zu groß.'),
   attachments_too_large: permanent(

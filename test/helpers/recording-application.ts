@@ -8,6 +8,7 @@ import type { Application, CustomerEmailsRequest, SendRequest } from '../../src/
 import type { EmailDetail, EmailSummary, SpoolFolder, StoredAttachment } from '../../src/app/ports.ts';
 import type { ThreadListing } from '../../src/app/thread-list-ports.ts';
 import type { EmailListing } from '../../src/app/queue-ports.ts';
+import type { DecisionResult } from '../../src/app/thread-decisions.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
 
 export const IDS = {
@@ -115,6 +116,12 @@ export const sampleListing: EmailListing = {
   nextAttemptAt: new Date('2026-01-31T12:05:00.000Z'),
 };
 
+const sampleDecision: DecisionResult = {
+  threadId: IDS.thread,
+  changed: true,
+  decision: { id: IDS.attachment, decidedAt: new Date('2026-01-31T12:00:02.000Z') },
+};
+
 export interface RecordingApplication extends Application {
   readonly sends: { readonly request: SendRequest; readonly folder: SpoolFolder }[];
   /** Of the sends that had one. */
@@ -171,6 +178,9 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     cancelSend: async () => 'cancelled',
     retrySend: async () => 'queued',
     resolveSend: async (_id, outcome) => outcome,
+    splitThread: async () => sampleDecision,
+    mergeThreads: async () => sampleDecision,
+    moveEmails: async () => sampleDecision,
     readRaw: async () => ({ sizeBytes: FILE.length, stream: open(FILE) }),
     readAttachment: async () => sampleAttachment,
     openAttachment: async (_attachment, range) =>

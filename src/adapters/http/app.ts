@@ -25,6 +25,7 @@ import { registerInboundRoutes } from './routes/inbound.ts';
 import { registerSendRoutes } from './routes/send.ts';
 import { registerSendStateRoutes } from './routes/sends.ts';
 import { registerThreadListRoutes } from './routes/thread-list.ts';
+import { registerThreadDecisionRoutes } from './routes/thread-decisions.ts';
 import { registerThreadRoutes } from './routes/threads.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 import { toValidationError } from './validation.ts';
@@ -109,6 +110,7 @@ function registerRoutes(
     secured.addHook('onRequest', authenticate);
     registerThreadRoutes(secured, context);
     registerThreadListRoutes(secured, context);
+    registerThreadDecisionRoutes(secured, context);
     registerSendRoutes(secured, context);
     registerSendStateRoutes(secured, context);
     registerInboundRoutes(secured, context);

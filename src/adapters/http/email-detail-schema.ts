@@ -69,7 +69,16 @@ export const EmailListingSchema = {
 } as const;
 export type EmailListingJson = XStatic<typeof EmailListingSchema>;
 
-const PLACEMENT_RULES = ['thread_id', 'in_reply_to', 'references', 'message_id', 'bounce', 'new'] as const;
+export const PLACEMENT_RULES = [
+  'thread_id',
+  'in_reply_to',
+  'references',
+  'message_id',
+  'bounce',
+  'subject',
+  'decision',
+  'new',
+] as const;
 
 const Automatic = {
   type: 'object',
@@ -161,9 +170,10 @@ export const EmailDetail = {
           type: 'string',
           enum: PLACEMENT_RULES,
           description:
-            '`thread_id`: the caller said so. `new`: nothing to join. The others are by Message-ID: what it answers ' +
-            '(`in_reply_to`, `references`), what a delivery report returns (`bounce`), or its own (`message_id`), ' +
-            'which another email has or names.',
+            '`thread_id`: the caller said so. `decision`: an operator split it off or moved it. `new`: nothing to ' +
+            'join. The others are by Message-ID: what it answers (`in_reply_to`, `references`), what a delivery ' +
+            'report returns (`bounce`), an earlier email of the same subject (`subject`), or its own ' +
+            '(`message_id`), which another email has or names.',
         },
         matched_message_id: { type: ['string', 'null'] },
       },

@@ -20,13 +20,16 @@ export function refuseOtherMedia(headers: IncomingHttpHeaders): void {
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) throw new ServiceError('unsupported_media_type');
 }
 
-/** A hook that reads a body of up to 4 KiB, for the route's schema to check. */
-export function smallJsonBody(limits: HttpLimits): preValidationAsyncHookHandler {
+/** A hook that reads a body of up to `maxBytes`, by default 4 KiB, for the route's schema to check. */
+export function smallJsonBody(
+  limits: HttpLimits,
+  maxBytes = MAX_SMALL_BODY_BYTES,
+): preValidationAsyncHookHandler {
   return async (request, reply) => {
     refuseOtherMedia(request.headers);
     const pieces: Buffer[] = [];
     const body = readRequestBody(request.raw, {
-      maxBytes: MAX_SMALL_BODY_BYTES,
+      maxBytes,
       idleTimeoutMs: limits.bodyIdleTimeoutMs,
       onSize: () => {
         if (takeAwaitingContinue(request.raw)) reply.raw.writeContinue();

@@ -62,7 +62,10 @@ describe('the OpenAPI document', () => {
       'post /api/emails/{id}/retry',
       'post /api/inbound',
       'post /api/send',
+      'post /api/thread/{threadId}/merge',
+      'post /api/thread/{threadId}/move',
       'post /api/thread/{threadId}/read',
+      'post /api/thread/{threadId}/split',
       'post /api/thread/{threadId}/unread',
     ]);
   });

@@ -27,6 +27,7 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
         { name: 'Sending', description: 'Send an email.' },
         { name: 'Receiving', description: 'Take in what came from elsewhere.' },
         { name: 'Emails', description: 'Read what was sent and received.' },
+        { name: 'Threads', description: 'Which emails belong together.' },
         { name: 'Health', description: 'For monitoring.' },
         { name: 'Document', description: 'This description.' },
       ],

@@ -13,6 +13,8 @@ interface EmailThreadTable {
   customer_id: string | null;
   company_id: string | null;
   created_at: Generated<Date>;
+  /** Of threads that may lead to one another, but for a separation; null for nearly all. */
+  cluster_id: Generated<string | null>;
 }
 
 interface ThreadAliasTable {
@@ -50,6 +52,7 @@ export interface EmailTable {
   state_detail: string | null;
   placement_rule: Placement['rule'];
   placement_message_id: string | null;
+  bounced_message_id: string | null;
   raw_size_bytes: string;
   raw: Buffer | null;
   raw_path: string | null;
@@ -61,6 +64,34 @@ export interface EmailTable {
   automatic: Json<AutomaticMail> | null;
   new_participant: boolean;
   created_at: Generated<Date>;
+}
+
+interface ThreadDecisionTable {
+  id: string;
+  account_id: string;
+  kind: 'split' | 'merge' | 'move';
+  thread_id: string;
+  other_thread_id: string | null;
+  email_ids: string[];
+  from_thread_ids: string[];
+  reason: string | null;
+  decided_at: Generated<Date>;
+}
+
+interface MessageIdLabelTable {
+  account_id: string;
+  message_id: string;
+  label: string;
+}
+
+interface EmailLabelTable {
+  email_id: string;
+  label: string;
+}
+
+interface LabelSeparationTable {
+  label: string;
+  other_label: string;
 }
 
 interface EmailDeliveryTable {
@@ -94,6 +125,10 @@ export interface Database {
   email_threads: EmailThreadTable;
   thread_aliases: ThreadAliasTable;
   thread_message_ids: ThreadMessageIdTable;
+  thread_decisions: ThreadDecisionTable;
+  message_id_labels: MessageIdLabelTable;
+  email_labels: EmailLabelTable;
+  label_separations: LabelSeparationTable;
   emails: EmailTable;
   email_deliveries: EmailDeliveryTable;
   email_attachments: EmailAttachmentTable;

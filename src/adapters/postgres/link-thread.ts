@@ -9,17 +9,27 @@
  */
 import { sql, type Transaction } from 'kysely';
 import type { Database } from './database.ts';
+import { absorbThreads } from './move-threads.ts';
+import { settleThreads } from './settle-threads.ts';
+import type { Newcomer } from './thread-graph.ts';
 
 export interface LinkRequest {
   readonly accountId: string;
   /** The thread the email is to be in; made when it does not exist. */
   readonly threadId: string;
-  /** Message-IDs the email is or names. */
-  readonly messageIds: readonly string[];
+  /** The email, which is not recorded yet. */
+  readonly email: Newcomer;
   /** False when the thread was chosen by hand: then Message-IDs of other threads stay where they are. */
   readonly mayMerge: boolean;
   /** True on the tries after a `LinkConflict`. */
   readonly exclusive: boolean;
+}
+
+export interface Linked {
+  /** Where the email belongs now: the requested thread, the older one it was merged into, or what decisions say. */
+  readonly threadId: string;
+  /** Where the Message-IDs are now that it bears and names. All the same, but for decisions and `mayMerge`. */
+  readonly owners: ReadonlyMap<string, string>;
 }
 
 /** The Message-IDs belong to other threads than expected: roll back, and try again with `exclusive`. */
@@ -30,131 +40,107 @@ export class LinkConflict extends Error {
   }
 }
 
-/**
- * Returns the thread the email belongs to now: the requested one, or the older one it was merged into.
- * Throws LinkConflict.
- */
-export async function linkThread(trx: Transaction<Database>, request: LinkRequest): Promise<string> {
-  const messageIds = [...new Set(request.messageIds)].sort();
-  if (request.exclusive) {
-    await sql`select pg_advisory_xact_lock(${MERGE_LOCK}, hashtext(${request.accountId}))`.execute(trx);
-  }
-  const alias = await trx
-    .selectFrom('thread_aliases')
-    .select('thread_id')
-    .where('id', '=', request.threadId)
-    .executeTakeFirst();
-  const requested = alias?.thread_id ?? request.threadId;
-  const threadId = request.exclusive
-    ? await mergeThreads(trx, requested, await ownersOf(trx, request.accountId, messageIds))
-    : requested;
+/** Throws LinkConflict. */
+export async function linkThread(trx: Transaction<Database>, request: LinkRequest): Promise<Linked> {
+  const { accountId, email, exclusive } = request;
+  const messageIds = [...new Set([...email.messageIds, ...email.links])].sort();
+  if (exclusive) await lockLinks(trx, accountId);
+  const requested = await resolveThread(trx, request.threadId);
+  const place = exclusive
+    ? await placeExclusively(trx, { ...request, threadId: requested }, messageIds)
+    : { threadId: requested, elsewhere: new Map<string, string>() };
+  const { threadId } = place;
 
   await trx
     .insertInto('email_threads')
-    .values({ id: threadId, account_id: request.accountId, customer_id: null, company_id: null })
+    .values({ id: threadId, account_id: accountId, customer_id: null, company_id: null })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute();
   // Sorted, so that two emails with the same Message-IDs never wait for each other in a circle.
   await trx
     .insertInto('thread_message_ids')
-    .values(
-      messageIds.map((message_id) => ({ account_id: request.accountId, message_id, thread_id: threadId })),
-    )
+    .values(messageIds.map((message_id) => ({ account_id: accountId, message_id, thread_id: threadId })))
     .onConflict((conflict) => conflict.columns(['account_id', 'message_id']).doNothing())
     .execute();
-  if (request.mayMerge) {
-    const owners = await ownersOf(trx, request.accountId, messageIds);
-    if (owners.some((owner) => owner !== threadId)) throw new LinkConflict();
+  if (!request.mayMerge) return { threadId, owners: new Map() };
+  const owners = await ownersOf(trx, accountId, messageIds);
+  for (const [messageId, owner] of owners) {
+    if (owner !== (place.elsewhere.get(messageId) ?? threadId)) throw new LinkConflict();
   }
-  return threadId;
+  return { threadId, owners };
 }
 
 /** First key of the advisory locks of exclusive transactions; the second is the account. */
 const MERGE_LOCK = 0x6d657267;
+
+/** One at a time for each account: whoever merges threads, or takes them apart. Held to the end of the transaction. */
+export async function lockLinks(trx: Transaction<Database>, accountId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${MERGE_LOCK}, hashtext(${accountId}))`.execute(trx);
+}
+
+/** The thread that an identifier leads to, if it is one that ended; else the identifier. */
+export async function resolveThread(trx: Transaction<Database>, id: string): Promise<string> {
+  const alias = await trx
+    .selectFrom('thread_aliases')
+    .select('thread_id')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return alias?.thread_id ?? id;
+}
 
 /** The threads that the Message-IDs belong to. */
 async function ownersOf(
   trx: Transaction<Database>,
   accountId: string,
   messageIds: readonly string[],
-): Promise<readonly string[]> {
+): Promise<ReadonlyMap<string, string>> {
   const rows = await trx
     .selectFrom('thread_message_ids')
-    .select('thread_id')
-    .distinct()
+    .select(['message_id', 'thread_id'])
     .where('account_id', '=', accountId)
     .where('message_id', 'in', [...messageIds])
     .execute();
-  return rows.map((row) => row.thread_id);
+  return new Map(rows.map((row) => [row.message_id, row.thread_id]));
+}
+
+interface Place {
+  readonly threadId: string;
+  /** Message-IDs of the email that are in other threads, and stay there. */
+  readonly elsewhere: ReadonlyMap<string, string>;
 }
 
 /**
- * Makes one thread of several of the same account: the oldest survives, the others become aliases of it. The requested
- * one need not exist yet: its identifier was given out, so it becomes an alias too. Returns the survivor.
+ * Makes one thread of the requested one and those of the Message-IDs. Where decisions keep threads apart, the links of
+ * all of them are weighed anew instead. The requested thread need not exist yet: its identifier was given out, so it
+ * becomes an alias if it is not the one.
  */
-async function mergeThreads(
+async function placeExclusively(
   trx: Transaction<Database>,
-  requested: string,
-  owners: readonly string[],
-): Promise<string> {
+  { accountId, threadId: requested, email }: LinkRequest,
+  messageIds: readonly string[],
+): Promise<Place> {
+  const owners = await ownersOf(trx, accountId, messageIds);
   const threads = await trx
     .selectFrom('email_threads')
     .selectAll()
-    .where('id', 'in', [requested, ...owners])
+    .where('id', 'in', [...new Set([requested, ...owners.values()])])
     .orderBy('id')
     .forUpdate()
     .execute();
-  const [survivor, ...merged] = threads.sort(
-    (a, b) => a.created_at.getTime() - b.created_at.getTime() || (a.id < b.id ? -1 : 1),
-  );
-  if (survivor === undefined) return requested;
-  const mergedIds = merged.map((thread) => thread.id);
-  if (mergedIds.length > 0) {
-    for (const table of ['thread_message_ids', 'emails', 'thread_aliases'] as const) {
-      await trx
-        .updateTable(table)
-        .set({ thread_id: survivor.id })
-        .where('thread_id', 'in', mergedIds)
-        .execute();
-    }
-    await trx.deleteFrom('email_threads').where('id', 'in', mergedIds).execute();
+  const exists = threads.some(({ id }) => id === requested);
+  let place: Place;
+  if (threads.some((thread) => thread.cluster_id !== null)) {
+    const ids = threads.map(({ id }) => id);
+    place = await settleThreads(trx, accountId, ids, { email, newThreadId: requested });
+  } else {
+    const [survivor, ...merged] = threads.sort(
+      (a, b) => a.created_at.getTime() - b.created_at.getTime() || (a.id < b.id ? -1 : 1),
+    );
+    if (survivor !== undefined) await absorbThreads(trx, survivor.id, merged);
+    place = { threadId: survivor?.id ?? requested, elsewhere: new Map() };
   }
-  const aliases = [...new Set([requested, ...mergedIds])].filter((id) => id !== survivor.id);
-  if (aliases.length > 0) {
-    await trx
-      .insertInto('thread_aliases')
-      .values(aliases.map((id) => ({ id, thread_id: survivor.id })))
-      .execute();
+  if (!exists && place.threadId !== requested) {
+    await trx.insertInto('thread_aliases').values({ id: requested, thread_id: place.threadId }).execute();
   }
-  for (const thread of merged) await adoptCustomer(trx, survivor.id, thread.customer_id, thread.company_id);
-  return survivor.id;
-}
-
-/** A thread without a customer or company takes the given one, and so do its emails that have none. */
-export async function adoptCustomer(
-  trx: Transaction<Database>,
-  threadId: string,
-  customerId: string | null,
-  companyId: string | null,
-): Promise<void> {
-  if (customerId === null && companyId === null) return;
-  const changed = await trx
-    .updateTable('email_threads')
-    .set({
-      customer_id: sql`coalesce(customer_id, ${customerId})`,
-      company_id: sql`coalesce(company_id, ${companyId})`,
-    })
-    .where('id', '=', threadId)
-    .returning(['customer_id', 'company_id'])
-    .executeTakeFirst();
-  if (changed === undefined) return;
-  await trx
-    .updateTable('emails')
-    .set({
-      customer_id: sql`coalesce(customer_id, ${changed.customer_id})`,
-      company_id: sql`coalesce(company_id, ${changed.company_id})`,
-    })
-    .where('thread_id', '=', threadId)
-    .where((where) => where.or([where('customer_id', 'is', null), where('company_id', 'is', null)]))
-    .execute();
+  return place;
 }

@@ -11,10 +11,11 @@ import type {
   SentCopy,
 } from '../../app/inbound-ports.ts';
 import { isCopyOfSent, type MessageIdentity } from '../../core/message/identity.ts';
-import { placeInbound, type InboundPlacement } from '../../core/thread/place-inbound.ts';
+import { placeInbound } from '../../core/thread/place-inbound.ts';
 import type { Database } from './database.ts';
-import { adoptCustomer, linkThread } from './link-thread.ts';
+import { linkThread } from './link-thread.ts';
 import { inLinkingTransaction, RecordedMeanwhile } from './linking-transaction.ts';
+import { adoptCustomer } from './move-threads.ts';
 import { guard } from './pool.ts';
 import { clean, toView } from './received-values.ts';
 import { toMessageId } from './rows.ts';
@@ -127,14 +128,24 @@ async function insert(
   exclusive: boolean,
 ): Promise<KnownEmail> {
   const { accountId, identity } = record;
-  const placement = await place(trx, record);
-  const threadId = await linkThread(trx, {
+  const known = await knownOwners(trx, record);
+  const { threadId, owners } = await linkThread(trx, {
     accountId,
-    threadId: placement.threadId ?? record.newThreadId,
-    messageIds: record.links.map(({ messageId }) => messageId),
+    threadId: placeInbound(record.links, known).threadId ?? record.newThreadId,
+    email: {
+      id: record.id,
+      messageIds: [identity.messageId],
+      links: record.links.filter(({ rule }) => rule !== 'message_id').map(({ messageId }) => messageId),
+      date: record.date,
+    },
     mayMerge: true,
     exclusive,
   });
+  // Where decisions keep threads apart, not every link leads to the email's thread.
+  const placement = placeInbound(
+    record.links,
+    new Map([...known.keys()].filter((id) => owners.get(id) === threadId).map((id) => [id, threadId])),
+  );
   const from = record.from === null ? { name: '', address: '' } : toView(record.from);
   const counterparty = record.isSentCopy ? counterpartyOf(record) : from.address.toLowerCase();
   const newParticipant = !record.isSentCopy && (await isNewParticipant(trx, threadId, counterparty));
@@ -169,6 +180,7 @@ async function insert(
       state_detail: record.isSentCopy ? SENT_ELSEWHERE : null,
       placement_rule: placement.rule,
       placement_message_id: placement.matchedMessageId,
+      bounced_message_id: record.links.find(({ rule }) => rule === 'bounce')?.messageId ?? null,
       raw_size_bytes: String(record.rawSizeBytes),
       raw: record.raw,
       raw_path: record.rawPath,
@@ -192,17 +204,18 @@ async function insert(
   return { id: record.id, messageId: identity.messageId, threadId, direction, state };
 }
 
-async function place(
+/** The threads of the Message-IDs that are known. */
+async function knownOwners(
   trx: Transaction<Database>,
   { accountId, links }: InboundRecord,
-): Promise<InboundPlacement> {
+): Promise<ReadonlyMap<string, string>> {
   const rows = await trx
     .selectFrom('thread_message_ids')
     .select(['message_id', 'thread_id'])
     .where('account_id', '=', accountId)
     .where('message_id', 'in', [...new Set(links.map(({ messageId }) => messageId))])
     .execute();
-  return placeInbound(links, new Map(rows.map((row) => [row.message_id, row.thread_id])));
+  return new Map(rows.map((row) => [row.message_id, row.thread_id]));
 }
 
 /** The thread has emails, and the address stands in none of them. */

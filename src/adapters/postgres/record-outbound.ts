@@ -11,8 +11,9 @@ import { ServiceError } from '../../core/errors.ts';
 import type { OutboundRecord } from '../../app/ports.ts';
 import type { Database } from './database.ts';
 import { insertEmail, insertEmails } from './insert-emails.ts';
-import { adoptCustomer, linkThread } from './link-thread.ts';
+import { linkThread } from './link-thread.ts';
 import { inLinkingTransaction } from './linking-transaction.ts';
+import { adoptCustomer } from './move-threads.ts';
 import { guard } from './pool.ts';
 
 /** Emails in one statement at most: beyond this a larger batch gains nothing and only makes the first one wait. */
@@ -92,10 +93,16 @@ async function recordLinked(db: Kysely<Database>, record: OutboundRecord): Promi
   await inLinkingTransaction(db, async (trx, exclusive) => {
     const known = await trx.selectFrom('emails').select('id').where('id', '=', record.id).executeTakeFirst();
     if (known !== undefined) return;
-    const threadId = await linkThread(trx, {
+    const { threadId } = await linkThread(trx, {
       accountId: record.accountId,
       threadId: record.threadId,
-      messageIds: [record.messageId, ...record.inReplyTo, ...record.references],
+      email: {
+        id: record.id,
+        messageIds:
+          record.relayMessageId === null ? [record.messageId] : [record.messageId, record.relayMessageId],
+        links: [...record.inReplyTo, ...record.references.toReversed()],
+        date: record.date,
+      },
       mayMerge,
       exclusive,
     });

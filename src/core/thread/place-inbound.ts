@@ -8,9 +8,10 @@ import type { ParsedMessage } from '../mime/parsed-message.ts';
 
 /**
  * How a Message-ID ties an email to a thread. `message_id`: its own, which another email named before, or which a
- * different email has as well. `bounce`: that of the sent email which a report returns.
+ * different email has as well. `bounce`: that of the sent email which a report returns. `subject`: that of an email with
+ * the same subject, for a reply that names none.
  */
-export type LinkRule = 'in_reply_to' | 'references' | 'bounce' | 'message_id';
+export type LinkRule = 'in_reply_to' | 'references' | 'bounce' | 'subject' | 'message_id';
 
 export interface InboundLink {
   readonly rule: LinkRule;
@@ -24,18 +25,46 @@ export interface InboundPlacement {
   readonly matchedMessageId: MessageId | null;
 }
 
-/** All links of a message, the most telling first: what it answers, then its ancestors from the newest on. */
+/** What an email names, as it is stored. */
+export interface NamedIds {
+  readonly inReplyTo: readonly MessageId[];
+  /** Oldest first. */
+  readonly references: readonly MessageId[];
+  /** Of the sent email that it returns; null when it is no report. */
+  readonly bounced: MessageId | null;
+  /** Of the email that it was joined to by its subject; null when it was not. */
+  readonly bySubject: MessageId | null;
+}
+
+/** The links of an email, each Message-ID once, the most telling first: what it answers, then its ancestors from the newest on. */
+export function linksOf({ inReplyTo, references, bounced, bySubject }: NamedIds): readonly InboundLink[] {
+  const links = new Map<MessageId, LinkRule>();
+  const add = (rule: LinkRule, messageId: MessageId) => {
+    if (!links.has(messageId)) links.set(messageId, rule);
+  };
+  for (const id of inReplyTo) add('in_reply_to', id);
+  for (const id of references.toReversed()) add('references', id);
+  if (bounced !== null) add('bounce', bounced);
+  if (bySubject !== null) add('subject', bySubject);
+  return [...links].map(([messageId, rule]) => ({ rule, messageId }));
+}
+
+/**
+ * The Message-ID that a report returns, when it is one: only the surest one, since a report may quote the Message-IDs of
+ * a whole conversation that has nothing to do with it.
+ */
+export function bouncedMessageId(bounce: Bounce | null): MessageId | null {
+  return bounce?.originalMessageIds[0] ?? null;
+}
+
+/** The links of a received message and its own Message-ID, which another email may have or name. */
 export function inboundLinks(
   messageId: MessageId,
   message: Pick<ParsedMessage, 'inReplyTo' | 'references'>,
   bounce: Bounce | null,
 ): readonly InboundLink[] {
-  // Only the surest one: a report may quote the Message-IDs of a whole conversation that has nothing to do with it.
-  const returned = bounce?.originalMessageIds.slice(0, 1) ?? [];
   return [
-    ...message.inReplyTo.map((id) => ({ rule: 'in_reply_to', messageId: id }) as const),
-    ...message.references.toReversed().map((id) => ({ rule: 'references', messageId: id }) as const),
-    ...returned.map((id) => ({ rule: 'bounce', messageId: id }) as const),
+    ...linksOf({ ...message, bounced: bouncedMessageId(bounce), bySubject: null }),
     { rule: 'message_id', messageId },
   ];
 }

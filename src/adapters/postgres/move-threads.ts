@@ -1,0 +1,109 @@
+/** Threads that end, and emails and Message-IDs that change threads. All within a transaction that holds `lockLinks`. */
+import { sql, type Transaction } from 'kysely';
+import type { Move } from '../../core/thread/plan-threads.ts';
+import type { Database } from './database.ts';
+
+export interface EndingThread {
+  readonly id: string;
+  readonly customer_id: string | null;
+  readonly company_id: string | null;
+}
+
+/** All that is in the threads comes into the survivor, and their identifiers lead to it for ever. */
+export async function absorbThreads(
+  trx: Transaction<Database>,
+  survivorId: string,
+  ending: readonly EndingThread[],
+): Promise<void> {
+  const ids = ending.map((thread) => thread.id);
+  if (ids.length === 0) return;
+  for (const table of ['thread_message_ids', 'emails', 'thread_aliases'] as const) {
+    await trx.updateTable(table).set({ thread_id: survivorId }).where('thread_id', 'in', ids).execute();
+  }
+  await trx.deleteFrom('email_threads').where('id', 'in', ids).execute();
+  await trx
+    .insertInto('thread_aliases')
+    .values(ids.map((id) => ({ id, thread_id: survivorId })))
+    .execute();
+  for (const thread of ending) await adoptCustomer(trx, survivorId, thread.customer_id, thread.company_id);
+}
+
+/** A new thread, with the customer of the one its emails come from. */
+export async function makeThread(
+  trx: Transaction<Database>,
+  accountId: string,
+  id: string,
+  from: string | null,
+): Promise<void> {
+  await sql`
+    insert into email_threads (id, account_id, customer_id, company_id)
+    select ${id}, ${accountId}, t.customer_id, t.company_id
+    from (select 1) one left join email_threads t on t.id = ${from}`.execute(trx);
+}
+
+export async function moveEmails(trx: Transaction<Database>, moves: readonly Move[]): Promise<void> {
+  if (moves.length === 0) return;
+  const { ids, threads } = columnsOf(moves);
+  await sql`
+    update emails e set thread_id = m.thread_id
+    from unnest(${ids}::uuid[], ${threads}::uuid[]) as m (id, thread_id)
+    where e.id = m.id`.execute(trx);
+}
+
+/** Those that were in no thread get one, unless another email claims them at this moment. */
+export async function moveMessageIds(
+  trx: Transaction<Database>,
+  accountId: string,
+  moves: readonly Move[],
+): Promise<void> {
+  const moved = columnsOf(moves.filter(({ from }) => from !== null));
+  if (moved.ids.length > 0) {
+    await sql`
+      update thread_message_ids m set thread_id = n.thread_id
+      from unnest(${moved.ids}::text[], ${moved.threads}::uuid[]) as n (message_id, thread_id)
+      where m.account_id = ${accountId} and m.message_id = n.message_id`.execute(trx);
+  }
+  const added = columnsOf(moves.filter(({ from }) => from === null));
+  if (added.ids.length > 0) {
+    await sql`
+      insert into thread_message_ids (account_id, message_id, thread_id)
+      select ${accountId}, n.message_id, n.thread_id
+      from unnest(${added.ids}::text[], ${added.threads}::uuid[]) as n (message_id, thread_id)
+      on conflict (account_id, message_id) do nothing`.execute(trx);
+  }
+}
+
+/** Sorted, so that two transactions never wait for each other in a circle. */
+function columnsOf(moves: readonly Move[]): { readonly ids: string[]; readonly threads: string[] } {
+  const sorted = moves.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return { ids: sorted.map(({ id }) => id), threads: sorted.map(({ to }) => to) };
+}
+
+/** A thread without a customer or company takes the given one, and so do its emails that have none. */
+export async function adoptCustomer(
+  trx: Transaction<Database>,
+  threadId: string,
+  customerId: string | null,
+  companyId: string | null,
+): Promise<void> {
+  if (customerId === null && companyId === null) return;
+  const changed = await trx
+    .updateTable('email_threads')
+    .set({
+      customer_id: sql`coalesce(customer_id, ${customerId})`,
+      company_id: sql`coalesce(company_id, ${companyId})`,
+    })
+    .where('id', '=', threadId)
+    .returning(['customer_id', 'company_id'])
+    .executeTakeFirst();
+  if (changed === undefined) return;
+  await trx
+    .updateTable('emails')
+    .set({
+      customer_id: sql`coalesce(customer_id, ${changed.customer_id})`,
+      company_id: sql`coalesce(company_id, ${changed.company_id})`,
+    })
+    .where('thread_id', '=', threadId)
+    .where((where) => where.or([where('customer_id', 'is', null), where('company_id', 'is', null)]))
+    .execute();
+}

@@ -1,0 +1,166 @@
+/**
+ * Makes threads what their links and the decisions about them say: reads whole threads, groups them anew and moves what
+ * is in the wrong one. Used where decisions keep threads apart, and by rethreading.
+ */
+import { randomUUID } from 'node:crypto';
+import { sql, type Transaction } from 'kysely';
+import { groupByLinks, type Groups } from '../../core/thread/link-graph.ts';
+import { planThreads, type ThreadPlan } from '../../core/thread/plan-threads.ts';
+import type { Database } from './database.ts';
+import { absorbThreads, makeThread, moveEmails, moveMessageIds, type EndingThread } from './move-threads.ts';
+import { readThreadGraph, type Newcomer, type ThreadGraph } from './thread-graph.ts';
+
+/** An email that is about to be recorded, and the thread it gets when it joins none. */
+export interface Arrival {
+  readonly email: Newcomer;
+  readonly newThreadId: string;
+}
+
+export interface SettledArrival {
+  readonly threadId: string;
+  /** Its Message-IDs that are in other threads. */
+  readonly elsewhere: ReadonlyMap<string, string>;
+}
+
+interface ThreadRow extends EndingThread {
+  readonly created_at: Date;
+  readonly cluster_id: string | null;
+}
+
+/** What the links say about some threads. */
+export interface Settlement {
+  readonly threads: readonly ThreadRow[];
+  readonly graph: ThreadGraph;
+  /** Of the emails of the graph, then of the one that comes in. */
+  readonly groups: Groups;
+  readonly plan: ThreadPlan;
+}
+
+/** Settles the threads, and those that decisions keep apart from them, together with an email that comes in. */
+export async function settleThreads(
+  trx: Transaction<Database>,
+  accountId: string,
+  threadIds: readonly string[],
+  arrival: Arrival,
+): Promise<SettledArrival> {
+  const settlement = await weighThreads(trx, accountId, threadIds, { lock: true, arrival });
+  await carryOut(trx, accountId, settlement);
+  const { graph, groups, plan } = settlement;
+  const threadId = plan.threadOf.get(groups.emails.at(-1) ?? -1) ?? arrival.newThreadId;
+  const places = new Map(plan.messageIds.map(({ id, to }) => [id, to]));
+  const elsewhere = new Map<string, string>();
+  for (const id of [...arrival.email.messageIds, ...arrival.email.links]) {
+    const owner = places.get(id) ?? graph.owners.get(id) ?? threadId;
+    if (owner !== threadId) elsewhere.set(id, owner);
+  }
+  return { threadId, elsewhere };
+}
+
+export interface WeighOptions {
+  /** True to change something afterwards. */
+  readonly lock: boolean;
+  readonly arrival?: Arrival;
+}
+
+/** Reads the threads and those that decisions keep apart from them, and says what they should be; changes nothing. */
+export async function weighThreads(
+  trx: Transaction<Database>,
+  accountId: string,
+  threadIds: readonly string[],
+  { lock, arrival }: WeighOptions,
+): Promise<Settlement> {
+  const threads = await readCluster(trx, threadIds, lock);
+  const ids = threads.map(({ id }) => id);
+  const graph = await readThreadGraph(trx, accountId, ids);
+  const groups = groupByLinks(arrival === undefined ? graph : withArrival(graph, arrival.email));
+  const placedEmails = [
+    ...graph.emails,
+    ...(arrival === undefined ? [] : [{ ...arrival.email, threadId: null }]),
+  ];
+  const plan = planThreads(
+    threads.map((thread) => ({ id: thread.id, createdAt: thread.created_at })),
+    placedEmails.map(({ id, threadId }, index) => ({ id, threadId, group: groups.emails[index] ?? -1 })),
+    [...groups.messageIds].map(([id, group]) => ({ id, threadId: graph.owners.get(id) ?? null, group })),
+    ({ id }) =>
+      arrival !== undefined && id === arrival.email.id && !ids.includes(arrival.newThreadId)
+        ? arrival.newThreadId
+        : randomUUID(),
+  );
+  return { threads, graph, groups, plan };
+}
+
+function withArrival(graph: ThreadGraph, email: Newcomer): ThreadGraph {
+  const messageIds = new Map(graph.messageIds);
+  for (const id of [...email.messageIds, ...email.links]) if (!messageIds.has(id)) messageIds.set(id, null);
+  const newcomer = {
+    ...email,
+    anchorId: null,
+    label: null,
+    threadId: '',
+    rule: 'new',
+    namedLinks: [],
+  } as const;
+  return { ...graph, messageIds, emails: [...graph.emails, newcomer] };
+}
+
+async function readCluster(
+  trx: Transaction<Database>,
+  threadIds: readonly string[],
+  lock: boolean,
+): Promise<readonly ThreadRow[]> {
+  const ids = [...threadIds];
+  const { rows } = await sql<ThreadRow>`
+    select id, created_at, customer_id, company_id, cluster_id
+    from email_threads
+    where id = any(${ids}::uuid[])
+      or cluster_id in (select cluster_id from email_threads where id = any(${ids}::uuid[]))
+    order by id
+    ${lock ? sql`for update` : sql``}`.execute(trx);
+  return rows;
+}
+
+/** Makes the threads what the settlement says. They must be locked since it was made. */
+export async function carryOut(
+  trx: Transaction<Database>,
+  accountId: string,
+  { threads, graph, plan }: Settlement,
+): Promise<void> {
+  for (const { id, from } of plan.made) await makeThread(trx, accountId, id, from);
+  await moveEmails(
+    trx,
+    plan.emails.filter(({ from }) => from !== null),
+  );
+  await moveMessageIds(trx, accountId, plan.messageIds);
+  const byId = new Map(threads.map((thread) => [thread.id, thread]));
+  for (const survivor of new Set(plan.merged.map(({ into }) => into))) {
+    const ending = plan.merged
+      .filter(({ into }) => into === survivor)
+      .flatMap(({ id }) => byId.get(id) ?? []);
+    await absorbThreads(trx, survivor, ending);
+  }
+  if (graph.separations.length > 0) await formCluster(trx, [...plan.threadOf.values()], threads);
+}
+
+/** From now on mail that leads to several of the threads is weighed with all of them. */
+async function formCluster(
+  trx: Transaction<Database>,
+  threadIds: readonly string[],
+  known: readonly ThreadRow[],
+): Promise<void> {
+  const ids = [...threadIds, ...known.map(({ id }) => id)];
+  const cluster = known.find((thread) => thread.cluster_id !== null)?.cluster_id ?? randomUUID();
+  await joinCluster(trx, ids, cluster);
+}
+
+export async function joinCluster(
+  trx: Transaction<Database>,
+  threadIds: readonly string[],
+  cluster: string,
+): Promise<void> {
+  await trx
+    .updateTable('email_threads')
+    .set({ cluster_id: cluster })
+    .where('id', 'in', [...threadIds])
+    .where('cluster_id', 'is distinct from', cluster)
+    .execute();
+}

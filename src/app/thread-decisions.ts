@@ -1,0 +1,55 @@
+/** What operators decide about threads: split one, merge two, move emails from one into another. */
+
+/** UUIDs are lower-case. */
+export interface SplitRequest {
+  readonly threadId: string;
+  /** The emails that leave; at least one, at most MAX_DECISION_EMAILS. */
+  readonly emailIds: readonly string[];
+  readonly reason: string | null;
+}
+
+export interface MoveRequest {
+  /** Where the emails go. */
+  readonly threadId: string;
+  readonly emailIds: readonly string[];
+  readonly reason: string | null;
+}
+
+export interface MergeRequest {
+  /** The thread that stays. */
+  readonly threadId: string;
+  /** The one that comes into it, of the same account. */
+  readonly otherThreadId: string;
+  readonly reason: string | null;
+}
+
+export interface DecisionResult {
+  /** Where the emails are now: the new thread of a split, else the thread of the request. */
+  readonly threadId: string;
+  /** False for a repeat: everything was there already. */
+  readonly changed: boolean;
+  /** The decision that put it there; null when none was needed. */
+  readonly decision: { readonly id: string; readonly decidedAt: Date } | null;
+}
+
+/** Identifiers for what a decision makes. */
+export interface DecisionIds {
+  readonly decisionId: string;
+  readonly newThreadId: string;
+}
+
+/**
+ * The decisions as they are stored. Each is one transaction, one after the other with all merging of the account; a
+ * repeat changes nothing. Throws `thread_not_found`, `email_not_found`, `different_accounts`, `database_unavailable`.
+ */
+export interface ThreadDecisions {
+  /** Also throws `email_not_in_thread`, `thread_would_be_empty`. */
+  split(request: SplitRequest, ids: DecisionIds): Promise<DecisionResult>;
+  merge(request: MergeRequest, ids: DecisionIds): Promise<DecisionResult>;
+  move(request: MoveRequest, ids: DecisionIds): Promise<DecisionResult>;
+}
+
+/** Emails that one decision may name. Their rows are locked and rewritten in one transaction. */
+export const MAX_DECISION_EMAILS = 1000;
+/** Characters of a reason. */
+export const MAX_REASON_CHARS = 1000;

@@ -1,0 +1,66 @@
+/**
+ * What a decision of an operator about threads fixes. It freezes the threads it concerns as they are to be from now on:
+ * every Message-ID and email in them gets a label, one for each thread. What comes later follows its links
+ * (link-graph.ts).
+ */
+
+export interface DecidedEmail {
+  readonly id: string;
+  readonly threadId: string;
+  readonly messageIds: readonly string[];
+  readonly links: readonly string[];
+}
+
+/**
+ * Where the Message-IDs go when emails leave their threads for `target`: one goes along when all emails leave that bear
+ * it; one that no email bears, when all leave that name it. So replies go where the email is that they answer.
+ */
+export function moveMessageIdsAlong(
+  emails: readonly DecidedEmail[],
+  owners: ReadonlyMap<string, string | null>,
+  leaving: ReadonlySet<string>,
+  target: string,
+): ReadonlyMap<string, string> {
+  const staying = { bearing: new Set<string>(), naming: new Set<string>() };
+  const going = { bearing: new Set<string>(), naming: new Set<string>() };
+  for (const email of emails) {
+    const side = leaving.has(email.id) ? going : staying;
+    const inThread = (id: string) => owners.get(id) === email.threadId;
+    for (const id of email.messageIds.filter(inThread)) side.bearing.add(id);
+    for (const id of email.links.filter(inThread)) side.naming.add(id);
+  }
+  const places = new Map<string, string>();
+  for (const [id, owner] of owners) {
+    if (owner === null) continue;
+    const isBorne = staying.bearing.has(id) || going.bearing.has(id);
+    const goes = isBorne ? !staying.bearing.has(id) : going.naming.has(id) && !staying.naming.has(id);
+    places.set(id, goes ? target : owner);
+  }
+  return places;
+}
+
+/** Two labels that never come together, or two threads. */
+export type Pair = readonly [string, string];
+
+/**
+ * The separations after a decision. `before`: the separations of the old labels, each end a thread of the decision, or
+ * another label. `heirs`: from whom each thread of the decision takes its separations from what is outside; old
+ * ones within are kept unless both ends came together. `apart`: the new ones.
+ */
+export function separationsAfter(
+  before: readonly Pair[],
+  heirs: ReadonlyMap<string, readonly string[]>,
+  apart: readonly Pair[],
+): readonly Pair[] {
+  const pairs = new Map<string, Pair>();
+  const add = (a: string, b: string): void => {
+    if (a === b) return;
+    const pair: Pair = a < b ? [a, b] : [b, a];
+    pairs.set(pair.join(), pair);
+  };
+  for (const [a, b] of before) {
+    for (const one of heirs.get(a) ?? [a]) for (const other of heirs.get(b) ?? [b]) add(one, other);
+  }
+  for (const [a, b] of apart) add(a, b);
+  return [...pairs.values()];
+}
