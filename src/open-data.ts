@@ -10,6 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { DataDirError, lockDataDir, type DataDirLock } from './adapters/data-dir/data-dir-lock.ts';
 import { createSpool } from './adapters/journal/spool.ts';
 import { createInboundStore } from './adapters/postgres/record-inbound.ts';
+import { createReportStore } from './adapters/postgres/delivery-reports.ts';
 import { createSendOperations } from './adapters/postgres/send-operations.ts';
 import type { Application } from './app/application.ts';
 import { createOperations } from './app/operate-sends.ts';
@@ -159,6 +160,9 @@ function wire(config: Config, logger: Logger, parts: Parts): Omit<OpenData, 'clo
   const receivePorts = {
     ...parts,
     store: createInboundStore(parts.db),
+    reports: createReportStore(parts.pool),
+    // The service refreshes its copy of the suppression list by itself.
+    onApplied: () => Promise.resolve(),
     accounts,
     defaultAccountId,
     openFile: (file: string, range?: ByteRange) => createReadStream(file, range),

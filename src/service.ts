@@ -1,6 +1,7 @@
 /**
  * The composition root: picks the concrete parts for a configuration, wires them, and takes them down again in order.
  */
+import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { lockDataDir } from './adapters/data-dir/data-dir-lock.ts';
@@ -15,6 +16,8 @@ import { createThreadDecisions } from './adapters/postgres/thread-decisions.ts';
 import { createSendOperations } from './adapters/postgres/send-operations.ts';
 import { createThreadList } from './adapters/postgres/thread-list.ts';
 import { createSendQueue } from './adapters/postgres/send-queue.ts';
+import { createReportStore } from './adapters/postgres/delivery-reports.ts';
+import { createSuppressionStore } from './adapters/postgres/suppressions.ts';
 import type { Application } from './app/application.ts';
 import { checkReadiness } from './app/check-readiness.ts';
 import { createDecisions } from './app/decide-threads.ts';
@@ -29,6 +32,7 @@ import { receiveMessage } from './app/receive-message.ts';
 import { sendMessage } from './app/send-message.ts';
 import { sendOnce, type SendOncePorts } from './app/send-once.ts';
 import { createKeySettlement } from './app/settle-keys.ts';
+import { createSuppressionList, createSuppressionOperations } from './app/suppressions.ts';
 import type { Config } from './config.ts';
 import type { RateLimit } from './core/delivery/rate-window.ts';
 import { createTransports, type Transports } from './create-transports.ts';
@@ -38,7 +42,9 @@ import { openStorage } from './open-storage.ts';
 import { startJournalReplayer } from './worker/journal-replayer.ts';
 import { startKeyCleaner } from './worker/key-cleaner.ts';
 import { startKeySettler } from './worker/key-settler.ts';
+import { startReportMatcher } from './worker/report-matcher.ts';
 import { startSendQueue } from './worker/send-queue.ts';
+import { startSuppressionRefresher } from './worker/suppression-refresher.ts';
 
 export interface Service {
   /** Where HTTP listens, such as `http://127.0.0.1:3000`. */
@@ -112,11 +118,22 @@ async function startParts(
   );
   teardown.push(() => sendQueue.stop());
   const wakeQueue = () => sendQueue.wake();
+  const suppressionStore = createSuppressionStore(pool);
+  const suppressions = createSuppressionList({
+    store: suppressionStore,
+    seed: randomBytes(4).readUInt32LE(),
+    logger,
+  });
+  // No send is taken before the list is known.
+  await suppressions.refresh();
+  const refresher = startSuppressionRefresher(suppressions, logger);
+  teardown.push(() => refresher.stop());
   const sendPorts = {
     queue,
     retry,
     wakeQueue,
     rateOf: createRateOf(config),
+    suppressions,
     store,
     blobs,
     journal,
@@ -144,12 +161,22 @@ async function startParts(
     clock,
     wakeQueue,
   });
-  const receivePorts = { ...sendPorts, store: createInboundStore(db), settleUnknown };
+  const reportPorts = {
+    reports: createReportStore(pool),
+    settleUnknown,
+    // What fails is logged by the refresher, which goes on trying.
+    onApplied: () => suppressions.refresh().catch(() => undefined),
+    logger,
+  };
+  const matcher = startReportMatcher(reportPorts);
+  teardown.push(() => matcher.stop());
+  const receivePorts = { ...sendPorts, ...reportPorts, store: createInboundStore(db) };
   const application: Application = {
     ...createReads(store, blobs),
     ...createThreadReads(createThreadList(pool)),
     ...createDecisions(createThreadDecisions(db), sendPorts.ids),
     ...operations,
+    ...createSuppressionOperations(suppressionStore, suppressions),
     receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
     sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),

@@ -15,6 +15,7 @@ import type { ThreadFilter, ThreadListing, ThreadMark } from './thread-list-port
 import type { DecisionResult, MergeRequest, MoveRequest, SplitRequest } from './thread-decisions.ts';
 import type { Priority } from '../core/delivery/priority.ts';
 import type { EmailState } from '../core/delivery/states.ts';
+import type { Suppression, SuppressionReason } from '../core/delivery/suppression.ts';
 import type { MessageId } from '../core/message/message-id.ts';
 
 /** One attachment of a send. */
@@ -147,11 +148,27 @@ export interface EmailsPage {
   readonly nextCursor: string | null;
 }
 
+export interface SuppressionsRequest {
+  /** As a caller writes it. */
+  readonly address: string | null;
+  readonly reason: SuppressionReason | null;
+  /** 1 to 200. */
+  readonly limit: number;
+  /** `nextCursor` of the page before; null for the first page. */
+  readonly cursor: string | null;
+}
+
 export interface ThreadsRequest extends ThreadFilter {
   /** 1 to 200. */
   readonly limit: number;
   /** `nextCursor` of the page before; null for the first page. */
   readonly cursor: string | null;
+}
+
+export interface SuppressionsPage {
+  readonly suppressions: readonly Suppression[];
+  /** null on the last page. */
+  readonly nextCursor: string | null;
 }
 
 export interface ThreadsPage {
@@ -180,7 +197,7 @@ export interface ReadinessCheck {
 export interface Application {
   /**
    * Sends one email and records it. Takes over `folder`, which holds the large attachments: it is removed when
-   * nothing needs it any more. Throws ServiceError; nothing was sent unless the code is `send_unknown`.
+   * nothing needs it any more. Throws ServiceError, `recipient_suppressed` among them; nothing was sent unless the code is `send_unknown`.
    */
   sendMessage(request: SendRequest, folder: SpoolFolder): Promise<SendResult>;
   /**
@@ -212,6 +229,16 @@ export interface Application {
   retrySend(id: string): Promise<EmailState>;
   /** Says what became of an unknown send. Throws `email_not_found`, `not_unknown`. */
   resolveSend(id: string, outcome: 'sent' | 'failed'): Promise<EmailState>;
+  /** Addresses that nothing is sent to, the newest change first. Throws `invalid_address`, `invalid_cursor`. */
+  listSuppressions(request: SuppressionsRequest): Promise<SuppressionsPage>;
+  /** Throws `invalid_address`, `suppression_not_found`. */
+  readSuppression(address: string): Promise<Suppression>;
+  /** By hand; `note` is the operator's. Throws `invalid_address`. */
+  suppress(address: string, note: string | null): Promise<Suppression>;
+  /**
+   * Sends to the address again, until something new comes back. Throws `invalid_address`, `suppression_not_found`.
+   */
+  liftSuppression(address: string): Promise<{ readonly address: string; readonly liftedAt: Date }>;
   /** Throws `email_not_found`. */
   readEmail(id: string): Promise<EmailDetail>;
   /** Gives emails of a thread a new one. Throws what `ThreadDecisions.split` throws. */

@@ -37,9 +37,13 @@ export async function handOverClaim(
 ): Promise<HandOverResult> {
   const folder = ports.spool.create();
   try {
-    const raw = await openRaw(ports, claim, (source) => folder.write(source));
     const attempt = { emailId: claim.emailId, attempt: claim.attempt, envelope: claim.envelope };
     const startedAt = ports.clock();
+    if (claim.envelope.rcptTo.length === 0) {
+      const result = withSuppressed(claim, toRefused(claim, NOBODY_LEFT));
+      return await store(ports, { ...attempt, startedAt, endedAt: startedAt, result });
+    }
+    const raw = await openRaw(ports, claim, (source) => folder.write(source));
     let result: TransportResult;
     if (raw.kind === 'missing') {
       result = toRefused(claim, raw);
@@ -51,6 +55,7 @@ export async function handOverClaim(
       }
       result = await ports.transportOf(claim.accountId).send(claim.envelope, raw);
     }
+    result = withSuppressed(claim, result);
     return await store(ports, { ...attempt, startedAt, endedAt: ports.clock(), result });
   } finally {
     await folder.remove();
@@ -103,6 +108,24 @@ async function openRaw(
     const detail = error instanceof ServiceError ? error.code : 'it could not be read';
     return { kind: 'missing', detail: `the message is not at hand: ${detail}`, temporary: true };
   }
+}
+
+const NOBODY_LEFT: MissingRaw = { kind: 'missing', detail: 'no recipient is left', temporary: false };
+
+/** Who is on the suppression list was not sent to, and will not be. */
+function withSuppressed({ suppressed }: Claim, result: TransportResult): TransportResult {
+  if (suppressed.length === 0) return result;
+  const refused = suppressed.map((address): RecipientOutcome => ({
+    address,
+    state: 'rejected',
+    reply: null,
+  }));
+  const count = suppressed.length === 1 ? '1 recipient is' : `${suppressed.length} recipients are`;
+  return {
+    ...result,
+    recipients: [...result.recipients, ...refused],
+    detail: `${count} on the suppression list; ${result.detail}`,
+  };
 }
 
 function toRefused({ envelope }: Claim, { detail, temporary }: MissingRaw): TransportResult {

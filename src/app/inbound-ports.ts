@@ -7,6 +7,7 @@ import type { MessageId } from '../core/message/message-id.ts';
 import type { ParseDefect } from '../core/mime/parsed-message.ts';
 import type { InboundLink } from '../core/thread/place-inbound.ts';
 import type { RecordedRaw, StoredAttachment } from './ports.ts';
+import type { RecordedReport } from './report-ports.ts';
 
 /** Everything the database gets of one received email or Sent copy, in one piece. Texts hold no NUL and are well-formed. */
 export interface InboundRecord extends RecordedRaw {
@@ -38,6 +39,8 @@ export interface InboundRecord extends RecordedRaw {
   readonly date: Date;
   readonly defects: readonly ParseDefect[];
   readonly automatic: AutomaticMail | null;
+  /** What it says about a sent email; null when it is no such report. */
+  readonly report: RecordedReport | null;
   readonly attachments: readonly StoredAttachment[];
 }
 
@@ -68,6 +71,4 @@ export interface InboundStore {
   recordInbound(record: InboundRecord): Promise<InboundResult>;
   /** Makes a received email the one that was sent from the account; does nothing when it is outbound already. */
   turnIntoSent(id: string, copy: SentCopy): Promise<void>;
-  /** Sent emails of the account that bear one of the Message-IDs and whose outcome is unknown; the ids of at most 10. */
-  findUnknownSends(accountId: string, messageIds: readonly MessageId[]): Promise<readonly string[]>;
 }

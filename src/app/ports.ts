@@ -7,6 +7,8 @@ import type { MessageId } from '../core/message/message-id.ts';
 import type { PlacementFacts, PlacementQuery } from '../core/thread/place-outbound.ts';
 import type { QueuedSend, QueuePlace } from '../core/delivery/priority.ts';
 import type { AutomaticMail } from '../core/delivery/automatic.ts';
+import type { Bounce } from '../core/delivery/bounce.ts';
+import type { DeliveryReport } from '../core/delivery/delivery-report.ts';
 import type { EmailState, RecipientOutcome, RecordedAttempt, Reply } from '../core/delivery/states.ts';
 import type { LinkRule } from '../core/thread/place-inbound.ts';
 
@@ -225,10 +227,12 @@ export interface EmailDetail extends EmailSummary {
   readonly relayMessageId: MessageId | null;
   readonly state: EmailState;
   readonly stateDetail: string | null;
-  readonly deliveries: readonly RecipientOutcome[];
+  readonly deliveries: readonly DeliveryView[];
   readonly placement: Placement;
   readonly rawSizeBytes: number;
   readonly createdAt: Date;
+  /** What a received email reports about sent ones; null when it is no report. */
+  readonly bounce: BounceView | null;
   /** The new text, without quotes, of an email that came in or was sent by another program; null for other ones. */
   readonly replyText: string | null;
   /** null for a sent email, and where From says it. */
@@ -246,6 +250,16 @@ export interface EmailDetail extends EmailSummary {
   readonly nextAttemptAt: Date | null;
   /** After this it is not tried again; null when it is not in the queue. */
   readonly giveUpAt: Date | null;
+}
+
+export interface DeliveryView extends RecipientOutcome {
+  /** The most telling of the reports that came back about it; null when none came. */
+  readonly report: DeliveryReport | null;
+}
+
+export interface BounceView extends Pick<Bounce, 'kind' | 'format' | 'recipients'> {
+  /** The sent email that it is about; null while that is not found, or had none of the recipients. */
+  readonly emailId: string | null;
 }
 
 export interface CustomerEmailsQuery {

@@ -16,8 +16,10 @@ export interface ClaimRef {
 /** A send that this process, and no other, is to hand over. */
 export interface Claim extends ClaimRef {
   readonly accountId: string;
-  /** Holds the recipients that are still open. */
+  /** Holds the recipients that are still open; may be none. */
   readonly envelope: Envelope;
+  /** Open recipients that are on the suppression list now, and so not in the envelope. */
+  readonly suppressed: readonly string[];
   /** Where the raw message is: exactly one of `raw` and `rawPath` is set. */
   readonly raw: Buffer | null;
   readonly rawPath: string | null;

@@ -9,6 +9,7 @@ import { ServiceError } from '../core/errors.ts';
 import { identityKey, identityOf, type MessageIdentity } from '../core/message/identity.ts';
 import { inboundLinks } from '../core/thread/place-inbound.ts';
 import type { ReceiveRequest, ReceiveResult } from './application.ts';
+import { applyReport, type ApplyReportsPorts } from './apply-reports.ts';
 import type { InboundRecord, InboundStore, KnownEmail } from './inbound-ports.ts';
 import { RAW_INLINE_MAX_BYTES } from './limits.ts';
 import type {
@@ -18,7 +19,6 @@ import type {
   Clock,
   IdSource,
   Journal,
-  Logger,
   RecordedRaw,
   SpoolFolder,
 } from './ports.ts';
@@ -27,7 +27,7 @@ import { readReceived, type ReceivedMessage } from './read-received.ts';
 import { readReceivedAttachments } from './receive-attachments.ts';
 import { rawStoragePath } from './store-send.ts';
 
-export interface ReceiveMessagePorts {
+export interface ReceiveMessagePorts extends ApplyReportsPorts {
   readonly store: InboundStore;
   readonly blobs: BlobStore;
   /** null when another process has it. */
@@ -35,11 +35,8 @@ export interface ReceiveMessagePorts {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly defaultAccountId: string;
   readonly openFile: (path: string, range?: ByteRange) => AsyncIterable<Buffer>;
-  /** The sent email certainly went out; does nothing when its outcome is not unknown. */
-  readonly settleUnknown: (emailId: string, evidence: string) => Promise<void>;
   readonly clock: Clock;
   readonly ids: IdSource;
-  readonly logger: Logger;
 }
 
 /** How long a send may be under way, in ms: mail servers may take 10 minutes for their answer (RFC 5321 §4.5.3.2.6). */
@@ -114,7 +111,7 @@ async function receive(
     }
     return await answerKnown(ports, result);
   }
-  if (!isSentCopy) await settleByBounce(ports, accountId, received, id);
+  if (!isSentCopy && received.bounce !== null) await applyNewReport(ports, id);
   return { kind: 'received', id, messageId: result.messageId, threadId: result.threadId };
 }
 
@@ -146,21 +143,12 @@ async function answerKnown(ports: ReceiveMessagePorts, known: KnownEmail): Promi
   return { kind: 'duplicate', id: known.id, messageId: known.messageId, threadId: known.threadId };
 }
 
-/** Nobody can report on an email whose Message-ID can't be guessed unless it went out. */
-async function settleByBounce(
-  ports: ReceiveMessagePorts,
-  accountId: string,
-  { bounce }: ReceivedMessage,
-  id: string,
-): Promise<void> {
-  if (bounce === null || bounce.originalMessageIds.length === 0) return;
+async function applyNewReport(ports: ReceiveMessagePorts, id: string): Promise<void> {
   try {
-    for (const sent of await ports.store.findUnknownSends(accountId, bounce.originalMessageIds.slice(0, 1))) {
-      await ports.settleUnknown(sent, `a delivery report came back: ${id}`);
-    }
+    await applyReport(ports, id);
   } catch (err) {
-    // The report is recorded: its sender must not be told otherwise. The outcome stays unknown.
-    ports.logger.warn({ err, emailId: id }, 'what a delivery report tells could not be recorded');
+    // The report is recorded, and applied later: its sender must not be told otherwise.
+    ports.logger.warn({ err, emailId: id }, 'a delivery report could not be applied yet');
   }
 }
 
@@ -180,7 +168,8 @@ type ReadFields =
   | 'replyText'
   | 'date'
   | 'defects'
-  | 'automatic';
+  | 'automatic'
+  | 'report';
 
 function toRecord(
   { message, replyText, automatic, bounce }: ReceivedMessage,
@@ -204,6 +193,7 @@ function toRecord(
     date: message.date ?? receivedAt,
     defects: message.defects,
     automatic,
+    report: bounce === null ? null : { ...bounce, reportedAt: message.date ?? receivedAt },
   };
 }
 

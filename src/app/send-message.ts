@@ -34,6 +34,7 @@ import type { PendingSends } from './pending-sends.ts';
 import { enqueueSend, readQueuePlace, readSendAt } from './enqueue-send.ts';
 import { useRoomOf, type RateLimitPorts } from './limit-rate.ts';
 import { storeSend, type StoreSendPorts } from './store-send.ts';
+import type { SuppressionList } from './suppressions.ts';
 
 export interface SendMessagePorts extends StoreSendPorts, RateLimitPorts {
   readonly accounts: ReadonlyMap<string, Account>;
@@ -49,6 +50,7 @@ export interface SendMessagePorts extends StoreSendPorts, RateLimitPorts {
   readonly maxRecipients: number;
   /** Tells the queue that something may be due. */
   readonly wakeQueue: () => void;
+  readonly suppressions: Pick<SuppressionList, 'refuseSuppressed'>;
 }
 
 /** Bytes of the unguessable part of a Message-ID: nobody can slip into a thread by guessing one. */
@@ -133,6 +135,13 @@ async function prepareSend(
   id: string,
 ): Promise<JournalEntry> {
   const recipients = readRecipients(request, ports.maxRecipients);
+  const refused = ports.suppressions.refuseSuppressed([
+    ...recipients.to,
+    ...recipients.cc,
+    ...recipients.bcc,
+  ]);
+  // Awaited only for who seems to be on the list: any other send waits for nothing.
+  if (refused !== null) await refused;
   if (request.subject.length > MAX_SUBJECT_CHARS) {
     const detail = `subject darf höchstens ${MAX_SUBJECT_CHARS} Zeichen haben.`;
     throw new ServiceError('invalid_request', { values: { detail } });

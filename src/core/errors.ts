@@ -51,6 +51,7 @@ export const ERRORS = {
   thread_not_found: permanent(404, 'Der Thread wurde nicht gefunden.'),
   email_not_found: permanent(404, 'Die E-Mail wurde nicht gefunden.'),
   attachment_not_found: permanent(404, 'Der Anhang wurde nicht gefunden.'),
+  suppression_not_found: permanent(404, 'Die Adresse ist nicht gesperrt.'),
   method_not_allowed: permanent(405, 'Diese Methode ist hier nicht erlaubt.'),
   request_timeout: temporary(408, 'Die Anfrage kam nicht rechtzeitig vollständig an.'),
   idempotency_key_reused: permanent(
@@ -84,6 +85,10 @@ export const ERRORS = {
   unsupported_content_encoding: permanent(
     415,
     'Komprimierte Anfragen (Content-Encoding) werden nicht unterstützt.',
+  ),
+  recipient_suppressed: permanent(
+    422,
+    'An {value} wird nichts gesendet: Die Adresse ist seit {since} gesperrt ({detail}). Die Sperre muss erst aufgehoben werden.',
   ),
   range_not_satisfiable: permanent(416, 'Der angeforderte Bereich liegt außerhalb der Datei.'),
   headers_too_large: permanent(431, 'Die Kopfzeilen der Anfrage sind zu groß.'),

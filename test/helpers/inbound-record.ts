@@ -43,6 +43,7 @@ export function inboundRecord(
     date,
     defects: [],
     automatic: null,
+    report: null,
     attachments: [],
     rawSizeBytes: raw.length,
     raw,

@@ -137,6 +137,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
     ids: { uuid: () => uuidv7(), randomBytes },
     openFile: (path: string) => createReadStream(path),
     maxRecipients: 100,
+    suppressions: { refuseSuppressed: () => null },
   };
   const start = () => {
     loop ??= startSendQueue(

@@ -9,6 +9,7 @@ import type { EmailDetail, EmailSummary, SpoolFolder, StoredAttachment } from '.
 import type { ThreadListing } from '../../src/app/thread-list-ports.ts';
 import type { EmailListing } from '../../src/app/queue-ports.ts';
 import type { DecisionResult } from '../../src/app/thread-decisions.ts';
+import type { Suppression } from '../../src/core/delivery/suppression.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
 
 export const IDS = {
@@ -81,8 +82,15 @@ export const sampleDetail: EmailDetail = {
       address: 'bob@example.org',
       state: 'accepted',
       reply: { code: 250, enhancedStatus: '2.0.0', text: 'Ok' },
+      report: {
+        outcome: 'bounced_hard',
+        status: '5.1.1',
+        diagnostic: '550 5.1.1 No such user',
+        reportedAt: new Date('2026-01-31T12:01:00.000Z'),
+        reportId: IDS.thread,
+      },
     },
-    { address: 'c@example.org', state: 'unknown', reply: null },
+    { address: 'c@example.org', state: 'unknown', reply: null, report: null },
   ],
   placement: { rule: 'in_reply_to', matchedMessageId: 'one@example.org' as MessageId },
   rawSizeBytes: 1234,
@@ -91,6 +99,7 @@ export const sampleDetail: EmailDetail = {
   replyTo: [],
   defects: [],
   automatic: null,
+  bounce: null,
   newParticipant: false,
   createdAt: new Date('2026-01-31T12:00:01.000Z'),
   attempts: [
@@ -120,6 +129,17 @@ const sampleDecision: DecisionResult = {
   threadId: IDS.thread,
   changed: true,
   decision: { id: IDS.attachment, decidedAt: new Date('2026-01-31T12:00:02.000Z') },
+};
+
+export const sampleSuppression: Suppression = {
+  address: 'bob@example.org',
+  reason: 'hard_bounce',
+  since: new Date('2026-01-31T12:00:00.000Z'),
+  status: '5.1.1',
+  diagnostic: '550 5.1.1 No such user',
+  note: null,
+  emailId: IDS.email,
+  reportId: IDS.thread,
 };
 
 export interface RecordingApplication extends Application {
@@ -181,6 +201,10 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     splitThread: async () => sampleDecision,
     mergeThreads: async () => sampleDecision,
     moveEmails: async () => sampleDecision,
+    listSuppressions: async () => ({ suppressions: [sampleSuppression], nextCursor: null }),
+    readSuppression: async () => sampleSuppression,
+    suppress: async () => sampleSuppression,
+    liftSuppression: async (address) => ({ address, liftedAt: sampleSuppression.since }),
     readRaw: async () => ({ sizeBytes: FILE.length, stream: open(FILE) }),
     readAttachment: async () => sampleAttachment,
     openAttachment: async (_attachment, range) =>

@@ -26,6 +26,7 @@ import { registerSendRoutes } from './routes/send.ts';
 import { registerSendStateRoutes } from './routes/sends.ts';
 import { registerThreadListRoutes } from './routes/thread-list.ts';
 import { registerThreadDecisionRoutes } from './routes/thread-decisions.ts';
+import { registerSuppressionRoutes } from './routes/suppressions.ts';
 import { registerThreadRoutes } from './routes/threads.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 import { toValidationError } from './validation.ts';
@@ -113,6 +114,7 @@ function registerRoutes(
     registerThreadDecisionRoutes(secured, context);
     registerSendRoutes(secured, context);
     registerSendStateRoutes(secured, context);
+    registerSuppressionRoutes(secured, context);
     registerInboundRoutes(secured, context);
     registerCustomerRoutes(secured, context);
     registerEmailRoutes(secured, context);

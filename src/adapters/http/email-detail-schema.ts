@@ -3,6 +3,10 @@
  */
 import type { XStatic } from 'typebox/schema';
 import { AUTOMATIC_KINDS } from '../../core/delivery/automatic.ts';
+import { BOUNCE_ACTIONS } from '../../core/delivery/bounce-recipient.ts';
+import { BOUNCE_FORMATS, BOUNCE_KINDS } from '../../core/delivery/bounce.ts';
+import { BOUNCE_SEVERITIES } from '../../core/delivery/failure-severity.ts';
+import { REPORT_OUTCOMES } from '../../core/delivery/delivery-report.ts';
 import { ATTEMPT_OUTCOMES, DELIVERY_STATES, EMAIL_STATES } from '../../core/delivery/states.ts';
 import { AddressObject, emailFields, emailProperties, MessageIdText, Timestamp, Uuid } from './schemas.ts';
 
@@ -92,6 +96,63 @@ const Automatic = {
   },
 } as const;
 
+const EnhancedStatus = { type: ['string', 'null'], description: 'RFC 3463, such as `5.1.1`.' } as const;
+
+const Report = {
+  type: 'object',
+  title: 'DeliveryReport',
+  additionalProperties: false,
+  required: ['outcome', 'enhanced_status', 'diagnostic', 'reported_at', 'email_id'],
+  properties: {
+    outcome: {
+      type: 'string',
+      enum: REPORT_OUTCOMES,
+      description:
+        '`bounced_hard`: the address takes no mail. `bounced_soft`: not delivered, for another reason. `blocked`: ' +
+        'refused for its contents, its sender or a policy. `complained`: the reader called it spam.',
+    },
+    enhanced_status: EnhancedStatus,
+    diagnostic: { type: 'string', description: 'What the refusing server said; may be empty.' },
+    reported_at: Timestamp,
+    email_id: { ...Uuid, description: 'The received email that is the report.' },
+  },
+} as const;
+
+const BounceSchema = {
+  type: 'object',
+  title: 'Bounce',
+  additionalProperties: false,
+  required: ['kind', 'format', 'email_id', 'recipients'],
+  properties: {
+    kind: { type: 'string', enum: BOUNCE_KINDS },
+    format: { type: 'string', enum: BOUNCE_FORMATS },
+    email_id: {
+      ...NullableUuid,
+      description: 'The sent email that it is about; null when it proves nothing about any.',
+    },
+    recipients: {
+      type: 'array',
+      items: {
+        type: 'object',
+        title: 'BounceRecipient',
+        additionalProperties: false,
+        required: ['address', 'final_address', 'action', 'severity', 'enhanced_status', 'diagnostic'],
+        properties: {
+          address: { type: 'string', description: 'Empty when the report names nobody.' },
+          final_address: {
+            type: ['string', 'null'],
+            description: 'As the last server saw it, where that is another.',
+          },
+          action: { type: 'string', enum: BOUNCE_ACTIONS },
+          severity: { type: ['string', 'null'], enum: [...BOUNCE_SEVERITIES, null] },
+          enhanced_status: EnhancedStatus,
+          diagnostic: { type: 'string' },
+        },
+      },
+    },
+  },
+} as const;
+
 /** The fields of a list and everything else that is known. */
 export const EmailDetail = {
   type: 'object',
@@ -118,6 +179,7 @@ export const EmailDetail = {
     'reply_to_addresses',
     'new_participant',
     'automatic',
+    'bounce',
     'defects',
     'size_bytes',
     'created_at',
@@ -148,13 +210,18 @@ export const EmailDetail = {
         type: 'object',
         title: 'Recipient',
         additionalProperties: false,
-        required: ['address', 'state', 'reply'],
+        required: ['address', 'state', 'reply', 'report'],
         properties: {
           address: { type: 'string' },
           state: { type: 'string', enum: DELIVERY_STATES },
           reply: {
             anyOf: [SmtpReply, { type: 'null' }],
             description: 'What the mail server said for this recipient; null when no reply came.',
+          },
+          report: {
+            anyOf: [Report, { type: 'null' }],
+            description:
+              'What came back later about this recipient, the most telling of several; null when nothing did.',
           },
         },
       },
@@ -195,6 +262,10 @@ export const EmailDetail = {
     automatic: {
       anyOf: [Automatic, { type: 'null' }],
       description: 'How a received email shows that no person wrote it; null when it does not.',
+    },
+    bounce: {
+      anyOf: [BounceSchema, { type: 'null' }],
+      description: 'What a received delivery report or complaint says; null for any other email.',
     },
     defects: {
       type: 'array',

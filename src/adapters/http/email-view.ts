@@ -1,9 +1,10 @@
 /**
  * Emails as JSON: the only place where our words become the API's. Message-IDs get their angle brackets here.
  */
-import type { EmailDetail, EmailSummary } from '../../app/ports.ts';
+import type { BounceView, EmailDetail, EmailSummary } from '../../app/ports.ts';
 import { formatMessageId } from '../../core/message/message-id.ts';
 import type { EmailListing } from '../../app/queue-ports.ts';
+import type { DeliveryReport } from '../../core/delivery/delivery-report.ts';
 import type { Reply } from '../../core/delivery/states.ts';
 import type { EmailDetailJson, EmailListingJson } from './email-detail-schema.ts';
 import type { EmailJson } from './schemas.ts';
@@ -48,6 +49,32 @@ function toReplyJson(reply: Reply | null) {
     : { code: reply.code, enhanced_status: reply.enhancedStatus, text: reply.text };
 }
 
+function toReportJson(report: DeliveryReport) {
+  return {
+    outcome: report.outcome,
+    enhanced_status: report.status,
+    diagnostic: report.diagnostic,
+    reported_at: report.reportedAt.toISOString(),
+    email_id: report.reportId,
+  };
+}
+
+function toBounceJson({ kind, format, emailId, recipients }: BounceView) {
+  return {
+    kind,
+    format,
+    email_id: emailId,
+    recipients: recipients.map((recipient) => ({
+      address: recipient.address,
+      final_address: recipient.finalAddress,
+      action: recipient.action,
+      severity: recipient.severity,
+      enhanced_status: recipient.status,
+      diagnostic: recipient.diagnostic,
+    })),
+  };
+}
+
 /** Everything known about one email. */
 export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
   return {
@@ -64,10 +91,11 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
     relay_message_id: email.relayMessageId === null ? null : formatMessageId(email.relayMessageId),
     state: email.state,
     state_detail: email.stateDetail,
-    recipients: email.deliveries.map(({ address, state, reply }) => ({
+    recipients: email.deliveries.map(({ address, state, reply, report }) => ({
       address,
       state,
       reply: toReplyJson(reply),
+      report: report === null ? null : toReportJson(report),
     })),
     placement: {
       rule: email.placement.rule,
@@ -86,6 +114,7 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
             evidence: email.automatic.evidence,
             suppress_replies: email.automatic.suppressReplies,
           },
+    bounce: email.bounce === null ? null : toBounceJson(email.bounce),
     defects: [...email.defects],
     size_bytes: email.rawSizeBytes,
     created_at: email.createdAt.toISOString(),

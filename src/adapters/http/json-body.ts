@@ -20,6 +20,18 @@ export function refuseOtherMedia(headers: IncomingHttpHeaders): void {
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) throw new ServiceError('unsupported_media_type');
 }
 
+/** As smallJsonBody; no body at all is an empty object. */
+export function optionalJsonBody(limits: HttpLimits): preValidationAsyncHookHandler {
+  const read = smallJsonBody(limits);
+  return async function (request, reply) {
+    const { headers } = request;
+    const isEmpty =
+      headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+    if (isEmpty) request.body = {};
+    else await read.call(this, request, reply);
+  };
+}
+
 /** A hook that reads a body of up to `maxBytes`, by default 4 KiB, for the route's schema to check. */
 export function smallJsonBody(
   limits: HttpLimits,

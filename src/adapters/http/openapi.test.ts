@@ -47,6 +47,7 @@ describe('the OpenAPI document', () => {
       Object.keys(methods).map((method) => `${method} ${path}`),
     );
     expect(operations.sort()).toEqual([
+      'delete /api/suppressions/{address}',
       'get /api/attachments/{id}',
       'get /api/customer/{customerId}/emails',
       'get /api/emails',
@@ -55,6 +56,8 @@ describe('the OpenAPI document', () => {
       'get /api/health',
       'get /api/health/ready',
       'get /api/openapi.json',
+      'get /api/suppressions',
+      'get /api/suppressions/{address}',
       'get /api/thread/{threadId}',
       'get /api/threads',
       'post /api/emails/{id}/cancel',
@@ -67,6 +70,7 @@ describe('the OpenAPI document', () => {
       'post /api/thread/{threadId}/read',
       'post /api/thread/{threadId}/split',
       'post /api/thread/{threadId}/unread',
+      'put /api/suppressions/{address}',
     ]);
   });
 

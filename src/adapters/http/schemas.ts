@@ -141,6 +141,7 @@ const EXAMPLE_VALUES = {
   value: 'ann@example',
   limit: 100,
   detail: 'limit darf höchstens 200 sein.',
+  since: '2026-01-31T12:00:00.000Z',
 } as const;
 
 function examplesOf(codes: readonly ErrorCode[]): Record<string, { value: object }> {

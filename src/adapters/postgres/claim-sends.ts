@@ -15,6 +15,7 @@ interface ClaimRow {
   lane: string;
   mail_from: string;
   rcpt_to: string[];
+  suppressed: string[];
   raw: Buffer | null;
   raw_path: string | null;
 }
@@ -36,6 +37,7 @@ export async function claimSends(
       attempt: row.attempt,
       accountId,
       envelope: { mailFrom: row.mail_from, rcptTo: row.rcpt_to },
+      suppressed: row.suppressed,
       raw: row.raw,
       rawPath: row.raw_path,
     })),
@@ -103,9 +105,17 @@ const CLAIM = `
     from taken t where e.id = t.email_id
     returning e.id, e.from_address ->> 'address' as mail_from, e.raw, e.raw_path
   )
-  select t.email_id, t.attempt, t.lane, s.mail_from, s.raw, s.raw_path, coalesce((
-    select array_agg(d.address order by d.ordinal) from email_deliveries d
-    where d.email_id = t.email_id and d.state in ('pending', 'deferred')
-  ), '{}') as rcpt_to
+  select t.email_id, t.attempt, t.lane, s.mail_from, s.raw, s.raw_path,
+    coalesce(open.addresses, '{}') as rcpt_to, coalesce(open.suppressed, '{}') as suppressed
   from taken t join sending s on s.id = t.email_id
+  cross join lateral (
+    select array_agg(d.address order by d.ordinal) filter (where not d.is_suppressed) as addresses,
+      array_agg(d.address order by d.ordinal) filter (where d.is_suppressed) as suppressed
+    from (
+      select d.address, d.ordinal, exists (
+        select from suppressions s where s.address = lower(d.address collate "C") and s.lifted_at is null
+      ) as is_suppressed
+      from email_deliveries d where d.email_id = t.email_id and d.state in ('pending', 'deferred')
+    ) d
+  ) open
   order by t.rank, t.turn, t.lane`;

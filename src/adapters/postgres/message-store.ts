@@ -1,6 +1,7 @@
 /** `MessageStore` on PostgreSQL: each read is one statement, prepared once per connection. */
 import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
+import { REPORT_OUTCOMES } from '../../core/delivery/delivery-report.ts';
 import { LISTED_STATES } from '../../core/delivery/states.ts';
 import type {
   CustomerEmailsQuery,
@@ -143,6 +144,15 @@ function customerEmails({ customerId, direction, since, until, after, limit }: C
   };
 }
 
+/** The most telling one about a delivery `d`, whatever the order in which they came. */
+const DELIVERY_REPORT = `(
+    select json_build_object('outcome', r.outcome, 'status', r.status, 'diagnostic', r.diagnostic,
+      'reported_at', r.reported_at, 'report_id', r.report_id)
+    from delivery_reports r where r.email_id = d.email_id and r.ordinal = d.ordinal
+    order by array_position('{${REPORT_OUTCOMES.join(',')}}', r.outcome) desc, r.reported_at desc, r.report_id
+    limit 1
+  )`;
+
 const READ_EMAIL = `
   select ${SUMMARY}, e.account_id, e.thread_id, e.customer_id, e.company_id, e.cc_addresses, e.bcc_addresses,
     e.html_body, e.in_reply_to, e.reference_ids, e.relay_message_id, e.state, e.state_detail, e.placement_rule,
@@ -150,7 +160,7 @@ const READ_EMAIL = `
     e.automatic, e.new_participant, e.created_at,
     coalesce((
       select json_agg(json_build_object('address', d.address, 'state', d.state, 'code', d.reply_code,
-        'status', d.reply_status, 'text', d.reply_text) order by d.ordinal)
+        'status', d.reply_status, 'text', d.reply_text, 'report', ${DELIVERY_REPORT}) order by d.ordinal)
       from email_deliveries d where d.email_id = e.id
     ), '[]') as deliveries,
     coalesce((
@@ -159,6 +169,10 @@ const READ_EMAIL = `
         'detail', a.detail) order by a.attempt)
       from delivery_attempts a where a.email_id = e.id
     ), '[]') as attempts,
+    (
+      select json_build_object('kind', b.kind, 'format', b.format, 'recipients', b.recipients, 'emailId', b.email_id)
+      from bounce_reports b where b.report_id = e.id
+    ) as bounce,
     case when q.owner is null then q.due_at end as next_attempt_at,
     case when q.owner is null or q.lease_until is not null then q.give_up_at end as give_up_at
   from emails e left join send_queue q on q.email_id = e.id where e.id = $1`;

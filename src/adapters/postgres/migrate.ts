@@ -8,6 +8,7 @@ import * as idempotency from './migrations/0003_idempotency.ts';
 import * as inbound from './migrations/0004_inbound.ts';
 import * as threadDecisions from './migrations/0007_thread_decisions.ts';
 import * as threadListSearch from './migrations/0009_thread_list_search.ts';
+import * as bounces from './migrations/0010_bounces.ts';
 import * as sentCopies from './migrations/0012_sent_copies.ts';
 
 /** In order of their names; forward only. A migration that was ever released is never changed. */
@@ -18,6 +19,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0004_inbound': inbound,
   '0007_thread_decisions': threadDecisions,
   '0009_thread_list_search': threadListSearch,
+  '0010_bounces': bounces,
   '0012_sent_copies': sentCopies,
 };
 

@@ -13,6 +13,7 @@ import type {
 import { isCopyOfSent, type MessageIdentity } from '../../core/message/identity.ts';
 import { placeInbound } from '../../core/thread/place-inbound.ts';
 import type { Database } from './database.ts';
+import { insertReport } from './delivery-reports.ts';
 import { linkThread } from './link-thread.ts';
 import { inLinkingTransaction, RecordedMeanwhile } from './linking-transaction.ts';
 import { adoptCustomer } from './move-threads.ts';
@@ -40,26 +41,6 @@ export function createInboundStore(db: Kysely<Database>): InboundStore {
       }),
 
     turnIntoSent: (id, copy) => inLinkingTransaction(db, (trx) => turnIntoSent(trx, id, copy)),
-
-    async findUnknownSends(accountId, messageIds) {
-      const rows = await guard(
-        db
-          .selectFrom('emails')
-          .select('id')
-          .where('account_id', '=', accountId)
-          .where('direction', '=', 'outbound')
-          .where('state', '=', 'unknown')
-          .where((where) =>
-            where.or([
-              where('message_id', 'in', [...messageIds]),
-              where('relay_message_id', 'in', [...messageIds]),
-            ]),
-          )
-          .limit(MAX_SENDS_OF_ONE_ID)
-          .execute(),
-      );
-      return rows.map(({ id }) => id);
-    },
   };
 }
 
@@ -197,6 +178,7 @@ async function insert(
   if (inserted === undefined) throw new RecordedMeanwhile();
   await insertAttachments(trx, record);
   if (record.isSentCopy) await insertCopyDeliveries(trx, record.id, record);
+  else if (record.report !== null) await insertReport(trx, record.id, accountId, record.report);
   // A stranger who guessed or was given a Message-ID never decides whose thread it is.
   if (customer.is_learned && !newParticipant) {
     await adoptCustomer(trx, threadId, customer.customer_id, null);

@@ -2,6 +2,7 @@
 import type {
   AddressView,
   AttachmentView,
+  BounceView,
   EmailDetail,
   EmailSummary,
   Placement,
@@ -15,6 +16,7 @@ import type {
   Reply,
 } from '../../core/delivery/states.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
+import type { DeliveryReport, ReportOutcome } from '../../core/delivery/delivery-report.ts';
 import type { EmailListing } from '../../app/queue-ports.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { Parent } from '../../core/thread/place-outbound.ts';
@@ -65,7 +67,8 @@ export interface DetailRow extends SummaryRow {
   created_at: Date;
   next_attempt_at: Date | null;
   give_up_at: Date | null;
-  deliveries: ({ address: string; state: DeliveryState } & ReplyColumns)[];
+  deliveries: ({ address: string; state: DeliveryState; report: ReportJson | null } & ReplyColumns)[];
+  bounce: BounceView | null;
   attempts: AttemptRow[];
 }
 
@@ -73,6 +76,15 @@ interface ReplyColumns {
   code: number | null;
   status: string | null;
   text: string | null;
+}
+
+/** From JSON, hence times as text. */
+interface ReportJson {
+  outcome: ReportOutcome;
+  status: string | null;
+  diagnostic: string;
+  reported_at: string;
+  report_id: string;
 }
 
 /** From JSON, hence times as text. */
@@ -150,7 +162,9 @@ export function toDetail(row: DetailRow): EmailDetail {
       address: delivery.address,
       state: delivery.state,
       reply: toReply(delivery),
+      report: delivery.report === null ? null : toDeliveryReport(delivery.report),
     })),
+    bounce: row.bounce,
     placement: {
       rule: row.placement_rule,
       matchedMessageId: row.placement_message_id === null ? null : toMessageId(row.placement_message_id),
@@ -188,6 +202,17 @@ function toAttempt(row: AttemptRow): RecordedAttempt {
     outcome: row.outcome,
     reply: toReply(row),
     detail: row.detail,
+  };
+}
+
+function toDeliveryReport(row: ReportJson): DeliveryReport {
+  const { outcome, status, diagnostic } = row;
+  return {
+    outcome,
+    status,
+    diagnostic,
+    reportedAt: new Date(row.reported_at),
+    reportId: row.report_id,
   };
 }
 

@@ -109,7 +109,10 @@ async function saveAttempt(client: PoolClient, ended: EndedAttempt): Promise<voi
   );
 }
 
-/** That a recipient was accepted is never taken back. */
+/**
+ * That a recipient was accepted is never taken back. Who is `rejected` though the attempt was under way bounced
+ * meanwhile, and is not to be tried again unless the attempt knows better.
+ */
 async function saveOutcomes(
   client: PoolClient,
   emailId: string,
@@ -121,7 +124,8 @@ async function saveOutcomes(
     set state = r.state, reply_code = r.reply_code, reply_status = r.reply_status, reply_text = r.reply_text
     from jsonb_to_recordset($2::jsonb)
       as r (address text, state text, reply_code int, reply_status text, reply_text text)
-    where d.email_id = $1 and d.address = r.address and d.state <> 'accepted'`,
+    where d.email_id = $1 and d.address = r.address and d.state <> 'accepted'
+      and (d.state <> 'rejected' or r.state in ('accepted', 'rejected'))`,
     [
       emailId,
       JSON.stringify(

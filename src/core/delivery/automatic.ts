@@ -67,11 +67,15 @@ const LAST_RULES: readonly Rule[] = [
 
 /** Local parts of programs. RFC 5321 §4.5.5, RFC 2142; others seen in practice. */
 const ROBOTS =
-  /^(?:mailer-daemon|mail-daemon|postmaster|no-?reply|do-?not-?reply|noreply[-+_.].*|bounces?(?:[-+].*)?)$/i;
+  /^(?:mailer-daemon|mail-daemon|mail[._]delivery[._]system|post_?master|no-?reply|do-?not-?reply|noreply[-+_.].*|bounces?(?:[-+].*)?)$/i;
 
 /** Subjects of answers by programs that say so nowhere else. Seen in practice. */
 const AUTO_REPLY_SUBJECT =
   /^(?:auto(?:matic|mated)? ?-?re(?:ply|sponse)|automatische antwort|abwesenheits(?:notiz|meldung|assistent)|abwesend|out of (?:the )?office|réponse automatique|absence du bureau|respuesta automática|risposta automatica|resposta automática|automatisch antwoord|automatiskt svar|automaattinen vastaus|odpowiedź automatyczna|автоответ)\b/iu;
+
+/** Subjects of notices about mail that was not delivered. Seen in practice, from postmasters and null senders. */
+const BOUNCE_SUBJECT =
+  /\b(?:undeliver(?:able|ed)|non-?deliver\w*|returned mail|mail (?:delivery|system error)|deliver(?:y|ed) (?:status|has failed|fail\w*|notification|report|problem|error|of your message)|failure notice|mail failure|message (?:delivery|not delivered|could not be delivered)|could not be delivered|unzustellbar\w*|nicht zugestellt|zustell(?:ung|fehler|bericht)\w*|non remis\w*|non distribu\w*|échec (?:de )?(?:la )?(?:remise|distribution)|no se (?:ha )?(?:pudo )?entreg\w*|mancato recapito|onbestelbaar)\b|メールエラー|配信不能|配信できません|недоставлен|退信|无法投递/iu;
 
 export interface AutomaticContext {
   /**
@@ -86,7 +90,7 @@ export function classifyAutomatic(
   message: Pick<ParsedMessage, 'fields' | 'contentType' | 'from' | 'subject'>,
   context: AutomaticContext = {},
 ): AutomaticMail | null {
-  const { fields } = message;
+  const { fields, subject } = message;
   const found = (kind: AutomaticKind, evidence: string): AutomaticMail => ({
     kind,
     evidence: evidence.slice(0, 200).toWellFormed(),
@@ -99,6 +103,9 @@ export function classifyAutomatic(
   if (robot !== null && /^(?:mailer-daemon|mail-daemon)$/i.test(robot))
     return found('bounce', `from: ${robot}`);
   if (isNullSender && robot !== null) return found('bounce', `null sender, from: ${robot}`);
+  if ((isNullSender || robot !== null) && BOUNCE_SUBJECT.test(subject)) {
+    return found('bounce', `subject: ${subject}`);
+  }
 
   const byRule = firstRule(RULES, fields);
   if (byRule !== null) return found(...byRule);

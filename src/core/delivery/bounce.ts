@@ -8,35 +8,38 @@ import { parseLenientAddressList } from '../address/lenient-address-list.ts';
 import type { MessageId } from '../message/message-id.ts';
 import { fieldValue, fieldValues, messageIdOf, parseHeaderBlock } from '../mime/header-fields.ts';
 import type { HeaderField } from '../mime/header-fields.ts';
+import { parseMessageIdList } from '../message/references.ts';
 import type { ParsedMessage } from '../mime/parsed-message.ts';
 import { classifyAutomatic } from './automatic.ts';
 import type { AutomaticContext } from './automatic.ts';
-import { classifyFailure, findStatus } from './bounce-recipient.ts';
+import { BOUNCE_ACTIONS, classifyFailure, findStatus } from './bounce-recipient.ts';
 import type { BounceAction, BounceRecipient } from './bounce-recipient.ts';
-import { readFreeFormBounce } from './free-form-bounce.ts';
+import { readFreeFormBounce, reasonsByRecipient } from './free-form-bounce.ts';
 import { cleanReplyText } from './reply.ts';
+
+export const BOUNCE_KINDS = ['report', 'complaint'] as const;
+export const BOUNCE_FORMATS = ['rfc3464', 'rfc5965', 'free_form'] as const;
 
 export interface Bounce {
   /** `complaint`: a reader called the message spam (RFC 5965); its recipients have the action `delivered`. */
-  readonly kind: 'report' | 'complaint';
-  readonly format: 'rfc3464' | 'rfc5965' | 'free_form';
-  /** Empty when the message does not name them. */
+  readonly kind: (typeof BOUNCE_KINDS)[number];
+  readonly format: (typeof BOUNCE_FORMATS)[number];
+  /** When the message names nobody, one with an empty address. */
   readonly recipients: readonly BounceRecipient[];
   /** Message-IDs of the sent email, the surest first: of the returned message, then In-Reply-To and References. */
   readonly originalMessageIds: readonly MessageId[];
 }
 
 const STATUS_TYPES = new Set(['message/delivery-status', 'message/global-delivery-status']);
-const ACTIONS: ReadonlySet<string> = new Set<BounceAction>([
-  'failed',
-  'delayed',
-  'delivered',
-  'relayed',
-  'expanded',
-]);
+const ACTIONS: ReadonlySet<string> = new Set<BounceAction>(BOUNCE_ACTIONS);
 
 /** RFC 5965 §7.3 and RFC 6591: reports that are no complaints of readers. */
 const NO_COMPLAINT = new Set(['auth-failure', 'not-spam', 'dmarc']);
+
+const FEEDBACK_TYPE = 'message/feedback-report';
+
+/** A reply's References can be long; the sent email is among the newest. */
+const MAX_MESSAGE_IDS = 50;
 
 /** Returned messages of which the Message-ID is read. */
 const MAX_RETURNED = 10;
@@ -46,18 +49,22 @@ const MAX_RECIPIENTS = 1000;
 
 /** null for any other message, also for a receipt (RFC 8098). */
 export function readBounce(message: ParsedMessage, context: AutomaticContext = {}): Bounce | null {
-  const feedback = message.reports.find(({ contentType }) => contentType === 'message/feedback-report');
+  const feedback = message.reports.find(({ contentType }) => contentType === FEEDBACK_TYPE);
   if (feedback !== undefined) return readComplaint(message, feedback.bytes);
   const statuses = message.reports.filter(({ contentType }) => STATUS_TYPES.has(contentType));
   const recipients = statuses.flatMap(({ bytes }) => readDeliveryStatus(bytes)).slice(0, MAX_RECIPIENTS);
   if (recipients.length > 0) {
-    return { kind: 'report', format: 'rfc3464', recipients, originalMessageIds: originalIds(message) };
+    return {
+      kind: 'report',
+      format: 'rfc3464',
+      recipients: withReasons(recipients, message),
+      originalMessageIds: originalIds(message),
+    };
   }
   if (message.reportType === 'disposition-notification') return null;
   if (statuses.length === 0 && classifyAutomatic(message, context)?.kind !== 'bounce') return null;
   const free = readFreeFormBounce(message);
-  if (free === null) return null;
-  const ids = [...originalIds(message), ...free.messageIds];
+  const ids = [...free.messageIds, ...originalIds(message)];
   return {
     kind: 'report',
     format: 'free_form',
@@ -81,10 +88,7 @@ function toRecipient(address: string, final: string | null, fields: readonly Hea
   // RFC 3464 §2.3.6: `smtp; 550 5.1.1 …`.
   const text = (fieldValue(fields, 'diagnostic-code') ?? '').replace(/^[\w-]+\s*;\s*/, '');
   const diagnostic = cleanReplyText(text.replace(/\s+/g, ' '));
-  const given = findStatus(fieldValue(fields, 'status') ?? '');
-  const inText = findStatus(diagnostic);
-  // Seen in practice: `5.0.0` as the status beside a diagnostic that says more.
-  const status = given === null || given.endsWith('.0.0') ? (inText ?? given) : given;
+  const status = tellingStatus(findStatus(fieldValue(fields, 'status') ?? ''), diagnostic);
   const word = /^[a-z]+/.exec((fieldValue(fields, 'action') ?? '').toLowerCase())?.[0] ?? '';
   // Seen in practice: no action at all.
   const action = isAction(word) ? word : status?.startsWith('4') === true ? 'delayed' : 'failed';
@@ -96,6 +100,32 @@ function toRecipient(address: string, final: string | null, fields: readonly Hea
     status,
     diagnostic,
   };
+}
+
+/** Seen in practice: OpenSMTPD says in the text only what the server answered. */
+function withReasons(
+  recipients: readonly BounceRecipient[],
+  message: ParsedMessage,
+): readonly BounceRecipient[] {
+  if (recipients.every(({ diagnostic }) => diagnostic !== '')) return recipients;
+  const reasons = reasonsByRecipient(message);
+  return recipients.map((recipient) => {
+    const reason = reasons.get(recipient.finalAddress ?? recipient.address) ?? reasons.get(recipient.address);
+    if (recipient.diagnostic !== '' || reason === undefined) return recipient;
+    const diagnostic = cleanReplyText(reason.replace(/\s+/g, ' '));
+    const status = tellingStatus(recipient.status, diagnostic);
+    return {
+      ...recipient,
+      status,
+      diagnostic,
+      severity: classifyFailure(recipient.action, status, diagnostic),
+    };
+  });
+}
+
+/** Seen in practice: `5.0.0` as the status beside a diagnostic that says more. */
+function tellingStatus(given: string | null, diagnostic: string): string | null {
+  return given === null || given.endsWith('.0.0') ? (findStatus(diagnostic) ?? given) : given;
 }
 
 function readComplaint(message: ParsedMessage, bytes: Buffer): Bounce | null {
@@ -113,7 +143,7 @@ function readComplaint(message: ParsedMessage, bytes: Buffer): Bounce | null {
   return {
     kind: 'complaint',
     format: 'rfc5965',
-    recipients: [...new Set(found)].slice(0, MAX_RECIPIENTS).map((address) => ({
+    recipients: (found.length > 0 ? [...new Set(found)] : ['']).slice(0, MAX_RECIPIENTS).map((address) => ({
       address,
       finalAddress: null,
       action: 'delivered',
@@ -126,8 +156,34 @@ function readComplaint(message: ParsedMessage, bytes: Buffer): Bounce | null {
 }
 
 function originalIds(message: ParsedMessage): readonly MessageId[] {
-  const returned = returnedHeaders(message).flatMap((fields) => messageIdOf(fields) ?? []);
-  return [...new Set([...returned, ...message.inReplyTo, ...message.references.toReversed()])];
+  const returned = returnedHeaders(message).flatMap((fields) => [
+    ...[messageIdOf(fields) ?? []].flat(),
+    ...rewrittenIds(fields),
+  ]);
+  const status = message.reports
+    .filter(({ contentType }) => STATUS_TYPES.has(contentType) || contentType === FEEDBACK_TYPE)
+    .flatMap(({ bytes }) => rewrittenIds(parseHeaderBlock(bytes).fields));
+  return [
+    ...new Set([
+      ...returned,
+      ...status,
+      ...rewrittenIds(message.fields),
+      ...message.inReplyTo,
+      ...message.references.toReversed(),
+    ]),
+  ].slice(0, MAX_MESSAGE_IDS);
+}
+
+/** Where servers keep the Message-ID that we gave, when they put their own into its place. */
+const REWRITTEN_FIELDS = [
+  'original-message-id',
+  'x-original-message-id',
+  'x-microsoft-original-message-id',
+  'x-google-original-message-id',
+];
+
+function rewrittenIds(fields: readonly HeaderField[]): readonly MessageId[] {
+  return REWRITTEN_FIELDS.flatMap((name) => parseMessageIdList(fieldValue(fields, name) ?? '').slice(0, 1));
 }
 
 /** Headers of the messages that a report contains. */
@@ -138,9 +194,17 @@ function returnedHeaders(message: ParsedMessage): readonly (readonly HeaderField
     .map(({ bytes }) => parseHeaderBlock(bytes).fields);
 }
 
-/** RFC 3464 §2.3.1: `rfc822; user@example.com`. Seen in practice: no type, angle brackets. null for none. */
+/**
+ * RFC 3464 §2.3.1: `rfc822; user@example.com`; RFC 6533 §3: `utf-8; \\x{FC}ser@example.com`. Seen in practice: no type,
+ * angle brackets. null for none.
+ */
 function addressOf(value: string | null): string | null {
-  const text = (value ?? '').replace(/^\s*[\w-]+\s*;/, '');
+  const text = (value ?? '')
+    .replace(/^\s*[\w-]+\s*;/, '')
+    .replace(/\\x\{([0-9a-f]{1,6})\}/gi, (escape, hex: string) => {
+      const point = Number.parseInt(hex, 16);
+      return point > 0x10ffff ? escape : String.fromCodePoint(point);
+    });
   const [address] = parseLenientAddressList(text, 1).addresses;
   return address === undefined || address.domain === '' ? null : addrSpec(address);
 }

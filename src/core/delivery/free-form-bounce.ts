@@ -1,7 +1,8 @@
 /**
- * Bounces written for people: qmail, Exim, Postfix and sendmail without RFC 3464, Exchange and Outlook, Gmail, Domino.
- * What they have in common is read: a line with the address, followed by the reason; then, perhaps, the returned
- * message. Time grows with the length only.
+ * Bounces written for people: qmail, Exim, Postfix and sendmail without RFC 3464, OpenSMTPD, Exchange and Outlook, Gmail,
+ * GMX, Domino. What they have in common is read: a line with the address, followed by the reason; then, perhaps, the
+ * returned message. It may name too much: who acts on it looks for the recipients of the sent email among what is named.
+ * Time grows with the length only.
  */
 import { addrSpec } from '../address/address.ts';
 import { parseLenientAddressList } from '../address/lenient-address-list.ts';
@@ -21,67 +22,136 @@ export interface FreeFormBounce {
 
 /** Where the returned message begins in the text. */
 const RETURNED =
-  /^(?:-+ ?below this line is a copy|-+ ?(?:this is a copy of|the body of) |-+ ?original (?:message|mail)|original message headers|-+ ?(?:returned|undelivered) (?:message|mail)|-+ ?message header follows|--- returned message|-+ ?unsent message)/i;
+  /^(?:-+ ?below this line is a copy|-+ ?(?:this is a copy of|the body of)|below is a copy of the original|-+ ?original (?:message|mail)|original message (?:headers|follows)|message headers follow|-+ ?(?:returned|undelivered) (?:message|mail)|-+ ?message header follows|--- returned message|-+ ?unsent message|included is a copy of the message|-+ ?(?:kopie der|ursprüngliche) nachricht|-+ ?hier ist eine kopie)/i;
 
 /** Subjects and words of a warning: delivery goes on. */
 const DELAYED =
-  /\b(?:delayed|warning: message|could not be delivered for the last|will (?:continue to )?(?:be )?(?:retried|try)|still (?:being )?(?:trying|queued)|has not (?:yet )?been delivered|verzögert|retardé)\b/i;
-const GAVE_UP = /\b(?:giving up|gave up|permanent(?:ly)?|has been returned|could not be delivered to)\b/i;
+  /\b(?:delayed|warning: message|could not be delivered for the last|will (?:continue to )?(?:be )?(?:retried|try)|still (?:being )?(?:trying|queued)|has not (?:yet )?been delivered|notification: warning|temporarily delayed|delivery of your message (?:is|has been) delayed|verzögert|verzögerung|noch nicht zugestellt|retardé|retrasad[oa]|ritard\w+)\b/i;
+const GAVE_UP =
+  /\b(?:giving up|gave up|given up|permanent(?:ly)?|has been returned|could not be delivered to|will not be retried|endgültig|definitiv\w*)\b/i;
 
-const ADDRESS = '[^\\s<>()"\'@,;:]{1,64}@[^\\s<>()"\'@,;:]{1,255}';
+const ADDRESS = '[^\\s<>()"\'@,;:\\[\\]]{1,64}@[^\\s<>()"\'@,;:\\[\\]]{1,255}';
 
-/** A line that is about one recipient. */
+/** A line that is about one recipient: it begins with the address. */
 const RECIPIENT_LINES: readonly RegExp[] = [
-  // qmail and Postfix: `<a@x>:`, `<a@x>: host … said: …`; sendmail: `<a@x>`.
-  new RegExp(`^\\s*<(${ADDRESS})>:?(?:\\s|$)`),
-  // Exim, Gmail, Domino, Exchange: the address alone, or with a colon.
-  new RegExp(`^\\s*'?(${ADDRESS})'?:?\\s*$`),
+  // qmail, Postfix: `<a@x>:`, `<a@x>: host … said: …`; sendmail: `<a@x>`, and `554 <a@x>... reason`.
+  new RegExp(`^\\s*(?:[45]\\d\\d[ -])?<(${ADDRESS})>(?:[:.]|\\s|$)`),
+  // Exim, Gmail, Domino, Exchange, GMX: the address alone, with a colon, in quotes, in a list.
+  new RegExp(`^\\s*[*•-]?\\s*["']?(${ADDRESS})["']?:?\\s*$`),
+  // OpenSMTPD, Zoho, mobile carriers: the address and the reason in one line.
+  new RegExp(`^\\s*(${ADDRESS})(?::\\s|\\s+\\[|\\s+(?=\\w))`),
   // Outlook and Exchange: `a@x (a@x)`, `Max Muster (a@x)`, `'a@x' on 3/1/2026 …`, `a@x<mailto:a@x>`.
-  new RegExp(`^\\s*'?(?:[^()@]{1,100} \\()?(${ADDRESS})'?(?: ?\\(|\\)$|<mailto:| on \\d)`),
+  new RegExp(`^\\s*'?(?:[^()@]{1,100} \\()?(${ADDRESS})'?(?: ?\\(|\\)$|<mailto:| on )`),
   // Domino: `User max (a@x) not listed in Domino Directory`.
   new RegExp(`^\\s*User \\S{1,100} \\((${ADDRESS})\\) not listed`, 'i'),
+  // Amazon WorkMail, Sun Messaging Server: fields of a report in the text.
+  new RegExp(`^\\s*(?:Final-Recipient: *rfc822;|Recipient address:) *<?(${ADDRESS})`, 'i'),
 ];
+
+/** A line that names the recipient somewhere, when no line begins with one: IMail, DragonFly, Verizon, McAfee. */
+const NAMED_IN_LINE = new RegExp(
+  `(?:\\bto|recipients?|addressed to|user|address|mailbox|for|Empfänger|destinataire):? *["'<(]{0,2}(${ADDRESS})`,
+  'i',
+);
 
 /** Lines are read this far. */
 const MAX_LINE_CHARS = 1000;
 /** How far below the address its reason is looked for. */
 const MAX_REASON_LINES = 25;
 const MAX_LINES = 5000;
+/** A longer text is read this far for what concerns nobody in particular. */
+const MAX_WHOLE_CHARS = 5000;
 
-/** null when neither a recipient nor a returned message can be found. */
+/** When it names nobody that can be found, one recipient with an empty address stands for whom it is about. */
 export function readFreeFormBounce(
   message: Pick<ParsedMessage, 'text' | 'fields' | 'subject' | 'to' | 'from'>,
-): FreeFormBounce | null {
-  const lines = message.text.split('\n', MAX_LINES).map((line) => line.slice(0, MAX_LINE_CHARS));
-  const returnedAt = lines.findIndex((line) => RETURNED.test(line.trim()));
-  const notice = returnedAt === -1 ? lines : lines.slice(0, returnedAt);
-  const opening = `${message.subject} ${notice.slice(0, 20).join(' ').slice(0, 2000)}`;
-  const action = DELAYED.test(opening) && !GAVE_UP.test(opening) ? 'delayed' : 'failed';
-  // The notice is addressed to the sender and names itself.
-  const uninvolved = new Set([...message.to, ...message.from].map((one) => addrSpec(one).toLowerCase()));
+): FreeFormBounce {
+  const notice = readNotice(message);
+  const action = DELAYED.test(notice.opening) && !GAVE_UP.test(notice.opening) ? 'delayed' : 'failed';
   const recipients = new Map<string, BounceRecipient>();
-  for (const [at, line] of notice.entries()) {
-    const address = recipientIn(line);
-    if (address === null || uninvolved.has(address.toLowerCase()) || recipients.has(address)) continue;
-    recipients.set(address, toRecipient(address, action, reasonBelow(notice, at, address)));
+  for (const [address, reason] of reasonsByRecipient(message)) {
+    recipients.set(address, toRecipient(address, action, reason));
   }
   // Exim and Gmail name them in a field.
   const failed = parseLenientAddressList(fieldValue(message.fields, 'x-failed-recipients') ?? '', 1000);
-  const whole = notice.join(' ').slice(0, 5000);
-  for (const one of failed.addresses) {
-    const address = addrSpec(one);
-    if (one.domain === '' || recipients.has(address)) continue;
-    recipients.set(address, toRecipient(address, action, whole));
+  const named = failed.addresses.filter(({ domain }) => domain !== '').map(addrSpec);
+  const others = new Set(named.filter((address) => !recipients.has(address)));
+  if (recipients.size + others.size === 0) {
+    for (const address of mentionedIn(notice.lines, uninvolvedIn(message))) others.add(address);
   }
-  const messageIds = returnedIds(returnedAt === -1 ? lines : lines.slice(returnedAt));
-  if (recipients.size === 0 && messageIds.length === 0) return null;
-  return { recipients: [...recipients.values()], messageIds };
+  if (recipients.size + others.size === 0) others.add('');
+  for (const address of others) {
+    const recipient = toRecipient(address, action, notice.whole);
+    // Of several, nobody knows whom the text calls unknown.
+    const isSure = recipients.size + others.size === 1;
+    recipients.set(
+      address,
+      isSure || recipient.severity !== 'hard' ? recipient : { ...recipient, severity: 'soft' },
+    );
+  }
+  return { recipients: [...recipients.values()], messageIds: returnedIds(notice.rest) };
 }
 
-function recipientIn(line: string): string | null {
+/** For reports that name the recipients elsewhere: what the text says about each, on one line. */
+export function reasonsByRecipient(
+  message: Pick<ParsedMessage, 'text' | 'subject' | 'to' | 'from'>,
+): ReadonlyMap<string, string> {
+  const { lines } = readNotice(message);
+  const uninvolved = uninvolvedIn(message);
+  const find = (line: string): string | null => {
+    const address = recipientIn(line, RECIPIENT_LINES);
+    return address === null || uninvolved.has(address.toLowerCase()) ? null : address;
+  };
+  const reasons = new Map<string, string>();
+  for (const [at, line] of lines.entries()) {
+    const address = find(line);
+    if (address !== null && !reasons.has(address))
+      reasons.set(address, reasonBelow(lines, at, address, find));
+  }
+  return reasons;
+}
+
+interface Notice {
+  /** Without the returned message. */
+  readonly lines: readonly string[];
+  /** Subject and first lines. */
+  readonly opening: string;
+  readonly whole: string;
+  /** Where a returned message may be found. */
+  readonly rest: readonly string[];
+}
+
+function readNotice({ text, subject }: Pick<ParsedMessage, 'text' | 'subject'>): Notice {
+  const all = text.split('\n', MAX_LINES).map((line) => line.slice(0, MAX_LINE_CHARS));
+  const returnedAt = all.findIndex((line) => RETURNED.test(line.trim()));
+  const lines = returnedAt === -1 ? all : all.slice(0, returnedAt);
+  return {
+    lines,
+    opening: `${subject} ${lines.slice(0, 20).join(' ').slice(0, 2000)}`,
+    whole: lines.join(' ').slice(0, MAX_WHOLE_CHARS),
+    rest: returnedAt === -1 ? all : all.slice(returnedAt),
+  };
+}
+
+/** The notice is addressed to the sender and names itself. */
+function uninvolvedIn({ to, from }: Pick<ParsedMessage, 'to' | 'from'>): ReadonlySet<string> {
+  return new Set([...to, ...from].map((one) => addrSpec(one).toLowerCase()));
+}
+
+function mentionedIn(lines: readonly string[], uninvolved: ReadonlySet<string>): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const line of lines) {
+    const address = recipientIn(line, [NAMED_IN_LINE]);
+    if (address !== null && !uninvolved.has(address.toLowerCase())) found.add(address);
+  }
+  return found;
+}
+
+function recipientIn(line: string, patterns: readonly RegExp[]): string | null {
   if (!line.includes('@')) return null;
-  for (const pattern of RECIPIENT_LINES) {
-    const found = pattern.exec(line)?.[1];
+  for (const pattern of patterns) {
+    // A sentence may end behind it.
+    const found = pattern.exec(line)?.[1]?.replace(/\.+$/, '');
     if (found === undefined) continue;
     const [address] = parseLenientAddressList(found, 1).addresses;
     if (address !== undefined && address.domain.includes('.')) return addrSpec(address);
@@ -90,11 +160,16 @@ function recipientIn(line: string): string | null {
 }
 
 /** The rest of the line and what stands below it, up to the next recipient. */
-function reasonBelow(lines: readonly string[], at: number, address: string): string {
+function reasonBelow(
+  lines: readonly string[],
+  at: number,
+  address: string,
+  find: (line: string) => string | null,
+): string {
   const own = (lines[at] ?? '').replace(/^\s*(?:<[^<>]*>|\S+@\S+):?/, '');
   const reason: string[] = [own];
   for (const line of lines.slice(at + 1, at + 1 + MAX_REASON_LINES)) {
-    const other = recipientIn(line);
+    const other = find(line);
     if (other !== null && other !== address) break;
     reason.push(line);
   }

@@ -29,6 +29,18 @@ export function toMessageId(text: string): MessageId | null {
   return Buffer.byteLength(text) <= MAX_MESSAGE_ID_OCTETS ? (text as MessageId) : null;
 }
 
+/** Letters and digits that a local part must have so that nobody guesses it; a UUID has 32. */
+const MIN_UNGUESSABLE_CHARS = 22;
+
+/**
+ * Whether the local part has room for chance: enough letters and digits, and not digits alone, as a time and a counter
+ * are. Ids made here always have; some programs count.
+ */
+export function isUnguessable(id: MessageId): boolean {
+  const local = id.slice(0, id.lastIndexOf('@')).replace(/[^a-z0-9]+/gi, '');
+  return local.length >= MIN_UNGUESSABLE_CHARS && /[a-z]/i.test(local);
+}
+
 /** `<local@domain>`, as headers and the HTTP interface write it. */
 export function formatMessageId(id: MessageId): string {
   return `<${id}>`;

@@ -135,6 +135,7 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
             'idempotency_in_progress',
             'payload_too_large',
             'attachments_too_large',
+            'recipient_suppressed',
             'unsupported_media_type',
             'unsupported_content_encoding',
             'rate_limited',

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import { ServiceError } from '../core/errors.ts';
+import type { SuppressionChange } from './report-ports.ts';
+import { createSuppressionList } from './suppressions.ts';
+
+const SINCE = new Date('2026-01-31T12:00:00.000Z');
+
+/** A list whose truth a test changes. */
+function createTruth() {
+  const changes: SuppressionChange[] = [];
+  const truth = { away: false, lookups: 0 };
+  const answer = <T>(value: T): T => {
+    if (truth.away) throw new ServiceError('database_unavailable');
+    return value;
+  };
+  const list = createSuppressionList({
+    seed: 1,
+    logger: silentLogger,
+    store: {
+      changesAfter: async (version, limit) =>
+        answer(changes.filter((change) => change.version > version).slice(0, limit)),
+      async findSuppressed(addresses) {
+        truth.lookups += 1;
+        const latest = new Map(answer(changes).map((change) => [change.address, change]));
+        return addresses.flatMap((address) => {
+          const found = latest.get(address);
+          if (found?.active !== true) return [];
+          return [{ ...found, status: null, diagnostic: '', note: null, emailId: null, reportId: null }];
+        });
+      },
+    },
+  });
+  const change = (address: string, active: boolean) => {
+    changes.push({ address, active, reason: 'hard_bounce', since: SINCE, version: changes.length + 1 });
+  };
+  return { truth, list, change };
+}
+
+const to = (localPart: string) => [{ name: '', localPart, domain: 'example.com' }];
+
+describe('the copy of the list', () => {
+  it('asks nobody about other addresses', async () => {
+    const { truth, list, change } = createTruth();
+    change('gone@example.com', true);
+    await list.refresh();
+    expect(list.refuseSuppressed(to('fine'))).toBeNull();
+    expect(truth.lookups).toBe(0);
+  });
+
+  it('refuses whatever the case, and names address, reason and time', async () => {
+    const { list, change } = createTruth();
+    change('gone@example.com', true);
+    await list.refresh();
+    await expect(list.refuseSuppressed(to('GONE'))).rejects.toMatchObject({
+      code: 'recipient_suppressed',
+      status: 422,
+      text: 'An gone@example.com wird nichts gesendet: Die Adresse ist seit 2026-01-31T12:00:00.000Z gesperrt (die Adresse nimmt keine E-Mails an). Die Sperre muss erst aufgehoben werden.',
+    });
+  });
+
+  it('lets through what was lifted, before it is refreshed and after', async () => {
+    const { truth, list, change } = createTruth();
+    change('gone@example.com', true);
+    await list.refresh();
+    change('gone@example.com', false);
+    await expect(list.refuseSuppressed(to('gone'))).resolves.toBeUndefined();
+    expect(truth.lookups).toBe(1);
+    await list.refresh();
+    expect(list.refuseSuppressed(to('gone'))).toBeNull();
+  });
+
+  it('decides alone while the database is away', async () => {
+    const { truth, list, change } = createTruth();
+    change('gone@example.com', true);
+    await list.refresh();
+    truth.away = true;
+    await expect(list.refresh()).rejects.toMatchObject({ code: 'database_unavailable' });
+    await expect(list.refuseSuppressed(to('gone'))).rejects.toMatchObject({ code: 'recipient_suppressed' });
+    expect(list.refuseSuppressed(to('fine'))).toBeNull();
+    truth.away = false;
+    change('fine@example.com', true);
+    await list.refresh();
+    await expect(list.refuseSuppressed(to('fine'))).rejects.toMatchObject({ code: 'recipient_suppressed' });
+  });
+});

@@ -1,0 +1,177 @@
+/**
+ * The addresses that nothing is sent to. The truth is in the database; every process has a copy in memory, so that a
+ * send to other addresses asks the database nothing. The copy is refreshed every half second by the changes since the
+ * last time: an address that is suppressed is refused by every process within a second. A hit in the copy is confirmed
+ * by the database, so a lifted address is free at once. While the database is away, the copy as it was then decides.
+ */
+import { parseAddressList } from '../core/address/address-list.ts';
+import { addrSpec, type Address } from '../core/address/address.ts';
+import { AddressSet } from '../core/delivery/address-set.ts';
+import { deliveryAddressKey } from '../core/delivery/delivery-report.ts';
+import { SUPPRESSION_REASONS, SUPPRESSION_TEXTS, type Suppression } from '../core/delivery/suppression.ts';
+import { ServiceError } from '../core/errors.ts';
+import type { Application } from './application.ts';
+import type { Logger } from './ports.ts';
+import type { SuppressionStore } from './report-ports.ts';
+
+/** Changes read by one statement. */
+const REFRESH_BATCH = 20_000;
+
+export interface SuppressionList {
+  /** Throws `recipient_suppressed` when one of them is on the list. Asks nobody unless it seems to be. */
+  refuseSuppressed(recipients: readonly Address[]): Promise<void> | null;
+  /** Brings the copy up to date. Throws `database_unavailable`. */
+  refresh(): Promise<void>;
+}
+
+export interface SuppressionListPorts {
+  readonly store: Pick<SuppressionStore, 'findSuppressed' | 'changesAfter'>;
+  /** 32 bits that nobody can guess. */
+  readonly seed: number;
+  readonly logger: Logger;
+}
+
+type Held = Pick<Suppression, 'address' | 'reason' | 'since'>;
+
+export function createSuppressionList({ store, seed, logger }: SuppressionListPorts): SuppressionList {
+  const copy = new AddressSet(seed);
+  let version = 0;
+  let running: Promise<void> | null = null;
+
+  function heldIn(recipients: readonly Address[]): readonly Held[] {
+    const held: Held[] = [];
+    if (copy.size === 0) return held;
+    for (const recipient of recipients) {
+      const address = deliveryAddressKey(addrSpec(recipient));
+      const entry = copy.get(address);
+      const reason = SUPPRESSION_REASONS[entry?.tag ?? -1];
+      if (entry === null || reason === undefined) continue;
+      held.push({ address, reason, since: new Date(entry.seconds * 1000) });
+    }
+    return held;
+  }
+
+  async function refuseIfTrue(held: readonly Held[]): Promise<void> {
+    let suppressed: readonly Held[];
+    try {
+      suppressed = await store.findSuppressed(held.map(({ address }) => address));
+    } catch (err) {
+      if (!(err instanceof ServiceError) || err.code !== 'database_unavailable') throw err;
+      logger.warn({ err }, 'a suppressed recipient could not be looked up; the copy of the list decides');
+      suppressed = held;
+    }
+    const [first] = suppressed;
+    if (first !== undefined) throw refusal(first);
+  }
+
+  async function readChanges(): Promise<void> {
+    for (;;) {
+      const changes = await store.changesAfter(version, REFRESH_BATCH);
+      for (const change of changes) {
+        if (change.active) {
+          copy.set(change.address, {
+            tag: SUPPRESSION_REASONS.indexOf(change.reason),
+            seconds: Math.max(0, Math.floor(change.since.getTime() / 1000)),
+          });
+        } else {
+          copy.delete(change.address);
+        }
+        version = change.version;
+      }
+      if (changes.length < REFRESH_BATCH) return;
+    }
+  }
+
+  return {
+    refuseSuppressed(recipients) {
+      const held = heldIn(recipients);
+      return held.length === 0 ? null : refuseIfTrue(held);
+    },
+
+    async refresh() {
+      // Who asks while a round is under way may have changed something after it read.
+      await running?.catch(() => undefined);
+      running ??= readChanges().finally(() => {
+        running = null;
+      });
+      await running;
+    },
+  };
+}
+
+function refusal({ address, reason, since }: Held): ServiceError {
+  return new ServiceError('recipient_suppressed', {
+    values: { value: address, detail: SUPPRESSION_TEXTS[reason], since: since.toISOString() },
+  });
+}
+
+type SuppressionOperations = Pick<
+  Application,
+  'listSuppressions' | 'readSuppression' | 'suppress' | 'liftSuppression'
+>;
+
+/** What operators do with the list. Addresses are as a caller writes them. */
+export function createSuppressionOperations(
+  store: SuppressionStore,
+  { refresh }: Pick<SuppressionList, 'refresh'>,
+): SuppressionOperations {
+  return {
+    async listSuppressions({ address, reason, limit, cursor }) {
+      const before = cursor === null ? null : parseVersion(cursor);
+      // One more than asked for tells whether there is another page.
+      const found = await store.listSuppressions({
+        address: address === null ? null : readKey(address),
+        reason,
+        limit: limit + 1,
+        before,
+      });
+      const page = found.slice(0, limit);
+      const last = page.at(-1);
+      return {
+        suppressions: page,
+        nextCursor: found.length > page.length && last !== undefined ? formatVersion(last.version) : null,
+      };
+    },
+
+    async readSuppression(address) {
+      const [found] = await store.findSuppressed([readKey(address)]);
+      if (found === undefined) throw new ServiceError('suppression_not_found');
+      return found;
+    },
+
+    async suppress(address, note) {
+      // PostgreSQL takes no NUL and no half of a surrogate pair.
+      if (note !== null && (note.includes('\u0000') || !note.isWellFormed())) {
+        throw new ServiceError('invalid_text', { values: { field: 'note' } });
+      }
+      const suppression = await store.suppress(readKey(address), note);
+      await refresh();
+      return suppression;
+    },
+
+    async liftSuppression(address) {
+      const key = readKey(address);
+      const lifted = await store.lift(key);
+      if (lifted === null) throw new ServiceError('suppression_not_found');
+      await refresh();
+      return { address: key, ...lifted };
+    },
+  };
+}
+
+/** Throws `invalid_address`, also for several. */
+function readKey(text: string): string {
+  const [address, ...others] = parseAddressList(text, 'address');
+  if (address === undefined || others.length > 0) {
+    throw new ServiceError('invalid_address', { values: { field: 'address', value: text } });
+  }
+  return deliveryAddressKey(addrSpec(address));
+}
+
+const formatVersion = (version: number) => Buffer.from(`v${version}`).toString('base64url');
+
+function parseVersion(cursor: string): number {
+  const found = /^v(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))?.[1];
+  if (found === undefined) throw new ServiceError('invalid_cursor');
+  return Number(found);
+}

@@ -1,0 +1,111 @@
+/**
+ * A large set of addresses in little memory: 13 bytes for each of up to twice as many places as there are addresses,
+ * 27 MB for a million. Only a hash of 53 bits is kept, with a seed of the process, so that nobody can choose addresses
+ * that collide: a stranger's address is taken for a member about once in 10^10 for a million members, and whoever acts
+ * on a membership asks the database anyway.
+ */
+const EMPTY = 0;
+const REMOVED = -1;
+const MIN_CAPACITY = 1024;
+/** Share of places in use, removed ones included, from which on the table is made anew. */
+const MAX_LOAD = 0.6;
+
+export interface AddressEntry {
+  /** Small whole number, 0 to 255. */
+  readonly tag: number;
+  /** Whole seconds since 1970, up to 2106. */
+  readonly seconds: number;
+}
+
+export class AddressSet {
+  readonly #seed: number;
+  #keys = new Float64Array(MIN_CAPACITY);
+  #tags = new Uint8Array(MIN_CAPACITY);
+  #seconds = new Uint32Array(MIN_CAPACITY);
+  /** Places that are not EMPTY. */
+  #used = 0;
+  #size = 0;
+
+  /** @param seed 32 bits that nobody can guess */
+  constructor(seed: number) {
+    this.#seed = seed;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(address: string): AddressEntry | null {
+    const place = this.#find(hash53(address, this.#seed));
+    if (place === -1) return null;
+    return { tag: this.#tags[place] ?? 0, seconds: this.#seconds[place] ?? 0 };
+  }
+
+  set(address: string, { tag, seconds }: AddressEntry): void {
+    const key = hash53(address, this.#seed);
+    const known = this.#find(key);
+    if (known !== -1) {
+      this.#tags[known] = tag;
+      this.#seconds[known] = seconds;
+      return;
+    }
+    if ((this.#used + 1) / this.#keys.length > MAX_LOAD) this.#rebuild();
+    this.#insert(key, tag, seconds);
+  }
+
+  delete(address: string): void {
+    const place = this.#find(hash53(address, this.#seed));
+    if (place === -1) return;
+    this.#keys[place] = REMOVED;
+    this.#size -= 1;
+  }
+
+  /** -1 when it is not there. */
+  #find(key: number): number {
+    const mask = this.#keys.length - 1;
+    for (let place = key & mask; ; place = (place + 1) & mask) {
+      const found = this.#keys[place];
+      if (found === key) return place;
+      if (found === EMPTY) return -1;
+    }
+  }
+
+  #insert(key: number, tag: number, seconds: number): void {
+    const mask = this.#keys.length - 1;
+    let place = key & mask;
+    while (this.#keys[place] !== EMPTY) place = (place + 1) & mask;
+    this.#keys[place] = key;
+    this.#tags[place] = tag;
+    this.#seconds[place] = seconds;
+    this.#used += 1;
+    this.#size += 1;
+  }
+
+  /** Twice as large when it is full of members, as large as it was when it is full of removed ones. */
+  #rebuild(): void {
+    const [keys, tags, seconds] = [this.#keys, this.#tags, this.#seconds];
+    const capacity = this.#size / keys.length > MAX_LOAD / 2 ? keys.length * 2 : keys.length;
+    this.#keys = new Float64Array(capacity);
+    this.#tags = new Uint8Array(capacity);
+    this.#seconds = new Uint32Array(capacity);
+    this.#used = 0;
+    this.#size = 0;
+    for (const [place, key] of keys.entries()) {
+      if (key > EMPTY) this.#insert(key, tags[place] ?? 0, seconds[place] ?? 0);
+    }
+  }
+}
+
+/** cyrb53 (public domain): 53 bits of two multiplicative hashes over UTF-16 units. Never 0. */
+function hash53(text: string, seed: number): number {
+  let h1 = 0xdeadbeef ^ seed;
+  let h2 = 0x41c6ce57 ^ seed;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    h1 = Math.imul(h1 ^ unit, 2654435761);
+    h2 = Math.imul(h2 ^ unit, 1597334677);
+  }
+  h1 = Math.imul(h1 ^ (h1 >>> 16), 2246822507) ^ Math.imul(h2 ^ (h2 >>> 13), 3266489909);
+  h2 = Math.imul(h2 ^ (h2 >>> 16), 2246822507) ^ Math.imul(h1 ^ (h1 >>> 13), 3266489909);
+  return 4294967296 * (2097151 & h2) + (h1 >>> 0) + 1;
+}

@@ -1,0 +1,118 @@
+/**
+ * What a report that came back says about the recipients of a sent email. Anybody can write one: it is believed when
+ * it names a Message-ID that can't be guessed, and only about recipients which that very email had.
+ */
+import type { Bounce } from './bounce.ts';
+import type { BounceRecipient } from './bounce-recipient.ts';
+import type { DeliveryState } from './states.ts';
+
+/**
+ * The least telling first: of several reports about a recipient the last of these is shown, whatever came first.
+ *
+ * - `delayed`: a server is still trying.
+ * - `relayed`, `expanded`: handed on to a server that sends no reports, or to several addresses.
+ * - `delivered`: it is in the mailbox.
+ * - `bounced_soft`: not delivered, which says nothing about the address: mailbox full, tried in vain, too large.
+ * - `blocked`: refused for its contents, its sender or a policy.
+ * - `bounced_hard`: the address takes no mail.
+ * - `complained`: the reader called it spam.
+ */
+export const REPORT_OUTCOMES = [
+  'delayed',
+  'relayed',
+  'expanded',
+  'delivered',
+  'bounced_soft',
+  'blocked',
+  'bounced_hard',
+  'complained',
+] as const;
+export type ReportOutcome = (typeof REPORT_OUTCOMES)[number];
+
+/** What a report says about one recipient. */
+export interface DeliveryReport {
+  readonly outcome: ReportOutcome;
+  /** RFC 3463, such as `5.1.1`; null when the report has none. */
+  readonly status: string | null;
+  /** The server's words on one line, at most 1,000 characters; empty when there are none. */
+  readonly diagnostic: string;
+  /** When the report was written, as far as that can be true. */
+  readonly reportedAt: Date;
+  /** The received email that is the report. */
+  readonly reportId: string;
+}
+
+/** A recipient of the sent email. */
+export interface ReportedDelivery {
+  /** `local@domain`. */
+  readonly address: string;
+  readonly state: DeliveryState;
+  readonly ordinal: number;
+}
+
+export interface MatchedReport {
+  readonly delivery: ReportedDelivery;
+  readonly recipient: BounceRecipient;
+  readonly outcome: ReportOutcome;
+}
+
+/**
+ * Compares addresses as receiving hosts do: without case. ASCII letters only, as `lower(… collate "C")` has it, so that
+ * program and database agree.
+ */
+export function deliveryAddressKey(address: string): string {
+  return address.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** It did not arrive and will not: nobody may try again by himself. */
+export function isFinalFailure(outcome: ReportOutcome): boolean {
+  return outcome === 'bounced_hard' || outcome === 'bounced_soft' || outcome === 'blocked';
+}
+
+/**
+ * Ties what a report says to the recipients of the email whose Message-ID it names. A report that names nobody (a
+ * complaint with the recipient removed, RFC 6590; a form that can't be read) can only be about the one recipient of an
+ * email that had one. An address that the email did not have, such as the target of somebody's forwarding, is left
+ * out unless Original-Recipient ties it to one that it had.
+ */
+export function matchReport(
+  { kind, recipients }: Pick<Bounce, 'kind' | 'recipients'>,
+  deliveries: readonly ReportedDelivery[],
+): readonly MatchedReport[] {
+  const [only] = deliveries;
+  const [recipient] = recipients;
+  if (deliveries.length === 1 && recipients.length === 1 && only !== undefined && recipient !== undefined) {
+    if (recipient.address === '' || (kind === 'complaint' && isRedacted(recipient.address, only.address))) {
+      return [{ delivery: only, recipient, outcome: outcomeOf(kind, recipient) }];
+    }
+  }
+  const byAddress = new Map(deliveries.map((one) => [deliveryAddressKey(one.address), one]));
+  const matched = new Map<number, MatchedReport>();
+  for (const recipient of recipients) {
+    const delivery =
+      byAddress.get(deliveryAddressKey(recipient.address)) ??
+      byAddress.get(deliveryAddressKey(recipient.finalAddress ?? ''));
+    if (delivery === undefined) continue;
+    const outcome = outcomeOf(kind, recipient);
+    const known = matched.get(delivery.ordinal);
+    if (known === undefined || rankOf(outcome) > rankOf(known.outcome)) {
+      matched.set(delivery.ordinal, { delivery, recipient, outcome });
+    }
+  }
+  return [...matched.values()];
+}
+
+/** RFC 6590: something else stands in place of the local part; the domain is left. */
+function isRedacted(named: string, address: string): boolean {
+  const domain = (text: string) => deliveryAddressKey(text.slice(text.lastIndexOf('@') + 1));
+  return domain(named) === domain(address);
+}
+
+const rankOf = (outcome: ReportOutcome) => REPORT_OUTCOMES.indexOf(outcome);
+
+const FAILED = { hard: 'bounced_hard', soft: 'bounced_soft', blocked: 'blocked' } as const;
+
+function outcomeOf(kind: Bounce['kind'], { action, severity }: BounceRecipient): ReportOutcome {
+  if (kind === 'complaint') return 'complained';
+  return action === 'failed' ? FAILED[severity ?? 'soft'] : action;
+}

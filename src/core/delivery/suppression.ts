@@ -1,0 +1,48 @@
+/**
+ * Addresses that nothing is sent to: why they are on the list, and when a report puts one there. The list is one for
+ * all accounts: a mailbox that does not exist does so for everybody, and who called one email of the company spam
+ * wants none from its other senders.
+ */
+import type { ReportOutcome } from './delivery-report.ts';
+
+/** The weakest first: a stronger reason replaces a weaker one. */
+export const SUPPRESSION_REASONS = ['repeated_soft_bounces', 'hard_bounce', 'complaint', 'manual'] as const;
+export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number];
+
+export interface Suppression {
+  /** As deliveryAddressKey gives it. */
+  readonly address: string;
+  readonly reason: SuppressionReason;
+  readonly since: Date;
+  /** RFC 3463; null when nobody said one. */
+  readonly status: string | null;
+  /** Words of the server that refused, or the type of a complaint; empty when there are none. */
+  readonly diagnostic: string;
+  /** What an operator wrote; null when nobody did. */
+  readonly note: string | null;
+  /** The sent email that it is about; null when added by hand. */
+  readonly emailId: string | null;
+  /** The report that said so; null when added by hand. */
+  readonly reportId: string | null;
+}
+
+/** What a caller is told, German. */
+export const SUPPRESSION_TEXTS: Readonly<Record<SuppressionReason, string>> = {
+  repeated_soft_bounces: 'mehrere Zustellungen nacheinander sind gescheitert',
+  hard_bounce: 'die Adresse nimmt keine E-Mails an',
+  complaint: 'der Empfänger hat eine E-Mail als Spam gemeldet',
+  manual: 'von Hand gesperrt',
+};
+
+/**
+ * Soft bounces that suppress an address: as many emails in a row, the first and the last this far apart, none of them
+ * older than the window, and no report of a delivery between. A mailbox that is full for a week of holidays gets
+ * mail again; one that is full for ever is abandoned.
+ */
+export const SOFT_BOUNCES = { emails: 5, spanDays: 7, windowDays: 60 } as const;
+
+/** null: what the report says does not suppress the address by itself. `bounced_soft` counts, see SOFT_BOUNCES. */
+export function suppressionBy(outcome: ReportOutcome): SuppressionReason | null {
+  if (outcome === 'bounced_hard') return 'hard_bounce';
+  return outcome === 'complained' ? 'complaint' : null;
+}
