@@ -1,0 +1,64 @@
+/** When reading a mailbox is tried again: the account after a failure, and a message that could not be taken. */
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/**
+ * What stands in the way of an account. `credentials`: the server refused them; `connection`: it can't be reached;
+ * `refused`: it refused a command; `service`: the database or the storage is away, or something of ours failed.
+ */
+export type AccountFailure = 'credentials' | 'connection' | 'refused' | 'service';
+
+/** First delay and longest one. */
+const ACCOUNT_DELAYS: Readonly<Record<AccountFailure, readonly [number, number]>> = {
+  // Only a person can help, and many wrong passwords in a row lock an account.
+  credentials: [5 * MINUTE_MS, HOUR_MS],
+  // Most breaks are short; an outage is not made worse.
+  connection: [SECOND_MS, 5 * MINUTE_MS],
+  refused: [30 * SECOND_MS, 15 * MINUTE_MS],
+  service: [SECOND_MS, 30 * SECOND_MS],
+};
+
+/** Each delay is changed by up to this share in either direction, so that accounts do not come back together. */
+const JITTER = 0.25;
+
+/** @param failures in a row, this one included @param random from 0 (inclusive) to 1 (exclusive) @returns ms */
+export function accountRetryDelay(failure: AccountFailure, failures: number, random: number): number {
+  const [first, longest] = ACCOUNT_DELAYS[failure];
+  const delayMs = Math.min(longest, first * 2 ** (Math.max(1, failures) - 1));
+  return Math.round(delayMs * (1 + JITTER * (2 * random - 1)));
+}
+
+/** A message that was in hand when the connection broke, or that failed oddly, is set aside after this many tries. */
+export const MAX_MESSAGE_TRIES = 4;
+
+const FIRST_MESSAGE_DELAY_MS = 5 * SECOND_MS;
+/** Something is changed in the meantime, or nothing helps: it is looked at again, ever more rarely. */
+const QUARANTINE_DELAYS_MS = [15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, DAY_MS];
+
+/**
+ * `put_off`: its time has not come yet, which is nobody's fault; `doubtful`: it may have been the connection's fault;
+ * `bad`: it is the message's.
+ */
+export type MessageFailure = 'put_off' | 'doubtful' | 'bad';
+
+export interface MessageRetry {
+  /** Tries that count, this one included. */
+  readonly tries: number;
+  readonly delayMs: number;
+  readonly quarantined: boolean;
+}
+
+/** @param tries that failed before this one */
+export function messageRetry(failure: MessageFailure, tries: number): MessageRetry {
+  if (failure === 'put_off') return { tries, delayMs: FIRST_MESSAGE_DELAY_MS, quarantined: false };
+  const made = tries + 1;
+  if (failure === 'doubtful' && made < MAX_MESSAGE_TRIES) {
+    return { tries: made, delayMs: FIRST_MESSAGE_DELAY_MS * 2 ** tries, quarantined: false };
+  }
+  const beyond = failure === 'bad' ? tries : made - MAX_MESSAGE_TRIES;
+  const delayMs = QUARANTINE_DELAYS_MS[Math.min(beyond, QUARANTINE_DELAYS_MS.length - 1)] ?? DAY_MS;
+  return { tries: made, delayMs, quarantined: true };
+}
