@@ -131,6 +131,17 @@ export const VARIABLES = [
     meaning: 'The mailbox with sent mail, such as `INBOX.Gesendet`.',
   },
   {
+    name: 'IMAP_POLL_MS',
+    defaultText: '60000',
+    meaning:
+      'How long a mailbox may go without being looked at, in ms, also when the server says at once what is new in INBOX.',
+  },
+  {
+    name: 'IMAP_LEASE_MS',
+    defaultText: '30000',
+    meaning: 'How long a process may be silent before another one reads its mailboxes, in ms.',
+  },
+  {
     name: 'ACCOUNTS_FILE',
     defaultText: 'none',
     meaning:
@@ -207,6 +218,7 @@ export interface Config {
   };
   readonly retrySchedule: RetrySchedule;
   readonly queue: { readonly leaseMs: number; readonly pollMs: number };
+  readonly mailboxes: { readonly pollMs: number; readonly leaseMs: number };
   /** At least one; the first is the default. */
   readonly accounts: readonly [AccountConfig, ...AccountConfig[]];
   /** null: a folder in the data folder. */
@@ -266,6 +278,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, cw
     queue: {
       leaseMs: integer('SEND_LEASE_MS', 30_000, 100, 3_600_000),
       pollMs: integer('SEND_POLL_MS', 1000, 10, 60_000),
+    },
+    mailboxes: {
+      pollMs: integer('IMAP_POLL_MS', 60_000, 50, 3_600_000),
+      leaseMs: integer('IMAP_LEASE_MS', 30_000, 500, 3_600_000),
     },
     accounts: readAccounts(env, cwd, get),
     blobUrl: readUrl('BLOB_URL', get('BLOB_URL'), ['s3:']),

@@ -36,7 +36,9 @@ import { createSuppressionList, createSuppressionOperations } from './app/suppre
 import type { Config } from './config.ts';
 import type { RateLimit } from './core/delivery/rate-window.ts';
 import { createTransports, type Transports } from './create-transports.ts';
+import { createMailboxSource } from './create-mailbox-source.ts';
 import { startListeners } from './start-listeners.ts';
+import { startMailboxes } from './start-mailboxes.ts';
 import { createIdSource } from './id-source.ts';
 import { openStorage } from './open-storage.ts';
 import { startJournalReplayer } from './worker/journal-replayer.ts';
@@ -88,6 +90,7 @@ async function startParts(
   // What may be wrong with the configuration is found before anything large is started.
   const transports = createTransports(config, logger);
   teardown.push(() => transports.close());
+  const mailboxSource = createMailboxSource(config);
   const { pool, db, blobs, spool, journal } = await openStorage(config, logger, teardown);
   const store = createMessageStore(pool, db);
   const attempts = await LmdbAttempts.open({ folder: path.join(dataDir, 'attempts'), logger });
@@ -219,6 +222,16 @@ async function startParts(
     logger,
   });
   teardown.push(() => listeners.close());
+  const mailboxes = startMailboxes(config, {
+    source: mailboxSource,
+    pool,
+    instanceId,
+    receive: application.receiveMessage,
+    spool,
+    clock,
+    logger,
+  });
+  teardown.push(() => mailboxes.stop());
   const url = await app.fastify.listen({ port: config.port, host: config.host });
 
   let stopping: Promise<void> | null = null;

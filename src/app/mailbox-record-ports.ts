@@ -6,6 +6,7 @@
  * known to be gone. Every write names its owner and does nothing, but throws `LeaseLost`, when the account's lease is
  * another's meanwhile. All throw `ServiceError('database_unavailable')`.
  */
+import type { EmailState } from '../core/delivery/states.ts';
 import type { MessageIdentity } from '../core/message/identity.ts';
 import type { AccountFailure, MessageRetry } from '../core/mailbox/retry.ts';
 import type { MailboxProgress } from '../core/mailbox/sync-plan.ts';
@@ -45,6 +46,18 @@ export interface MailboxRef {
 /** Which generation of UIDs a write is about. */
 export interface GenerationRef extends MailboxRef {
   readonly uidValidity: number;
+}
+
+export interface KeyedIdentity {
+  readonly identity: MessageIdentity;
+  /** See identityKey. */
+  readonly key: string;
+}
+
+export interface RecordedEmail {
+  readonly id: string;
+  readonly direction: 'inbound' | 'outbound';
+  readonly state: EmailState;
 }
 
 export interface TakenMessage {
@@ -98,11 +111,11 @@ export interface MailboxRecords {
   recordProgress(mailbox: GenerationRef, progress: MailboxProgress): Promise<void>;
   /** Messages that may be tried now, the newest first. */
   nextMessages(mailboxId: string, uidValidity: number, limit: number): Promise<readonly WaitingMessage[]>;
-  /** The email of each identity that is recorded, in the order given; null for others and for sends whose outcome is unknown. */
+  /** Which of the identities are recorded, by their keys. */
   findRecorded(
     accountId: string,
-    identities: readonly { readonly identity: MessageIdentity; readonly key: string }[],
-  ): Promise<readonly (string | null)[]>;
+    identities: readonly KeyedIdentity[],
+  ): Promise<ReadonlyMap<string, RecordedEmail>>;
   /** What became of messages. */
   settle(
     mailbox: GenerationRef,

@@ -6,11 +6,11 @@ import * as emails from './migrations/0001_emails.ts';
 import * as queue from './migrations/0002_queue.ts';
 import * as idempotency from './migrations/0003_idempotency.ts';
 import * as inbound from './migrations/0004_inbound.ts';
+import * as mailboxes from './migrations/0006_mailboxes.ts';
 import * as threadDecisions from './migrations/0007_thread_decisions.ts';
 import * as threadListSearch from './migrations/0009_thread_list_search.ts';
 import * as bounces from './migrations/0010_bounces.ts';
 import * as sentCopies from './migrations/0012_sent_copies.ts';
-import * as mailboxes from './migrations/0006_mailboxes.ts';
 
 /** In order of their names; forward only. A migration that was ever released is never changed. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -18,11 +18,11 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0002_queue': queue,
   '0003_idempotency': idempotency,
   '0004_inbound': inbound,
+  '0006_mailboxes': mailboxes,
   '0007_thread_decisions': threadDecisions,
   '0009_thread_list_search': threadListSearch,
   '0010_bounces': bounces,
   '0012_sent_copies': sentCopies,
-  '0006_mailboxes': mailboxes,
 };
 
 /** Any constant that no other user of the same database takes; `pg_locks` shows it. */

@@ -54,7 +54,7 @@ const STATEMENTS = [
     seen_at timestamptz not null default now(),
     expunged_at timestamptz,
     tries int not null default 0 check (tries >= 0),
-    next_try_at timestamptz not null default '-infinity',
+    next_try_at timestamptz not null default now(),
     last_error text,
     quarantined_at timestamptz,
     primary key (mailbox_id, uid_validity, uid),

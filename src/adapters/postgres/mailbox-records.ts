@@ -1,0 +1,303 @@
+/** `MailboxRecords` on PostgreSQL: each method is one statement, whatever the number of messages. */
+import type { Pool } from 'pg';
+import {
+  LeaseLost,
+  type FailedMessage,
+  type GenerationRef,
+  type KeyedIdentity,
+  type KnownMailboxRecord,
+  type MailboxRecords,
+  type RecordedEmail,
+  type WaitingMessage,
+} from '../../app/mailbox-record-ports.ts';
+import type { AddressView } from '../../app/ports.ts';
+import type { EmailState } from '../../core/delivery/states.ts';
+import { NEVER_OPENED } from '../../core/mailbox/sync-plan.ts';
+import { joinRanges, type UidSet } from '../../core/mailbox/uid-set.ts';
+import { isCopyOfSent } from '../../core/message/identity.ts';
+import { createMailboxLeases, fenced, HELD, storable } from './mailbox-leases.ts';
+import { createNamedQuery } from './named-query.ts';
+
+export function createMailboxRecords(pool: Pool): MailboxRecords {
+  const query = createNamedQuery(pool);
+  const write = (
+    name: string,
+    text: string,
+    { accountId, owner, mailboxId }: Omit<GenerationRef, 'uidValidity'>,
+    values: unknown[],
+  ) => fenced(query, name, text, accountId, [accountId, owner, mailboxId, ...values]);
+
+  return {
+    ...createMailboxLeases(query),
+
+    async openMailboxes(owner, accountId, mailboxes) {
+      const paths = mailboxes.map(({ path }) => path);
+      const uses = mailboxes.map(({ specialUse }) => specialUse);
+      await fenced(query, 'open-mailboxes', OPEN, accountId, [accountId, owner, paths, uses]);
+      const rows = await query<MailboxRow>('read-mailboxes', READ_MAILBOXES, [accountId, paths]);
+      return rows.map(toMailbox);
+    },
+
+    async readUids(mailboxId, uidValidity) {
+      const rows = await query<{ first: string; last: string }>('mailbox-uids', READ_UIDS, [
+        mailboxId,
+        uidValidity,
+      ]);
+      return joinRanges(rows.map(({ first, last }) => ({ first: Number(first), last: Number(last) })));
+    },
+
+    recordChanges: (mailbox, { arrived, gone }) =>
+      write('mailbox-changes', RECORD_CHANGES, mailbox, [
+        mailbox.uidValidity,
+        ...bordersOf(arrived),
+        ...bordersOf(gone),
+      ]),
+
+    recordProgress: (mailbox, { uidNext, exists, highestModSeq, since }) =>
+      write('mailbox-progress', RECORD_PROGRESS, mailbox, [
+        mailbox.uidValidity,
+        uidNext,
+        exists,
+        highestModSeq?.toString() ?? null,
+        since,
+      ]),
+
+    async nextMessages(mailboxId, uidValidity, limit) {
+      const rows = await query<{ uid: string; tries: number }>('next-mailbox-messages', NEXT_MESSAGES, [
+        mailboxId,
+        uidValidity,
+        limit,
+      ]);
+      return rows.map(({ uid, tries }): WaitingMessage => ({ uid: Number(uid), tries }));
+    },
+
+    async findRecorded(accountId, identities) {
+      if (identities.length === 0) return new Map();
+      const rows = await query<RecordedRow>('find-recorded', FIND_RECORDED, [
+        accountId,
+        identities.map(({ key }) => Buffer.from(key, 'hex')),
+        identities.map(({ identity }) => identity.messageId),
+      ]);
+      return matchRecorded(identities, rows);
+    },
+
+    settle: (mailbox, { taken, failed }) => {
+      const all: readonly (Partial<FailedMessage> & { uid: number; emailId?: string })[] = [
+        ...taken,
+        ...failed,
+      ];
+      return write('settle-mailbox-messages', SETTLE, mailbox, [
+        mailbox.uidValidity,
+        all.map(({ uid }) => uid),
+        all.map(({ emailId }) => emailId ?? null),
+        all.map(({ tries }) => tries ?? null),
+        all.map(({ delayMs }) => delayMs ?? 0),
+        all.map(({ quarantined }) => quarantined ?? false),
+        all.map(({ reason }) => (reason === undefined ? null : storable(reason))),
+      ]);
+    },
+
+    async concludePass({ owner, accountId, mailboxId, uidValidity }, ageMs) {
+      const values = [accountId, owner, mailboxId, uidValidity];
+      const [row] = await query<ConclusionRow>('conclude-mailbox-pass', CONCLUDE_PASS, [...values, ageMs]);
+      if (row?.held !== true) throw new LeaseLost(accountId);
+      const waiting = Number(row.waiting);
+      if (row.has_older && waiting === 0) {
+        await fenced(query, 'retire-generations', RETIRE_OLDER, accountId, values);
+      }
+      return { waiting, nextTryMs: row.next_try_ms };
+    },
+
+    noteMailboxFailure: (mailbox, reason) =>
+      write('mailbox-failure', NOTE_MAILBOX_FAILURE, mailbox, [storable(reason)]),
+  };
+}
+
+interface ConclusionRow {
+  held: boolean;
+  waiting: string;
+  has_older: boolean;
+  next_try_ms: number | null;
+}
+
+interface MailboxRow {
+  id: string;
+  path: string;
+  special_use: string | null;
+  uid_validity: string | null;
+  uid_next: string | null;
+  message_count: string;
+  highest_modseq: string | null;
+  since: Date | null;
+}
+
+function toMailbox(row: MailboxRow): KnownMailboxRecord {
+  const progress =
+    row.uid_validity === null
+      ? NEVER_OPENED
+      : {
+          uidValidity: Number(row.uid_validity),
+          uidNext: row.uid_next === null ? null : Number(row.uid_next),
+          exists: Number(row.message_count),
+          highestModSeq: row.highest_modseq === null ? null : BigInt(row.highest_modseq),
+          since: row.since,
+        };
+  return { id: row.id, path: row.path, specialUse: row.special_use, progress };
+}
+
+interface RecordedRow {
+  id: string;
+  direction: 'inbound' | 'outbound';
+  state: EmailState;
+  /** Hex; null for what this service sent. */
+  identity_key: string | null;
+  message_id: string;
+  relay_message_id: string | null;
+  date: Date;
+  from_address: AddressView;
+  subject: string;
+}
+
+/** As InboundStore.findKnown decides it, for many. */
+function matchRecorded(
+  identities: readonly KeyedIdentity[],
+  rows: readonly RecordedRow[],
+): ReadonlyMap<string, RecordedEmail> {
+  const result = new Map<string, RecordedEmail>();
+  const sends = rows.filter((row) => row.identity_key === null);
+  for (const { id, direction, state, identity_key: key } of rows) {
+    if (key !== null) result.set(key, { id, direction, state });
+  }
+  for (const { identity, key } of identities) {
+    const send = sends.find(
+      ({ message_id, relay_message_id, date, from_address, subject }) =>
+        (message_id === identity.messageId || relay_message_id === identity.messageId) &&
+        isCopyOfSent(identity, { date, from: from_address.address, subject }),
+    );
+    if (send !== undefined) result.set(key, { id: send.id, direction: send.direction, state: send.state });
+  }
+  return result;
+}
+
+/** As two parameters: the first UIDs of the ranges, and the last ones. */
+function bordersOf(set: UidSet): [number[], number[]] {
+  return [set.map(({ first }) => first), set.map(({ last }) => last)];
+}
+
+/** $3 paths, $4 special uses. */
+const OPEN = `
+  ${HELD}, opened as (
+    insert into mailboxes as b (account_id, path, special_use)
+    select $1, p.path, p.special_use from unnest($3::text[], $4::text[]) p (path, special_use), held
+    on conflict (account_id, path) do update set special_use = excluded.special_use, left_at = null
+    where b.special_use is distinct from excluded.special_use or b.left_at is not null
+  ), left_behind as (
+    update mailboxes b set left_at = now() from held
+    where b.account_id = $1 and b.path <> all ($3::text[]) and b.left_at is null
+  )
+  select exists (select from held) as held`;
+
+const READ_MAILBOXES = `
+  select b.id, b.path, b.special_use, b.uid_validity, b.uid_next, b.message_count, b.highest_modseq, b.since
+  from unnest($2::text[]) with ordinality p (path, ordinal)
+  join mailboxes b on b.account_id = $1 and b.path = p.path
+  order by p.ordinal`;
+
+/** Runs of UIDs without a hole as one row each. */
+const READ_UIDS = `
+  select min(uid) as first, max(uid) as last
+  from (
+    select uid, uid - row_number() over (order by uid) as run from mailbox_messages
+    where mailbox_id = $1 and uid_validity = $2 and expunged_at is null
+  ) m
+  group by run`;
+
+/** $4 UIDVALIDITY, $5 and $6 what arrived, $7 and $8 what is gone. */
+const RECORD_CHANGES = `
+  ${HELD}, gone as (
+    update mailbox_messages m set expunged_at = now()
+    from unnest($7::bigint[], $8::bigint[]) r (first, last), held
+    where m.mailbox_id = $3 and m.uid_validity = $4 and m.uid between r.first and r.last and m.expunged_at is null
+  ), arrived as (
+    insert into mailbox_messages as m (mailbox_id, uid_validity, uid)
+    select $3, $4, uid from unnest($5::bigint[], $6::bigint[]) r (first, last), held,
+      generate_series(r.first, r.last) uid
+    on conflict (mailbox_id, uid_validity, uid) do update set expunged_at = null where m.expunged_at is not null
+  )
+  select exists (select from held) as held`;
+
+const RECORD_PROGRESS = `
+  ${HELD}, noted as (
+    update mailboxes b set uid_validity = $4, uid_next = $5, message_count = $6, highest_modseq = $7::numeric,
+      since = $8, has_older = b.has_older or coalesce(b.uid_validity <> $4, false)
+    from held where b.id = $3
+  )
+  select exists (select from held) as held`;
+
+const NEXT_MESSAGES = `
+  select uid, tries from mailbox_messages
+  where mailbox_id = $1 and uid_validity = $2 and email_id is null and expunged_at is null and next_try_at <= now()
+  order by uid desc
+  limit $3`;
+
+const FIND_RECORDED = `
+  select id, direction, state, encode(identity_key, 'hex') as identity_key, message_id, relay_message_id, date,
+    from_address, subject
+  from emails
+  where account_id = $1 and (
+    identity_key = any ($2::bytea[])
+    or direction = 'outbound' and identity_key is null
+      and (message_id = any ($3::text[]) or relay_message_id = any ($3::text[]))
+  )`;
+
+/** $5 to $10: UID, email, tries, delay in ms, whether it is set aside, reason; one of each for a message. */
+const SETTLE = `
+  ${HELD}, settled as (
+    update mailbox_messages m set email_id = r.email_id, tries = coalesce(r.tries, m.tries), last_error = r.reason,
+      next_try_at = case when r.email_id is null then now() + r.delay_ms * interval '1 millisecond' else m.next_try_at end,
+      quarantined_at = case when r.quarantined then coalesce(m.quarantined_at, now()) end
+    from unnest($5::bigint[], $6::uuid[], $7::int[], $8::float8[], $9::boolean[], $10::text[])
+      r (uid, email_id, tries, delay_ms, quarantined, reason), held
+    where m.mailbox_id = $3 and m.uid_validity = $4 and m.uid = r.uid and m.email_id is null
+  )
+  select exists (select from held) as held`;
+
+const CONCLUDE_PASS = `
+  ${HELD}, waiting as materialized (
+    select count(*) filter (where quarantined_at is null) as messages, min(next_try_at) as next_try_at
+    from mailbox_messages
+    where mailbox_id = $3 and uid_validity = $4 and email_id is null and expunged_at is null
+  ), noted as (
+    update mailboxes b set last_success_at = greatest(b.last_success_at, now() - $5 * interval '1 millisecond')
+    from held, waiting w where b.id = $3 and w.messages = 0
+  )
+  select exists (select from held) as held, w.messages as waiting, b.has_older,
+    (extract(epoch from w.next_try_at - now()) * 1000)::float8 as next_try_ms
+  from waiting w, mailboxes b where b.id = $3`;
+
+/** An email that is in this generation as well has only got another UID; one that is not was expunged. */
+const RETIRE_OLDER = `
+  ${HELD}, older as materialized (
+    select o.uid_validity, o.uid, o.email_id is null or exists (
+      select from mailbox_messages n
+      where n.email_id = o.email_id and n.mailbox_id = o.mailbox_id and n.uid_validity = $4
+        and n.expunged_at is null
+    ) as replaced
+    from mailbox_messages o, held where o.mailbox_id = $3 and o.uid_validity <> $4
+  ), replaced as (
+    delete from mailbox_messages m using older o
+    where o.replaced and m.mailbox_id = $3 and m.uid_validity = o.uid_validity and m.uid = o.uid
+  ), expunged as (
+    update mailbox_messages m set expunged_at = now() from older o
+    where not o.replaced and m.mailbox_id = $3 and m.uid_validity = o.uid_validity and m.uid = o.uid
+      and m.expunged_at is null
+  ), noted as (
+    update mailboxes b set has_older = false from held where b.id = $3
+  )
+  select exists (select from held) as held`;
+
+const NOTE_MAILBOX_FAILURE = `
+  ${HELD}, noted as (
+    update mailboxes b set last_error = $4, last_error_at = now() from held where b.id = $3
+  )
+  select exists (select from held) as held`;

@@ -1,0 +1,135 @@
+/**
+ * Reads the mailboxes of one account over one connection until that breaks or the reading is to stop: INBOX and the
+ * Sent mailbox first, then INBOX whenever the server says that something changed, and both every now and then anyway.
+ */
+import { MailboxError, type MailboxInfo, type MailboxSession } from './mailbox-ports.ts';
+import type { MailboxRecords } from './mailbox-record-ports.ts';
+import { reasonOf } from './take-messages.ts';
+import { syncMailbox, type ReadMailbox, type SyncMailboxPorts } from './sync-mailbox.ts';
+
+export interface ReadAccountPorts extends SyncMailboxPorts {
+  readonly records: MailboxRecords;
+}
+
+export interface ReadAccountOptions {
+  readonly owner: string;
+  readonly accountId: string;
+  /** See `SyncOptions`. */
+  readonly since: Date | null;
+  /** How long a mailbox may go without being looked at, in ms. */
+  readonly pollMs: number;
+  /** Ends the reading. */
+  readonly signal: AbortSignal;
+  /** Called before each wait: a signal that ends this wait, because of `signal` or to have everything looked at now. */
+  readonly beginWait: () => AbortSignal;
+  /** Called when a message was taken. */
+  readonly onProgress: () => void;
+}
+
+interface Visited extends ReadMailbox {
+  /** When it was last looked at, by `performance.now()`; null: not yet. */
+  lookedAt: number | null;
+}
+
+/**
+ * Never returns but by throwing: what the session throws, `LeaseLost`, `ServiceError`, the reason of `signal`. The caller
+ * closes the session, at once when `signal` says so.
+ */
+export async function readAccount(
+  ports: ReadAccountPorts,
+  session: MailboxSession,
+  options: ReadAccountOptions,
+): Promise<never> {
+  const { signal, owner, accountId } = options;
+  const found = mailboxesToRead(await session.listMailboxes());
+  const records = await ports.records.openMailboxes(owner, accountId, found);
+  const mailboxes = records.map((record): Visited => ({
+    owner,
+    accountId,
+    record,
+    isSent: record.specialUse === SENT,
+    progress: record.progress,
+    lookedAt: null,
+    nextTryAt: -Infinity,
+  }));
+  const [inbox] = mailboxes;
+  if (inbox === undefined) throw new MailboxError('refused', 'the account has no INBOX');
+
+  const due = new Set(mailboxes);
+  let opened: Visited | null = null;
+  for (;;) {
+    // INBOX first, when there is something to take for long; last, when it only has to be open for the wait.
+    const round: readonly Visited[] = inbox.lookedAt === null ? mailboxes : mailboxes.toReversed();
+    for (const mailbox of round) {
+      signal.throwIfAborted();
+      if (!due.has(mailbox)) continue;
+      opened = mailbox;
+      if (!(await visit(ports, session, mailbox, inbox, options))) due.delete(mailbox);
+    }
+    for (const mailbox of mailboxes) if (isDue(mailbox, options.pollMs)) due.add(mailbox);
+    if (due.size === 0 && opened === inbox) {
+      for (const mailbox of await waitForWork(session, mailboxes, inbox, options)) due.add(mailbox);
+    } else {
+      due.add(inbox);
+    }
+  }
+}
+
+export const INBOX = '\\Inbox';
+export const SENT = '\\Sent';
+
+/** INBOX, then the Sent mailbox if there is one. */
+function mailboxesToRead(mailboxes: readonly MailboxInfo[]): readonly MailboxInfo[] {
+  return [INBOX, SENT].flatMap((use) =>
+    // PostgreSQL keeps no NUL, and no real mailbox has one.
+    mailboxes.filter(({ specialUse, path }) => specialUse === use && !path.includes('\0')).slice(0, 1),
+  );
+}
+
+function isDue({ lookedAt, nextTryAt }: Visited, pollMs: number): boolean {
+  const now = performance.now();
+  return lookedAt === null || now - lookedAt >= pollMs || now >= nextTryAt;
+}
+
+/** Returns whether there is more to take. A mailbox beside INBOX that can't be read does not stop the others. */
+async function visit(
+  ports: ReadAccountPorts,
+  session: MailboxSession,
+  mailbox: Visited,
+  inbox: Visited,
+  { since, signal, onProgress }: ReadAccountOptions,
+): Promise<boolean> {
+  mailbox.lookedAt = performance.now();
+  const { owner, accountId, record } = mailbox;
+  try {
+    return await syncMailbox(ports, session, mailbox, { since, signal, onProgress });
+  } catch (error) {
+    if (!(error instanceof MailboxError) || signal.aborted) throw error;
+    await ports.records.noteMailboxFailure({ owner, accountId, mailboxId: record.id }, reasonOf(error));
+    if (error.kind !== 'refused' || mailbox === inbox) throw error;
+    ports.logger.warn({ err: error, accountId, path: record.path }, 'a mailbox could not be read');
+    mailbox.nextTryAt = Infinity;
+    return false;
+  }
+}
+
+/** Waits, with INBOX open; returns what to look at then. */
+async function waitForWork(
+  session: MailboxSession,
+  mailboxes: readonly Visited[],
+  inbox: Visited,
+  { pollMs, signal, beginWait }: ReadAccountOptions,
+): Promise<readonly Visited[]> {
+  const now = performance.now();
+  const next = Math.min(
+    ...mailboxes.map(({ lookedAt, nextTryAt }) => Math.min((lookedAt ?? now) + pollMs, nextTryAt)),
+  );
+  const reason = await session.waitForChange(Math.max(1, next - now), beginWait());
+  signal.throwIfAborted();
+  if (reason === 'changed') return [inbox];
+  if (reason === 'stopped') {
+    for (const mailbox of mailboxes) mailbox.nextTryAt = -Infinity;
+    return mailboxes;
+  }
+  return mailboxes.filter((mailbox) => isDue(mailbox, pollMs));
+}

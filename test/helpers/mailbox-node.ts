@@ -1,0 +1,109 @@
+/**
+ * One process that reads mailboxes, in all but the process: real database, files and use cases. Several of them on one
+ * database are several nodes.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { v7 as uuidv7 } from 'uuid';
+import { createBlobStore } from '../../src/adapters/blob/create.ts';
+import { createSpool } from '../../src/adapters/journal/spool.ts';
+import { createMailboxRecords } from '../../src/adapters/postgres/mailbox-records.ts';
+import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
+import { createInboundStore } from '../../src/adapters/postgres/record-inbound.ts';
+import type { ReceiveRequest, ReceiveResult } from '../../src/app/application.ts';
+import type { MailboxSource } from '../../src/app/mailbox-ports.ts';
+import type { MailboxRecords } from '../../src/app/mailbox-record-ports.ts';
+import type { BlobStore } from '../../src/app/ports.ts';
+import { receiveMessage } from '../../src/app/receive-message.ts';
+import { startMailboxReader } from '../../src/worker/mailbox-reader.ts';
+import { silentLogger } from './silent-logger.ts';
+import { makeTempFolder } from './temp-folder.ts';
+
+type Receive = (request: ReceiveRequest) => Promise<ReceiveResult>;
+
+export interface MailboxNodeOptions {
+  readonly database: string;
+  readonly source: MailboxSource;
+  readonly owner?: string;
+  /** Default 1000. */
+  readonly leaseMs?: number;
+  /** Default 100. */
+  readonly pollMs?: number;
+  /** Default: 1970, so everything. */
+  readonly since?: Date | null;
+  /** Default 1 MiB. */
+  readonly maxBytes?: number;
+  /** Stands around the use case, to inject faults. */
+  readonly receive?: (receive: Receive, request: ReceiveRequest) => Promise<ReceiveResult>;
+  /** The same around the database. */
+  readonly records?: (records: MailboxRecords) => MailboxRecords;
+}
+
+export interface MailboxNode {
+  readonly owner: string;
+  readonly records: MailboxRecords;
+  /** Ends everything in order. */
+  stop(): Promise<void>;
+}
+
+export async function startMailboxNode(options: MailboxNodeOptions): Promise<MailboxNode> {
+  const { source, owner = randomUUID(), leaseMs = 1000, pollMs = 100 } = options;
+  const folder = await makeTempFolder();
+  const pool = createPool({
+    connection: options.database,
+    maxConnections: 8,
+    connectTimeoutMs: 5000,
+    statementTimeoutMs: 10_000,
+    logger: silentLogger,
+  });
+  const blobs: BlobStore = await createBlobStore({
+    url: null,
+    folder: join(folder.path, 'files'),
+    credentials: null,
+  });
+  const spool = createSpool(join(folder.path, 'spool'));
+  const accounts = source.accountIds.map((id) => ({
+    id,
+    from: { name: '', localPart: id, domain: 'example.com' },
+  }));
+  const receivePorts = {
+    store: createInboundStore(createKysely(pool)),
+    blobs,
+    journal: { async *entries() {} },
+    accounts: new Map(accounts.map((account) => [account.id, account])),
+    defaultAccountId: accounts[0]?.id ?? 'default',
+    openFile: (path: string) => createReadStream(path) as AsyncIterable<Buffer>,
+    settleUnknown: async () => {},
+    clock: () => new Date(),
+    ids: { uuid: () => uuidv7(), randomBytes },
+    logger: silentLogger,
+  };
+  const records = options.records?.(createMailboxRecords(pool)) ?? createMailboxRecords(pool);
+  const since = options.since === undefined ? new Date(0) : options.since;
+  const reader = startMailboxReader(
+    {
+      source,
+      records,
+      receive(request, spoolFolder) {
+        const receive: Receive = (one) => receiveMessage(receivePorts, one, spoolFolder);
+        return options.receive?.(receive, request) ?? receive(request);
+      },
+      spool,
+      clock: () => new Date(),
+      logger: silentLogger,
+      maxBytes: options.maxBytes ?? 1024 * 1024,
+      random: () => 0,
+    },
+    { owner, leaseMs, pollMs, accounts: accounts.map(({ id }) => ({ id, since })) },
+  );
+  return {
+    owner,
+    records,
+    async stop() {
+      await reader.stop();
+      await pool.end();
+      await folder.remove();
+    },
+  };
+}
