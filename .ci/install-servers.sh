@@ -1,13 +1,23 @@
 #!/usr/bin/env bash
-# Postfix, Dovecot and PostgreSQL for the end-to-end tests (Debian, Ubuntu). Only the programs are used: the tests start their own
-# instances in a temporary folder. Does nothing when they are there already.
+# Postfix, Dovecot, Exim, OpenSMTPD and PostgreSQL for the end-to-end tests (Debian, Ubuntu). Only the programs are used: the
+# tests start their own instances in a temporary folder. Does nothing when they are there already.
 set -euo pipefail
+
+# Their packages conflict with Postfix's, so they are unpacked here; test/helpers/other-mail-servers.ts looks for them.
+unpacked=/var/cache/email-worker-test-servers
+
+is_installed() {
+  dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'
+}
 
 missing=()
 for package in postfix dovecot-imapd dovecot-lmtpd postgresql; do
-  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  is_installed "$package" || missing+=("$package")
 done
-if [ ${#missing[@]} -eq 0 ]; then
+to_unpack=()
+[ -x "$unpacked/usr/sbin/exim4" ] || to_unpack+=(exim4-daemon-light)
+[ -x "$unpacked/usr/sbin/smtpd" ] || to_unpack+=(opensmtpd)
+if [ ${#missing[@]} -eq 0 ] && [ ${#to_unpack[@]} -eq 0 ]; then
   exit 0
 fi
 
@@ -28,4 +38,23 @@ cleanup() {
 trap cleanup EXIT
 
 $sudo apt-get update -q
-$sudo apt-get install -y -q --no-install-recommends "${missing[@]}"
+
+if [ ${#to_unpack[@]} -gt 0 ]; then
+  downloads=$(mktemp -d)
+  # apt downloads as a user of its own.
+  chmod 755 "$downloads"
+  (cd "$downloads" && apt-get download "${to_unpack[@]}")
+  $sudo mkdir -p "$unpacked"
+  for file in "$downloads"/*.deb; do
+    $sudo dpkg-deb -x "$file" "$unpacked"
+    # The libraries they need conflict with nothing.
+    for library in $(dpkg-deb -f "$file" Depends | grep -o '\blib[a-z0-9.+-]*' | sort -u); do
+      is_installed "$library" || missing+=("$library")
+    done
+  done
+  rm -rf "$downloads"
+fi
+
+if [ ${#missing[@]} -gt 0 ]; then
+  $sudo apt-get install -y -q --no-install-recommends "${missing[@]}"
+fi

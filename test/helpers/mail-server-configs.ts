@@ -9,6 +9,8 @@ export interface MailServerPlan {
   readonly users: Readonly<Record<string, { readonly address: string; readonly password: string }>>;
   /** Where Postfix delivers, in its words; null: to Dovecot. */
   readonly deliverTo: string | null;
+  /** Port of 127.0.0.1 for other domains; null: they are refused. */
+  readonly relayTo: number | null;
   /** Who owns the mailboxes. */
   readonly owner: { readonly uid: number; readonly gid: number };
 }
@@ -31,7 +33,7 @@ export const POSTFIX_QUEUES: Readonly<Record<string, number>> = {
   trace: 0o700,
 };
 
-export function postfixConfig({ root, users, deliverTo }: MailServerPlan): string {
+export function postfixConfig({ root, users, deliverTo, relayTo }: MailServerPlan): string {
   const mailboxes = Object.values(users).map(({ address }) => `${address}=1`);
   return toLines({
     compatibility_level: '3.6',
@@ -54,7 +56,8 @@ export function postfixConfig({ root, users, deliverTo }: MailServerPlan): strin
     maximal_backoff_time: '2s',
     queue_run_delay: '1s',
     // Nothing leaves this machine.
-    default_transport: 'error:5.7.1 the outside world is switched off',
+    default_transport:
+      relayTo === null ? 'error:5.7.1 the outside world is switched off' : `smtp:[127.0.0.1]:${relayTo}`,
     message_size_limit: '60000000',
     mailbox_size_limit: '0',
     virtual_mailbox_limit: '0',
@@ -88,6 +91,7 @@ error unix - - n - - error
 retry unix - - n - - error
 discard unix - - n - - discard
 lmtp unix - - n - - lmtp
+smtp unix - - n - - smtp
 proxymap unix - - n - - proxymap
 anvil unix - - n - 1 anvil
 scache unix - - n - 1 scache

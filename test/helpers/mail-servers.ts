@@ -69,11 +69,17 @@ export function skipWithoutMailServers(): boolean {
   return true;
 }
 
-/** `deliverTo`: where Postfix delivers instead, such as `lmtp:inet:127.0.0.1:2424`. */
-export async function startMailServers(deliverTo: string | null = null): Promise<MailServers> {
+/**
+ * `deliverTo`: where Postfix delivers instead, such as `lmtp:inet:127.0.0.1:2424`. `relayTo`: port of 127.0.0.1 that takes
+ * mail for other domains; null: they are refused.
+ */
+export async function startMailServers(
+  deliverTo: string | null = null,
+  relayTo: number | null = null,
+): Promise<MailServers> {
   const root = await mkdtemp(path.join(tmpdir(), 'mail-servers-'));
   try {
-    return await startIn(root, deliverTo);
+    return await startIn(root, deliverTo, relayTo);
   } catch (error) {
     const log = await readLogs(root);
     await rm(root, { recursive: true, force: true });
@@ -81,11 +87,11 @@ export async function startMailServers(deliverTo: string | null = null): Promise
   }
 }
 
-async function startIn(root: string, deliverTo: string | null): Promise<MailServers> {
+async function startIn(root: string, deliverTo: string | null, relayTo: number | null): Promise<MailServers> {
   const users = MAIL_USERS;
   const [smtpPort = 0, submissionPort = 0, imapPort = 0] = await findFreePorts(3);
   const owner = await findMailOwner();
-  const plan: MailServerPlan = { root, smtpPort, submissionPort, imapPort, users, deliverTo, owner };
+  const plan: MailServerPlan = { root, smtpPort, submissionPort, imapPort, users, deliverTo, relayTo, owner };
   await writeFiles(plan);
   const dovecot = startDaemon(DOVECOT, ['-F', '-c', path.join(root, 'dovecot.conf')]);
   const postfix = startDaemon(POSTFIX_MASTER, ['-d', '-c', path.join(root, 'postfix')]);
