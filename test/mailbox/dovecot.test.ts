@@ -19,6 +19,8 @@ import { makeTempFolder } from '../helpers/temp-folder.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 const LARGE = Number(process.env['MAILBOX_MESSAGES'] ?? 3000);
+/** On a machine that has much else to do. */
+const LARGE_TIMEOUT_MS = 60_000 + LARGE * 60;
 
 let database: TestDatabase;
 let dovecot: DovecotServer;
@@ -221,7 +223,7 @@ describe.skipIf(skipWithoutMailServers())('the mailboxes of a Dovecot', () => {
         await sleep(200);
         return (await countEmails()) > LARGE;
       },
-      20 * 60_000,
+      LARGE_TIMEOUT_MS,
     );
     clearInterval(watch);
     const seconds = (performance.now() - begun) / 1000;
@@ -231,7 +233,7 @@ describe.skipIf(skipWithoutMailServers())('the mailboxes of a Dovecot', () => {
     );
     expect(before).toBeLessThan(LARGE);
     await expectEachOnce(range(1, LARGE + 1));
-  }, 1_300_000);
+  }, LARGE_TIMEOUT_MS + 120_000);
 });
 
 async function readInstanceId({ dataDir }: ServiceProcess): Promise<string> {
