@@ -202,38 +202,46 @@ describe.skipIf(skipWithoutMailServers())('the mailboxes of a Dovecot', () => {
     await folder.remove();
   }, 60_000);
 
-  it(`are read the newest first, also ${LARGE} messages`, async () => {
-    await fillMaildir(dovecot, 'alice', null, mails(1, LARGE));
-    const begun = performance.now();
-    const service = await start({ IMAP_POLL_MS: '60000' });
-    const newest = `${LARGE}@customer.test`;
-    const isThere = async (id: string) =>
-      (await query(database.connectionString, 'select 1 from emails where message_id = $1', [id])).length > 0;
-    await waitUntil('the newest is there', () => isThere(newest), 60_000);
-    const firstMs = performance.now() - begun;
-    const arrived = `${LARGE + 1}@customer.test`;
-    await dovecot.withClient('alice', (client) => client.append('INBOX', numbered(LARGE + 1)));
-    await waitUntil('new mail is there', () => isThere(arrived), 30_000);
-    const before = await countEmails();
-    let peak = 0;
-    const watch = setInterval(() => void readMemory(service).then((mb) => (peak = Math.max(peak, mb))), 500);
-    await waitUntil(
-      'all are there',
-      async () => {
-        await sleep(200);
-        return (await countEmails()) > LARGE;
-      },
-      LARGE_TIMEOUT_MS,
-    );
-    clearInterval(watch);
-    const seconds = (performance.now() - begun) / 1000;
-    process.stdout.write(
-      `${LARGE} messages in ${seconds.toFixed(1)} s (${Math.round(LARGE / seconds)}/s), the newest after ` +
-        `${Math.round(firstMs)} ms, ${Math.round(peak)} MB at most\n`,
-    );
-    expect(before).toBeLessThan(LARGE);
-    await expectEachOnce(range(1, LARGE + 1));
-  }, LARGE_TIMEOUT_MS + 120_000);
+  it(
+    `are read the newest first, also ${LARGE} messages`,
+    async () => {
+      await fillMaildir(dovecot, 'alice', null, mails(1, LARGE));
+      const begun = performance.now();
+      const service = await start({ IMAP_POLL_MS: '60000' });
+      const newest = `${LARGE}@customer.test`;
+      const isThere = async (id: string) =>
+        (await query(database.connectionString, 'select 1 from emails where message_id = $1', [id])).length >
+        0;
+      await waitUntil('the newest is there', () => isThere(newest), 60_000);
+      const firstMs = performance.now() - begun;
+      const arrived = `${LARGE + 1}@customer.test`;
+      await dovecot.withClient('alice', (client) => client.append('INBOX', numbered(LARGE + 1)));
+      await waitUntil('new mail is there', () => isThere(arrived), 30_000);
+      const before = await countEmails();
+      let peak = 0;
+      const watch = setInterval(
+        () => void readMemory(service).then((mb) => (peak = Math.max(peak, mb))),
+        500,
+      );
+      await waitUntil(
+        'all are there',
+        async () => {
+          await sleep(200);
+          return (await countEmails()) > LARGE;
+        },
+        LARGE_TIMEOUT_MS,
+      );
+      clearInterval(watch);
+      const seconds = (performance.now() - begun) / 1000;
+      process.stdout.write(
+        `${LARGE} messages in ${seconds.toFixed(1)} s (${Math.round(LARGE / seconds)}/s), the newest after ` +
+          `${Math.round(firstMs)} ms, ${Math.round(peak)} MB at most\n`,
+      );
+      expect(before).toBeLessThan(LARGE);
+      await expectEachOnce(range(1, LARGE + 1));
+    },
+    LARGE_TIMEOUT_MS + 120_000,
+  );
 });
 
 async function readInstanceId({ dataDir }: ServiceProcess): Promise<string> {
