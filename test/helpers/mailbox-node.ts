@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { createBlobStore } from '../../src/adapters/blob/create.ts';
 import { createSpool } from '../../src/adapters/journal/spool.ts';
+import { createReportStore } from '../../src/adapters/postgres/delivery-reports.ts';
 import { createMailboxRecords } from '../../src/adapters/postgres/mailbox-records.ts';
 import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
 import { createInboundStore } from '../../src/adapters/postgres/record-inbound.ts';
@@ -69,6 +70,8 @@ export async function startMailboxNode(options: MailboxNodeOptions): Promise<Mai
   }));
   const receivePorts = {
     store: createInboundStore(createKysely(pool)),
+    reports: createReportStore(pool),
+    onApplied: async () => {},
     blobs,
     journal: { async *entries() {} },
     accounts: new Map(accounts.map((account) => [account.id, account])),
