@@ -1,0 +1,70 @@
+/**
+ * What is searched of an email, as PostgreSQL's text form of a `tsvector`: words with their places. Subject, people and
+ * body stand one after the other with gaps, so that no phrase reaches from one into the other.
+ *
+ * PostgreSQL's bounds (a lexeme of 2 kB, places up to 16,383, 1 MB in all) are kept whatever comes in.
+ */
+import { wordsOf } from './words.ts';
+
+export interface SearchedEmail {
+  readonly subject: string;
+  /** Names and addresses of sender and recipients. */
+  readonly people: readonly string[];
+  readonly body: string;
+}
+
+/** Characters of a body that are searched, from its beginning: some 16,000 words. */
+export const MAX_BODY_CHARS = 100_000;
+
+/** Names and addresses that are searched: those of an email to thousands would be all that it is found by. */
+const MAX_PEOPLE_CHARS = 20_000;
+
+/** The last place that PostgreSQL tells from others; later words are found, but not in phrases. */
+const MAX_PLACE = 16_000;
+
+/** Bytes of all different words together; a tsvector may have 1 MB with their places. */
+const MAX_WORD_BYTES = 300_000;
+
+/** Places of one word that PostgreSQL keeps. */
+const MAX_PLACES_OF_WORD = 255;
+
+/** Places between two parts. */
+const GAP = 10;
+
+/** Bytes that a UTF-16 unit has in UTF-8 at most. */
+const MAX_BYTES_PER_CHAR = 3;
+
+/** Letters and digits only, so nothing needs quoting. */
+export function toSearchDocument({ subject, people, body }: SearchedEmail): string {
+  const places = new Map<string, number[]>();
+  let place = 1;
+  let bytes = 0;
+  const add = (text: string) => {
+    for (const forms of wordsOf(text)) {
+      for (const form of forms) {
+        let known = places.get(form);
+        if (known === undefined) {
+          bytes += MAX_BYTES_PER_CHAR * form.length;
+          if (bytes > MAX_WORD_BYTES) return;
+          places.set(form, (known = []));
+        }
+        if (place <= MAX_PLACE && known.length < MAX_PLACES_OF_WORD) known.push(place);
+      }
+      place += 1;
+    }
+    place += GAP;
+  };
+  add(subject);
+  let peopleChars = 0;
+  for (const text of people) {
+    peopleChars += text.length;
+    if (peopleChars > MAX_PEOPLE_CHARS) break;
+    add(text);
+  }
+  add(body.slice(0, MAX_BODY_CHARS));
+  let document = '';
+  for (const [word, at] of places) {
+    document += at.length === 0 ? `'${word}' ` : `'${word}':${at.join(',')} `;
+  }
+  return document;
+}

@@ -1,0 +1,41 @@
+/** The loop that makes new and changed emails searchable. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from '../app/ports.ts';
+import type { SearchIndex } from '../app/search-ports.ts';
+import { ServiceError } from '../core/errors.ts';
+import { startLoop, type Loop } from './loop.ts';
+
+/** How often to look, in ms: an email is found within a second. */
+const INTERVAL_MS = 500;
+
+export function startSearchIndexer(index: SearchIndex, logger: Logger): Loop {
+  let stopping = false;
+  let isAway = false;
+  const loop = startLoop({
+    intervalMs: INTERVAL_MS,
+    failure: 'emails could not be made searchable',
+    logger,
+    async run() {
+      try {
+        while (!stopping) {
+          const started = performance.now();
+          if ((await index.indexSome()) === 0) break;
+          // As much time for others as it took: sends and reads go first.
+          await wait(performance.now() - started);
+        }
+        isAway = false;
+      } catch (error) {
+        // A database that is away is worth one line, not two each second.
+        const isKnown = isAway && error instanceof ServiceError && error.temporary;
+        isAway = true;
+        if (!isKnown) throw error;
+      }
+    },
+  });
+  return {
+    stop() {
+      stopping = true;
+      return loop.stop();
+    },
+  };
+}
