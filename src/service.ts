@@ -15,6 +15,7 @@ import { createMessageStore } from './adapters/postgres/message-store.ts';
 import { createThreadDecisions } from './adapters/postgres/thread-decisions.ts';
 import { createSendOperations } from './adapters/postgres/send-operations.ts';
 import { createThreadList } from './adapters/postgres/thread-list.ts';
+import { createSearchIndex } from './adapters/postgres/search-index.ts';
 import { createSendQueue } from './adapters/postgres/send-queue.ts';
 import { createReportStore } from './adapters/postgres/delivery-reports.ts';
 import { createSuppressionStore } from './adapters/postgres/suppressions.ts';
@@ -45,6 +46,7 @@ import { startJournalReplayer } from './worker/journal-replayer.ts';
 import { startKeyCleaner } from './worker/key-cleaner.ts';
 import { startKeySettler } from './worker/key-settler.ts';
 import { startReportMatcher } from './worker/report-matcher.ts';
+import { startSearchIndexer } from './worker/search-indexer.ts';
 import { startSendQueue } from './worker/send-queue.ts';
 import { startSuppressionRefresher } from './worker/suppression-refresher.ts';
 
@@ -202,6 +204,8 @@ async function startParts(
   teardown.push(() => settler.stop());
   const cleaner = startKeyCleaner(keys, logger);
   teardown.push(() => cleaner.stop());
+  const indexer = startSearchIndexer(createSearchIndex(pool, logger), logger);
+  teardown.push(() => indexer.stop());
   // A send whose caller went away is still carried to its end.
   teardown.push(() => pending.idle());
   teardown.push(() => keyWork.idle());

@@ -134,6 +134,8 @@ export interface CustomerEmailsPage {
 }
 
 export interface EmailsRequest {
+  /** What a person typed to search for, see core/search/query.ts; null: any. */
+  readonly q: string | null;
   readonly state: EmailState | null;
   readonly accountId: string | null;
   /** 1 to 200. */
@@ -159,6 +161,8 @@ export interface SuppressionsRequest {
 }
 
 export interface ThreadsRequest extends ThreadFilter {
+  /** What a person typed to search for in their emails, see core/search/query.ts; null: any. */
+  readonly q: string | null;
   /** 1 to 200. */
   readonly limit: number;
   /** `nextCursor` of the page before; null for the first page. */

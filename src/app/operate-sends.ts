@@ -1,4 +1,5 @@
 /** What operators may do to sends, and the list in which they find them. */
+import { parseSearchQuery } from '../core/search/query.ts';
 import { ServiceError, type ErrorCode } from '../core/errors.ts';
 import type { EmailState } from '../core/delivery/states.ts';
 import type { Application } from './application.ts';
@@ -22,10 +23,12 @@ interface Operations extends Pick<Application, 'listEmails' | 'cancelSend' | 're
 export function createOperations({ operations, retry, clock, wakeQueue }: OperateSendsPorts): Operations {
   const giveUpAt = () => new Date(clock().getTime() + retry.schedule.giveUpAfterMs);
   return {
-    async listEmails({ cursor, ...request }) {
+    async listEmails({ cursor, q, ...request }) {
       const after = cursor === null ? null : parseCursor(cursor);
+      const search = q === null ? null : parseSearchQuery(q);
+      if (q !== null && search === null) return { emails: [], nextCursor: null };
       // One more than asked for tells whether there is another page.
-      const emails = await operations.listEmails({ ...request, limit: request.limit + 1, after });
+      const emails = await operations.listEmails({ ...request, search, limit: request.limit + 1, after });
       const page = emails.slice(0, request.limit);
       const last = page.at(-1);
       return {

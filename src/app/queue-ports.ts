@@ -4,6 +4,7 @@
 import type { Conclusion } from '../core/delivery/conclude.ts';
 import type { RateLimit } from '../core/delivery/rate-window.ts';
 import type { RetrySchedule } from '../core/delivery/retry-schedule.ts';
+import type { SearchQuery } from '../core/search/query.ts';
 import type { DeliveryState, EmailState } from '../core/delivery/states.ts';
 import type { AddressView, EmailSummary, Envelope, TransportResult } from './ports.ts';
 
@@ -115,6 +116,8 @@ export type OperationResult =
   | { readonly kind: 'not_found' };
 
 export interface EmailsQuery {
+  /** What their words must be; null: any. */
+  readonly search: SearchQuery | null;
   readonly state: EmailState | null;
   readonly accountId: string | null;
   readonly limit: number;

@@ -1,4 +1,5 @@
 /** The list of threads, and the marks of what was read. */
+import { parseSearchQuery } from '../core/search/query.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Application } from './application.ts';
 import { formatCursor, parseCursor } from './cursor.ts';
@@ -8,10 +9,12 @@ type ThreadReads = Pick<Application, 'listThreads' | 'markThread'>;
 
 export function createThreadReads(list: ThreadList): ThreadReads {
   return {
-    async listThreads({ cursor, ...request }) {
+    async listThreads({ cursor, q, ...request }) {
       const after = cursor === null ? null : parseCursor(cursor);
+      const search = q === null ? null : parseSearchQuery(q);
+      if (q !== null && search === null) return { threads: [], nextCursor: null };
       // One more than asked for tells whether there is another page.
-      const threads = await list.listThreads({ ...request, limit: request.limit + 1, after });
+      const threads = await list.listThreads({ ...request, search, limit: request.limit + 1, after });
       const page = threads.slice(0, request.limit);
       const last = page.at(-1);
       return {

@@ -1,4 +1,5 @@
 /** What the use cases need of the list of threads, and what it shows. */
+import type { SearchQuery } from '../core/search/query.ts';
 import type { AddressView } from './ports.ts';
 import type { Place } from './cursor.ts';
 
@@ -16,6 +17,8 @@ export interface ThreadFilter {
 }
 
 export interface ThreadsQuery extends ThreadFilter {
+  /** What the words of one of their emails must be; null: any. */
+  readonly search: SearchQuery | null;
   readonly limit: number;
   /** Where the page before ended; null for the first. */
   readonly after: Place | null;

@@ -308,7 +308,13 @@ describe('operators', () => {
     });
     const subject = `sync-${(count += 1)}`;
     await expect(node.send({ subject })).rejects.toMatchObject({ code: 'send_failed' });
-    const { emails } = await node.listEmails({ state: 'failed', accountId: null, limit: 10, cursor: null });
+    const { emails } = await node.listEmails({
+      q: null,
+      state: 'failed',
+      accountId: null,
+      limit: 10,
+      cursor: null,
+    });
     const { id } = emails[0]!;
     broken = false;
     expect(await node.retrySend(id)).toBe('queued');

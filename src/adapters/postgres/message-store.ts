@@ -125,21 +125,22 @@ function customerEmails({ customerId, direction, since, until, after, limit }: C
   const values: unknown[] = [customerId, limit];
   const parameter = (value: unknown) => `$${values.push(value)}`;
   const conditions = [
-    direction === null ? '' : `and e.direction = ${parameter(direction)}`,
-    since === null ? '' : `and e.date >= ${parameter(since)}`,
-    until === null ? '' : `and e.date < ${parameter(until)}`,
-    after === null ? '' : `and (e.date, e.id) < (${parameter(after.date)}, ${parameter(after.id)}::uuid)`,
+    ...(since === null ? [] : [`e.date >= ${parameter(since)}`]),
+    ...(until === null ? [] : [`e.date < ${parameter(until)}`]),
+    ...(after === null ? [] : [`(e.date, e.id) < (${parameter(after.date)}, ${parameter(after.id)}::uuid)`]),
   ];
-  const asked = conditions.map((condition) => (condition === '' ? '0' : '1')).join('');
+  const asked = [since, until, after].map((value) => (value === null ? '0' : '1')).join('');
+  const order = 'order by e.date desc, e.id desc limit $2';
+  // The index has the direction before the date: one that a large customer has none of is found as fast as the other.
+  const pieces = (direction === null ? ['inbound', 'outbound'] : [direction]).map(
+    (one) => `(
+      select e.* from emails e
+      where ${[`e.customer_id = $1 and e.direction = '${one}' and ${LISTED}`, ...conditions].join(' and ')} ${order}
+    )`,
+  );
   return {
-    name: `customer-emails-${asked}`,
-    text: `
-      select ${SUMMARY}
-      from emails e
-      where e.customer_id = $1 and ${LISTED}
-        ${conditions.filter((condition) => condition !== '').join('\n        ')}
-      order by e.date desc, e.id desc
-      limit $2`,
+    name: `customer-emails-${direction ?? 'all'}-${asked}`,
+    text: `select ${SUMMARY} from (${pieces.join(' union all ')}) e ${order}`,
     values,
   };
 }

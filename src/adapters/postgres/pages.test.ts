@@ -90,11 +90,32 @@ it('reads an early span of a customer without reading what came later', async ()
 
 it('reads the last page of all emails without reading the pages before it', async () => {
   const operations = createSendOperations(pool);
-  const filters = { state: null, accountId: null, limit: LIMIT };
+  const filters = { search: null, state: null, accountId: null, limit: LIMIT };
   const read = await countRead(async () => {
     for (let i = 0; i < REPEATS; i += 1) {
       expect(await operations.listEmails({ ...filters, after: lastPage })).toHaveLength(LIMIT);
     }
   });
   expect(read).toBeLessThan(2 * REPEATS * LIMIT);
+});
+
+it.each([
+  ['of an account that has none', { state: null, accountId: 'other' }],
+  ['of a state that hardly an email has', { state: 'received', accountId: null }],
+  ['of both', { state: 'received', accountId: 'default' }],
+] as const)('finds the emails %s without reading the others', async (_, filter) => {
+  const operations = createSendOperations(pool);
+  const read = await countRead(async () => {
+    expect(await operations.listEmails({ ...filter, search: null, limit: LIMIT, after: null })).toEqual([]);
+  });
+  expect(read).toBeLessThan(LIMIT);
+});
+
+it('finds that a large customer never wrote without reading what it was sent', async () => {
+  const store = createMessageStore(pool, createKysely(pool));
+  const filters = { customerId: CUSTOMER, since: null, until: null, after: null, limit: LIMIT };
+  const read = await countRead(async () => {
+    expect(await store.listCustomerEmails({ ...filters, direction: 'inbound' })).toEqual([]);
+  });
+  expect(read).toBeLessThan(LIMIT);
 });

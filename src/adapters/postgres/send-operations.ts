@@ -3,14 +3,12 @@
  * at its state and only then acts: of two at the same moment one finds the state changed and is refused.
  */
 import type { Pool, PoolClient } from 'pg';
-import type { EmailsQuery, OperationResult, SendOperations } from '../../app/queue-ports.ts';
+import type { OperationResult, SendOperations } from '../../app/queue-ports.ts';
 import { conclude } from '../../core/delivery/conclude.ts';
 import { defaultLane, PRIORITIES } from '../../core/delivery/priority.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import type { Placement } from '../../app/ports.ts';
-import { SUMMARY } from './message-store.ts';
-import { guard } from './pool.ts';
-import { toListing, type ListingRow } from './rows.ts';
+import { createEmailList } from './email-list.ts';
 import { applyConclusion, lockQueueRow, readStates, type QueueRow } from './settle-attempt.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -74,10 +72,7 @@ export function createSendOperations(pool: Pool): SendOperations {
         return conclusion.state;
       }),
 
-    async listEmails(request) {
-      const { rows } = await guard(pool.query<ListingRow>(listEmails(request)));
-      return rows.map(toListing);
-    },
+    listEmails: createEmailList(pool),
   };
 }
 
@@ -122,34 +117,4 @@ async function enqueue(client: PoolClient, email: LockedEmail, giveUpAt: Date, d
       owner = null, lease_until = null, claimed_at = null, due_at = excluded.due_at, give_up_at = excluded.give_up_at`,
     [email.id, defaultLane(email.placement_rule), PRIORITIES.indexOf('normal'), giveUpAt, dueAt],
   );
-}
-
-/**
- * The text holds only the conditions that are asked for, and each such text is a statement of its own, so that the
- * planner sees what it may use an index for: the partial one of the rare states, and the place where a page begins.
- */
-function listEmails({ state, accountId, after, limit }: EmailsQuery): {
-  name: string;
-  text: string;
-  values: unknown[];
-} {
-  const values: unknown[] = [limit];
-  const parameter = (value: unknown) => `$${values.push(value)}`;
-  const conditions = [
-    ...(state === null ? [] : [`e.state = '${state}'`]),
-    ...(accountId === null ? [] : [`e.account_id = ${parameter(accountId)}`]),
-    ...(after === null ? [] : [`(e.date, e.id) < (${parameter(after.date)}, ${parameter(after.id)}::uuid)`]),
-  ];
-  const asked = `${accountId === null ? '' : '-account'}${after === null ? '' : '-after'}`;
-  return {
-    name: `list-emails-${state ?? 'all'}${asked}`,
-    text: `
-      select ${SUMMARY}, e.account_id, e.thread_id, e.state, e.state_detail,
-        case when q.owner is null then q.due_at end as next_attempt_at
-      from emails e left join send_queue q on q.email_id = e.id
-      ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}
-      order by e.date desc, e.id desc
-      limit $1`,
-    values,
-  };
 }

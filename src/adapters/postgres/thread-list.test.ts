@@ -18,6 +18,7 @@ import { createThreadList } from './thread-list.ts';
 const CUSTOMER = randomUUID();
 const COMPANY = randomUUID();
 const NO_FILTER: ThreadsQuery = {
+  search: null,
   customerId: null,
   companyId: null,
   accountId: null,

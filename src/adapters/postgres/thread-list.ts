@@ -9,15 +9,44 @@ import type { AddressView } from '../../app/ports.ts';
 import type { ThreadFilter, ThreadList, ThreadListing, ThreadsQuery } from '../../app/thread-list-ports.ts';
 import { LISTED_STATES } from '../../core/delivery/states.ts';
 import { SNIPPET_SOURCE_CHARS, toSnippet } from '../../core/message/snippet.ts';
+import { formatTsquery } from '../../core/search/query.ts';
+import { matches } from './email-list.ts';
 import { createNamedQuery } from './named-query.ts';
+import { guard } from './pool.ts';
+import type { planSearch } from './search-plan.ts';
+import { searchPage } from './search-pages.ts';
 import { inTransaction } from './transaction.ts';
+import { createWordStatistics } from './word-statistics.ts';
 
-export function createThreadList(pool: Pool): ThreadList {
+export function createThreadList(pool: Pool, choose?: typeof planSearch): ThreadList {
   const query = createNamedQuery(pool);
+  const readStatistics = createWordStatistics(query);
+  // Without a name, so that each is planned for its words.
+  const run = async <Row extends object>({ text, values }: Statement) =>
+    (await guard(pool.query<Row>(text, values))).rows;
   return {
     async listThreads(request) {
-      const { name, text, values } = listThreads(request);
-      return (await query<ThreadRow>(name, text, values)).map(toThreadListing);
+      const { search, limit } = request;
+      if (search === null) {
+        const { name, text, values } = listThreads(request);
+        return (await query<ThreadRow>(name, text, values)).map(toThreadListing);
+      }
+      const words = formatTsquery(search);
+      const { emails, estimate } = await readStatistics();
+      const isNarrow = request.customerId !== null || request.companyId !== null;
+      const rows = await searchPage(
+        { emails, share: estimate(search), limit, isNarrow },
+        {
+          walk: (steps) => run<ThreadRow>(walkThreads(request, words, steps)),
+          async count(atMost) {
+            const [row] = await run<{ count: number }>(countThreads(request, atMost));
+            return row?.count ?? 0;
+          },
+          lookUp: () => run<ThreadRow>(lookUpThreads(request, words)),
+        },
+        choose,
+      );
+      return rows.map(toThreadListing);
     },
 
     markThread: (threadId, mark) =>
@@ -85,8 +114,15 @@ export function facetsOf({ direction, unread, unanswered }: ThreadFilter): reado
   );
 }
 
-/** The text holds only the conditions that are asked for, so that each finds its index; see `customerEmails`. */
-function listThreads(request: ThreadsQuery): { name: string; text: string; values: unknown[] } {
+interface Statement {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+const ORDER = 'order by s.last_activity_at desc, s.thread_id desc';
+
+/** $1 is the limit. The text holds only the conditions that are asked for, so that each finds its index. */
+function startStatement(request: ThreadsQuery) {
   const { customerId, companyId, accountId, after, limit } = request;
   const values: unknown[] = [limit];
   const parameter = (value: unknown) => `$${values.push(value)}`;
@@ -98,23 +134,66 @@ function listThreads(request: ThreadsQuery): { name: string; text: string; value
       ? []
       : [`(s.last_activity_at, s.thread_id) < (${parameter(after.date)}, ${parameter(after.id)}::uuid)`]),
   ];
-  const order = 'order by s.last_activity_at desc, s.thread_id desc limit $1';
   const facets = facetsOf(request);
-  const pieces = facets.map(
-    (value) =>
-      `(select * from thread_summaries s where ${[`s.facets = ${value}`, ...conditions].join(' and ')} ${order})`,
-  );
+  return {
+    values,
+    parameter,
+    /** All that is asked for. */
+    filter: [`s.facets in (${facets.join(', ')})`, ...conditions].join(' and '),
+    /** The list in its order, at most `rows` of it. */
+    list: (rows: string) => {
+      const pieces = facets.map(
+        (value) => `(select s.* from thread_summaries s
+          where ${[`s.facets = ${value}`, ...conditions].join(' and ')} ${ORDER} limit ${rows})`,
+      );
+      return `select s.* from (${pieces.join(' union all ')}) s ${ORDER} limit ${rows}`;
+    },
+  };
+}
+
+/** `found` gives the summaries of a page. */
+const selectThreads = (found: string) => `
+  select s.thread_id, s.account_id, s.customer_id, s.company_id, s.email_count, s.unread_count, s.has_attachments,
+    (s.facets & ${UNANSWERED}) <> 0 as unanswered, s.last_activity_at, s.newest_email_id, s.newest_direction,
+    ${PREVIEW_COLUMNS}
+  from (${found}) s ${PREVIEW}
+  ${ORDER}`;
+
+function listThreads(request: ThreadsQuery): Statement & { readonly name: string } {
+  const { customerId, companyId, accountId, after } = request;
+  const { list, values } = startStatement(request);
   const asked = [customerId, companyId, accountId, after].map((value) => (value === null ? '0' : '1'));
   return {
-    name: `list-threads-${asked.join('')}-${facets.join('')}`,
-    text: `
-      select s.thread_id, s.account_id, s.customer_id, s.company_id, s.email_count, s.unread_count,
-        s.has_attachments, (s.facets & ${UNANSWERED}) <> 0 as unanswered, s.last_activity_at, s.newest_email_id,
-        s.newest_direction, ${PREVIEW_COLUMNS}
-      from (select * from (${pieces.join(' union all ')}) s ${order}) s ${PREVIEW}
-      order by s.last_activity_at desc, s.thread_id desc`,
+    name: `list-threads-${asked.join('')}-${facetsOf(request).join('')}`,
+    text: selectThreads(list('$1')),
     values,
   };
+}
+
+function walkThreads(request: ThreadsQuery, words: string, steps: number): Statement {
+  const { list, values, parameter } = startStatement(request);
+  const [step, query] = [parameter(steps), parameter(words)];
+  const text = selectThreads(`
+    select s.* from (${list(step)}) s cross join lateral (
+      select from emails e join email_search x on x.email_id = e.id
+      where e.thread_id = s.thread_id and x.is_listed and ${matches(query)} limit 1
+    ) m ${ORDER} limit $1`);
+  return { text, values };
+}
+
+function countThreads(request: ThreadsQuery, atMost: number): Statement {
+  const { list, values } = startStatement({ ...request, limit: atMost });
+  return { text: `select count(*)::int as count from (${list('$1')}) s`, values };
+}
+
+function lookUpThreads(request: ThreadsQuery, words: string): Statement {
+  const { values, parameter, filter } = startStatement(request);
+  const text = selectThreads(`
+    select s.* from (
+      select distinct x.thread_id from email_search x where x.words @@ ${parameter(words)}::tsquery and x.is_listed
+    ) f join thread_summaries s on s.thread_id = f.thread_id
+    where ${filter} ${ORDER} limit $1`);
+  return { text, values };
 }
 
 interface ThreadRow {

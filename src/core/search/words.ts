@@ -13,8 +13,7 @@ export type WordForms = readonly [string, ...string[]];
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
 /** A script that is written without spaces: each character is a word of its own, and a sequence is found as a phrase. */
-const UNSPACED =
-  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const UNSPACED_WORD = new RegExp(`${UNSPACED.source}\\p{M}*|(?:(?!${UNSPACED.source}).)+`, 'gsu');
 
 const PLAIN = /^[a-z0-9]*$/;
@@ -59,7 +58,10 @@ export function* wordsOf(text: string): Generator<WordForms> {
 
 /** null for a word of nothing but marks. */
 function formsOf(word: string): WordForms | null {
-  const composed = word.slice(0, 4 * MAX_WORD_CHARS).normalize('NFKC').toLowerCase();
+  const composed = word
+    .slice(0, 4 * MAX_WORD_CHARS)
+    .normalize('NFKC')
+    .toLowerCase();
   const plain = toPlain(composed);
   if (plain === '') return null;
   const expanded = toPlain(composed.replace(EXPANDED, (letter) => EXPANSIONS[letter] ?? letter));

@@ -4,6 +4,7 @@
  */
 import { EMAIL_STATES } from '../../../core/delivery/states.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
+import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
 import { EmailListingSchema } from '../email-detail-schema.ts';
 import { toEmailListingJson } from '../email-view.ts';
@@ -17,6 +18,14 @@ const EmailsQuerySchema = {
   // A misspelt filter must not answer with emails it was meant to leave out.
   additionalProperties: false,
   properties: {
+    q: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_QUERY_CHARS,
+      description:
+        'Only emails whose subject, people or text have all these words. A word also finds longer ones that begin with ' +
+        'it; `"in quotes"` finds a phrase, a minus excludes. Letter case and accents make no difference.',
+    },
     state: { type: 'string', enum: EMAIL_STATES, description: 'Only emails in this state.' },
     account_id: {
       type: 'string',
@@ -73,7 +82,7 @@ export function registerSendStateRoutes(app: HttpServer, { application, limits }
       schema: {
         operationId: 'listEmails',
         tags: ['Emails'],
-        summary: 'List emails by state',
+        summary: 'List or search emails',
         description: 'All threads, newest first. Query parameters that are not listed here are refused.',
         querystring: EmailsQuerySchema,
         response: {
@@ -89,8 +98,9 @@ export function registerSendStateRoutes(app: HttpServer, { application, limits }
       },
     },
     async (request) => {
-      const { state, account_id: accountId, limit = DEFAULT_LIMIT, cursor } = request.query;
+      const { q, state, account_id: accountId, limit = DEFAULT_LIMIT, cursor } = request.query;
       const page = await application.listEmails({
+        q: q ?? null,
         state: state ?? null,
         accountId: accountId ?? null,
         limit,

@@ -3,6 +3,7 @@
  * marks what was read.
  */
 import type { ThreadListing, ThreadMark } from '../../../app/thread-list-ports.ts';
+import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
 import { AddressObject, errorResponses, Timestamp, Uuid } from '../schemas.ts';
 
@@ -28,6 +29,14 @@ const ThreadsQuerySchema = {
       minLength: 1,
       maxLength: 512,
       description: '`next_cursor` of the page before; nothing for the first page.',
+    },
+    q: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_QUERY_CHARS,
+      description:
+        'Only threads with an email whose subject, people or text have all these words. A word also finds longer ones that begin with ' +
+        'it; `"in quotes"` finds a phrase, a minus excludes. Letter case and accents make no difference.',
     },
     customer_id: { ...Uuid, description: 'Only threads of this customer.' },
     company_id: { ...Uuid, description: 'Only threads of this company.' },
@@ -165,6 +174,7 @@ export function registerThreadListRoutes(app: HttpServer, { application }: HttpC
     async (request) => {
       const { query } = request;
       const page = await application.listThreads({
+        q: query.q ?? null,
         customerId: query.customer_id?.toLowerCase() ?? null,
         companyId: query.company_id?.toLowerCase() ?? null,
         accountId: query.account_id ?? null,

@@ -1,0 +1,133 @@
+/**
+ * `GET /api/emails`: emails of all threads, newest first, also those that a query finds.
+ *
+ * The indexes have the state before the date: a page is merged from the pieces of one index, one for each state, each in
+ * order (see thread-list.ts). So the states that hardly an email has are found as fast as the others.
+ */
+import type { Pool } from 'pg';
+import type { EmailsQuery } from '../../app/queue-ports.ts';
+import { EMAIL_STATES } from '../../core/delivery/states.ts';
+import { formatTsquery } from '../../core/search/query.ts';
+import { SUMMARY } from './message-store.ts';
+import { createNamedQuery } from './named-query.ts';
+import { guard } from './pool.ts';
+import { toListing, type ListingRow } from './rows.ts';
+import type { planSearch } from './search-plan.ts';
+import { searchPage } from './search-pages.ts';
+import { createWordStatistics } from './word-statistics.ts';
+
+type EmailList = (request: EmailsQuery) => Promise<readonly ReturnType<typeof toListing>[]>;
+
+export function createEmailList(pool: Pool, choose?: typeof planSearch): EmailList {
+  const query = createNamedQuery(pool);
+  const readStatistics = createWordStatistics(query);
+  // Without a name, so that each is planned for its words.
+  const run = async <Row extends object>({ text, values }: Statement) =>
+    (await guard(pool.query<Row>(text, values))).rows;
+
+  return async (request) => {
+    const { search, limit } = request;
+    if (search === null) {
+      const { name, text, values } = listEmails(request);
+      return (await query<ListingRow>(name, text, values)).map(toListing);
+    }
+    const words = formatTsquery(search);
+    const { emails, estimate } = await readStatistics();
+    const isNarrow = request.state !== null && !COMMON_STATES.has(request.state);
+    const rows = await searchPage(
+      { emails, share: estimate(search), limit, isNarrow },
+      {
+        walk: (steps) => run<ListingRow>(walkEmails(request, words, steps)),
+        async count(atMost) {
+          const [row] = await run<{ count: number }>(countEmails(request, atMost));
+          return row?.count ?? 0;
+        },
+        lookUp: () => run<ListingRow>(lookUpEmails(request, words)),
+      },
+      choose,
+    );
+    return rows.map(toListing);
+  };
+}
+
+/** The others are those of few emails. */
+const COMMON_STATES: ReadonlySet<string> = new Set(['sent', 'received']);
+
+interface Statement {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+const ORDER = 'order by e.date desc, e.id desc';
+
+/** $1 is the limit. */
+function startStatement(request: EmailsQuery) {
+  const values: unknown[] = [request.limit];
+  const parameter = (value: unknown) => `$${values.push(value)}`;
+  const { accountId, after, state } = request;
+  const conditions = [
+    ...(accountId === null ? [] : [`e.account_id = ${parameter(accountId)}`]),
+    ...(after === null ? [] : [`(e.date, e.id) < (${parameter(after.date)}, ${parameter(after.id)}::uuid)`]),
+  ];
+  const states = state === null ? EMAIL_STATES : [state];
+  return {
+    values,
+    parameter,
+    /** All that is asked for. */
+    conditions: [...conditions, ...(state === null ? [] : [`e.state = '${state}'`])],
+    /** The list in its order, at most `rows` of it; only what the index has. */
+    list: (rows: string) => {
+      const pieces = states.map(
+        (one) => `(select e.id, e.date from emails e
+          where ${[`e.state = '${one}'`, ...conditions].join(' and ')} ${ORDER} limit ${rows})`,
+      );
+      return `select e.id, e.date from (${pieces.join(' union all ')}) e ${ORDER} limit ${rows}`;
+    },
+  };
+}
+
+/** `found` gives identifiers and dates of a page. */
+const selectEmails = (found: string) => `
+  select ${SUMMARY}, e.account_id, e.thread_id, e.state, e.state_detail,
+    case when q.owner is null then q.due_at end as next_attempt_at
+  from (${found}) p join emails e on e.id = p.id left join send_queue q on q.email_id = e.id
+  order by p.date desc, p.id desc`;
+
+function listEmails(request: EmailsQuery): Statement & { readonly name: string } {
+  const { list, values } = startStatement(request);
+  const asked = `${request.accountId === null ? '' : '-account'}${request.after === null ? '' : '-after'}`;
+  return { name: `list-emails-${request.state ?? 'all'}${asked}`, text: selectEmails(list('$1')), values };
+}
+
+function walkEmails(request: EmailsQuery, words: string, steps: number): Statement {
+  const { list, values, parameter } = startStatement(request);
+  const [step, query] = [parameter(steps), parameter(words)];
+  const text = selectEmails(`
+    select e.id, e.date from (${list(step)}) e cross join lateral (
+      select from email_search x where x.email_id = e.id and ${matches(query)} limit 1
+    ) m ${ORDER} limit $1`);
+  return { text, values };
+}
+
+function countEmails(request: EmailsQuery, atMost: number): Statement {
+  const { list, values } = startStatement({ ...request, limit: atMost });
+  return { text: `select count(*)::int as count from (${list('$1')}) e`, values };
+}
+
+function lookUpEmails(request: EmailsQuery, words: string): Statement {
+  const { values, parameter, conditions } = startStatement(request);
+  const filter = conditions.map((condition) => `and ${condition}`).join(' ');
+  // What the rows of the search know is asked there: the emails themselves are large.
+  const isPlain = request.accountId === null && request.state === null;
+  const text = selectEmails(`
+    select e.id, e.date from ${
+      isPlain
+        ? '(select x.email_id as id, x.date from email_search x where'
+        : '(select e.id, e.date, e.state, e.account_id from email_search x join emails e on e.id = x.email_id where'
+    } x.words @@ ${parameter(words)}::tsquery) e
+    where true ${filter} ${ORDER} limit $1`);
+  return { text, values };
+}
+
+/** Such that no index is used for it: the row is at hand. */
+export const matches = (query: string) => `(x.words @@ ${query}::tsquery) is true`;

@@ -1,0 +1,25 @@
+/** A page of what a query finds, by the way that search-plan.ts chooses. */
+import { planSearch, type SearchSituation } from './search-plan.ts';
+
+export interface SearchedList<Row> {
+  /** Matches among the first `steps` entries of the list, in its order, at most a page. */
+  walk(steps: number): Promise<readonly Row[]>;
+  /** Entries of the list, at most `atMost`. */
+  count(atMost: number): Promise<number>;
+  /** A page of all matches, in the order of the list. */
+  lookUp(): Promise<readonly Row[]>;
+}
+
+/** `choose` is given by tests alone. */
+export async function searchPage<Row>(
+  situation: SearchSituation,
+  list: SearchedList<Row>,
+  choose = planSearch,
+): Promise<readonly Row[]> {
+  const plan = choose(situation);
+  if (plan.kind === 'walk') {
+    const rows = await list.walk(plan.steps);
+    if (rows.length === situation.limit || (await list.count(plan.steps + 1)) <= plan.steps) return rows;
+  }
+  return await list.lookUp();
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { parseSearchQuery } from '../../core/search/query.ts';
+import { planSearch } from './search-plan.ts';
+import { toStatistics } from './word-statistics.ts';
+
+describe('planSearch', () => {
+  const situation = { emails: 1_000_000, share: 0.5, limit: 51, isNarrow: false };
+
+  it.each([
+    ['a common word walks a few pages', {}, { kind: 'walk', steps: 500 }],
+    ['a rare word looks up', { share: 0.0001 }, { kind: 'look up' }],
+    ['a word of medium rarity looks up', { share: 0.005 }, { kind: 'look up' }],
+    ['a small mailbox looks up', { emails: 500 }, { kind: 'look up' }],
+    ['nothing at all looks up', { share: 0 }, { kind: 'look up' }],
+    ['a customer’s list walks sooner', { share: 0.005, isNarrow: true }, { kind: 'walk', steps: 20_000 }],
+  ])('for %s', (_, change, plan) => {
+    expect(planSearch({ ...situation, ...change })).toEqual(plan);
+  });
+});
+
+describe('toStatistics', () => {
+  const { estimate } = toStatistics(
+    1000,
+    ['und', 'rechnung', 'rechnungen', 'com'],
+    [0.9, 0.2, 0.1, 0.4, 0.1, 0.9],
+  );
+  const share = (text: string) => estimate(parseSearchQuery(text)!);
+
+  it('takes what is known of a word, and of those that begin with it', () => {
+    expect(share('"rechnung"')).toBeCloseTo(0.2);
+    expect(share('rechnung')).toBeCloseTo(0.3);
+  });
+
+  it('takes a word that is not known for rarer than the others', () => {
+    expect(share('zitrone')).toBeCloseTo(0.05);
+  });
+
+  it('takes several words for rarer than the rarest, but not as much as if they had nothing to do with each other', () => {
+    expect(share('und rechnung')).toBeLessThan(0.3);
+    expect(share('und rechnung')).toBeGreaterThan(0.9 * 0.3);
+  });
+
+  it('knows nothing before the first ANALYZE, and says that', () => {
+    expect(toStatistics(0, [], []).estimate(parseSearchQuery('rom')!)).toBe(0.005);
+  });
+});
