@@ -150,9 +150,7 @@ async function summarise(
     }
   } catch (error) {
     if (!(error instanceof MailboxError) || signal.aborted) throw error;
-    const failed = suspectsOf(left, error).map(({ uid, tries }) =>
-      failureOf(uid, 'doubtful', tries, error),
-    );
+    const failed = suspectsOf(left, error).map(({ uid, tries }) => failureOf(uid, 'doubtful', tries, error));
     await ports.records.settle(mailbox, { taken: [], failed });
     if (error.kind !== 'refused') throw error;
     return summaries;
@@ -259,7 +257,10 @@ async function takeBatch(
 }
 
 /** At which of the messages that were asked for, and not given, the line may have broken. */
-function suspectsOf<T extends WaitingMessage>(left: ReadonlyMap<Uid, T>, { uid }: MailboxError): readonly T[] {
+function suspectsOf<T extends WaitingMessage>(
+  left: ReadonlyMap<Uid, T>,
+  { uid }: MailboxError,
+): readonly T[] {
   const named = uid === null ? undefined : left.get(uid);
   return named === undefined ? [...left.values()] : [named];
 }
