@@ -9,7 +9,7 @@ import { startLoop, type Loop } from './loop.ts';
 const INTERVAL_MS = 500;
 
 export function startSearchIndexer(index: SearchIndex, logger: Logger): Loop {
-  let stopping = false;
+  const stop = new AbortController();
   let isAway = false;
   const loop = startLoop({
     intervalMs: INTERVAL_MS,
@@ -17,7 +17,7 @@ export function startSearchIndexer(index: SearchIndex, logger: Logger): Loop {
     logger,
     async run() {
       try {
-        while (!stopping) {
+        while (!stop.signal.aborted) {
           const started = performance.now();
           if ((await index.indexSome()) === 0) break;
           // As much time for others as it took: sends and reads go first.
@@ -34,7 +34,7 @@ export function startSearchIndexer(index: SearchIndex, logger: Logger): Loop {
   });
   return {
     stop() {
-      stopping = true;
+      stop.abort();
       return loop.stop();
     },
   };

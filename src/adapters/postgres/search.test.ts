@@ -237,8 +237,7 @@ describe('both ways of searching', () => {
           [lookUp, walk(1), walk(7), walk(1000)].map((choose) => findEmails(q, filter, choose)),
         );
         for (const other of otherEmails) expect(other, `${q} ${JSON.stringify(filter)}`).toEqual(emails);
-        if (q === 'x') expect(found).toEqual([]);
-        else if (q === 'apfel') expect(found!.length).toBeGreaterThan(0);
+        expect(found!.length > 0).toBe(q !== 'x');
       }
       const byCustomer = await findThreads(q, { customerId: customers[0]! }, walk(5));
       expect(byCustomer).toEqual(await findThreads(q, { customerId: customers[0]! }, lookUp));
