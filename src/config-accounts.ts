@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from './config-error.ts';
 import { readDay, readFrom, readUrl } from './config-values.ts';
+import { readOAuth2, type OAuth2Config } from './config-oauth2.ts';
 import type { Address } from './core/address/address.ts';
 import type { RateLimit } from './core/delivery/rate-window.ts';
 
@@ -14,6 +15,8 @@ export interface AccountConfig {
   readonly rate: RateLimit;
   /** null: no mailbox is read. */
   readonly imap: ImapConfig | null;
+  /** Takes the place of a password where a URL has a user without one. */
+  readonly oauth2: OAuth2Config | null;
 }
 
 export interface ImapConfig {
@@ -59,6 +62,7 @@ const ACCOUNT_FIELDS = new Set([
   'imap_url',
   'imap_since',
   'imap_sent',
+  'oauth2',
 ]);
 const SMTP_PROTOCOLS = ['smtp:', 'smtps:'];
 const IMAP_PROTOCOLS = ['imap:', 'imaps:'];
@@ -109,6 +113,7 @@ export function readAccounts(
           { url: get('IMAP_URL'), since: get('IMAP_SINCE'), sent: get('IMAP_SENT') },
           (field) => `IMAP_${field.toUpperCase()}`,
         ),
+        oauth2: null,
       },
     ];
   }
@@ -153,20 +158,33 @@ function parseAccounts(
     if (ids.has(id)) throw new ConfigError(where, `id ${id} is taken`);
     ids.add(id);
     if (typeof from !== 'string') throw new ConfigError(where, 'from is missing');
+    const smtpUrl = readUrl(`${where}, smtp_url`, text('smtp_url'), SMTP_PROTOCOLS);
+    const imap = readImap(
+      { url: text('imap_url'), since: text('imap_since'), sent: text('imap_sent') },
+      (field) => `${where}, imap_${field}`,
+    );
     return {
       id,
       from: readFrom(`${where}, from`, expand(from, env, where)),
-      smtpUrl: readUrl(`${where}, smtp_url`, text('smtp_url'), SMTP_PROTOCOLS),
+      smtpUrl,
       rate: {
         perMinute: readRate(`${where}, rate_per_minute`, fields['rate_per_minute']),
         perDay: readRate(`${where}, rate_per_day`, fields['rate_per_day']),
       },
-      imap: readImap(
-        { url: text('imap_url'), since: text('imap_since'), sent: text('imap_sent') },
-        (field) => `${where}, imap_${field}`,
-      ),
+      imap,
+      oauth2: readOAuth2(`${where}, oauth2`, fields['oauth2'], (part) => expand(part, env, where), {
+        imap: hasUserAlone(imap?.url ?? null),
+        smtp: hasUserAlone(smtpUrl),
+      }),
     };
   });
+}
+
+/** The URL names a user, and leaves the password to a token. */
+function hasUserAlone(text: string | null): boolean {
+  if (text === null) return false;
+  const { username, password } = new URL(text);
+  return username !== '' && password === '';
 }
 
 /** Secrets stand in the environment, not in the file. */

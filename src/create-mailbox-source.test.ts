@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
+import { NO_TOKENS } from '../test/helpers/no-tokens.ts';
 import { loadConfig } from './config.ts';
 import { createMailboxSource } from './create-mailbox-source.ts';
 
-const create = (env: Record<string, string>) => createMailboxSource(loadConfig(env, '/'));
+const create = (env: Record<string, string>) => createMailboxSource(loadConfig(env, '/'), NO_TOKENS);
 
 it('reads the mailboxes of the accounts that have some', () => {
   expect(create({}).accountIds).toEqual([]);

@@ -2,24 +2,32 @@
 import { createImapSource } from './adapters/imap/mailbox-source.ts';
 import { parseImapUrl, type ImapOptions } from './adapters/imap/imap-url.ts';
 import type { MailboxSource } from './app/mailbox-ports.ts';
+import type { AccessTokens } from './app/token-ports.ts';
+import type { AccountConfig } from './config-accounts.ts';
 import { ConfigError } from './config-error.ts';
 import type { Config } from './config.ts';
 
-/** Connects to nobody yet. Throws ConfigError. */
-export function createMailboxSource(config: Pick<Config, 'accounts'>): MailboxSource {
+/**
+ * Connects to nobody yet. Throws ConfigError.
+ *
+ * @param tokens for the accounts whose URL has no password
+ */
+export function createMailboxSource(config: Pick<Config, 'accounts'>, tokens: AccessTokens): MailboxSource {
   return createImapSource(
-    config.accounts.flatMap(({ id, imap }) =>
-      imap === null ? [] : [{ ...readImapUrl(id, imap.url), id, sentPath: imap.sentPath }],
-    ),
+    config.accounts.flatMap((account) => {
+      const { id, imap } = account;
+      return imap === null ? [] : [{ ...readImapUrl(account, imap.url), id, sentPath: imap.sentPath }];
+    }),
+    tokens,
   );
 }
 
-function readImapUrl(accountId: string, imapUrl: string): ImapOptions {
+function readImapUrl({ id, oauth2 }: AccountConfig, imapUrl: string): ImapOptions {
   try {
-    return parseImapUrl(imapUrl, false);
+    return parseImapUrl(imapUrl, oauth2 !== null);
   } catch (error) {
     throw new ConfigError(
-      `IMAP_URL of account ${accountId}`,
+      `IMAP_URL of account ${id}`,
       error instanceof Error ? error.message : String(error),
     );
   }

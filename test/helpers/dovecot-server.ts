@@ -1,5 +1,5 @@
 /** A private Dovecot without a Postfix, for what IMAP clients meet: settings of a test, mail put in directly, a kill. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ImapFlow } from 'imapflow';
@@ -27,8 +27,10 @@ export interface DovecotServer {
 }
 
 export interface DovecotServerOptions {
-  /** Lines for dovecot.conf. */
+  /** Lines for dovecot.conf; `{root}` is the folder of the server. */
   readonly settings?: string;
+  /** Files in that folder. */
+  readonly files?: Readonly<Record<string, string>>;
   readonly tls?: boolean;
 }
 
@@ -47,10 +49,11 @@ service imap-login {
   }
 }
 `;
-  await writeDovecotFiles(
-    plan,
-    `protocols = imap\n${options.tls === true ? tls : ''}${options.settings ?? ''}`,
-  );
+  const settings = (options.settings ?? '').replaceAll('{root}', root);
+  await writeDovecotFiles(plan, `protocols = imap\n${options.tls === true ? tls : ''}${settings}`);
+  for (const [name, content] of Object.entries(options.files ?? {})) {
+    await writeFile(path.join(root, name), content);
+  }
   const run = () => startDaemon(DOVECOT, ['-F', '-c', path.join(root, 'dovecot.conf')]);
   const readLog = () => readFile(path.join(root, 'dovecot.log'), 'utf8').catch(() => '');
   let daemon = run();

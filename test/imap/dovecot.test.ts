@@ -7,15 +7,25 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ImapFlow } from 'imapflow';
 import { createImapSource } from '../../src/adapters/imap/mailbox-source.ts';
 import { parseImapUrl } from '../../src/adapters/imap/imap-url.ts';
-import type { FetchedMessage, MailboxError, MailboxSession } from '../../src/app/mailbox-ports.ts';
+import type {
+  FetchedMessage,
+  MailboxError,
+  MailboxSession,
+  MailboxSource,
+} from '../../src/app/mailbox-ports.ts';
 import { startDovecot, type DovecotServer } from '../helpers/dovecot-server.ts';
 import { MAIL_USERS } from '../helpers/dovecot-files.ts';
 import { skipWithoutMailServers, type MailUser } from '../helpers/mail-servers.ts';
+import { NO_TOKENS } from '../helpers/no-tokens.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 const MIB = 1024 * 1024;
 const NEVER = new AbortController().signal;
 const LONG_MS = 60_000;
+
+function sourceOf(url: string, sentPath: string | null = null): MailboxSource {
+  return createImapSource([{ ...parseImapUrl(url, false), id: 'a', sentPath }], NO_TOKENS);
+}
 
 function small(name: string): Buffer {
   return Buffer.from(
@@ -79,8 +89,7 @@ namespace inbox {
     url = server.urlOf('alice'),
     sentPath: string | null = null,
   ): Promise<MailboxSession> {
-    const source = createImapSource([{ ...parseImapUrl(url, false), id: 'default', sentPath }]);
-    const session = await source.connect('default', NEVER);
+    const session = await sourceOf(url, sentPath).connect('a', NEVER);
     open.push(session);
     return session;
   }
@@ -249,9 +258,7 @@ namespace inbox {
     const name = await fill('unreadable', ['a', 'b', 'c', 'd'].map(small));
     // Dovecot ends the session when it is asked for this one.
     await chmod(await fileWith(path.join(server.root, 'mail/alice', `.${name}`), 'Body of b'), 0);
-    const source = createImapSource([
-      { ...parseImapUrl(server.urlOf('alice'), false), id: 'a', sentPath: null },
-    ]);
+    const source = sourceOf(server.urlOf('alice'));
     const wanted = new Set([4, 3, 2, 1]);
     const read: string[] = [];
     const culprits: (number | null)[] = [];
@@ -378,9 +385,7 @@ namespace inbox {
   });
 
   it('can be stopped while it connects', async () => {
-    const source = createImapSource([
-      { ...parseImapUrl(server.urlOf('alice'), false), id: 'a', sentPath: null },
-    ]);
+    const source = sourceOf(server.urlOf('alice'));
     const stop = new AbortController();
     const connecting = failureOf(source.connect('a', stop.signal));
     stop.abort();
@@ -441,9 +446,7 @@ describe.skipIf(skipWithoutMailServers())('a Dovecot that offers little', () => 
       await client.mailboxCreate('Gesendete Objekte');
       await client.append('INBOX', small('a'));
     });
-    const source = createImapSource([
-      { ...parseImapUrl(server.urlOf('alice'), false), id: 'a', sentPath: null },
-    ]);
+    const source = sourceOf(server.urlOf('alice'));
     const session = await source.connect('a', NEVER);
     expect(session.canIdle).toBe(false);
     expect(await session.listMailboxes()).toContainEqual({ path: 'Gesendete Objekte', specialUse: '\\Sent' });
@@ -463,9 +466,7 @@ describe.skipIf(skipWithoutMailServers())('a Dovecot that offers little', () => 
 describe.skipIf(skipWithoutMailServers())('a Dovecot that dies', () => {
   it('ends a fetch and a wait with an error, and can be connected to again', async () => {
     const server = await startDovecot();
-    const source = createImapSource([
-      { ...parseImapUrl(server.urlOf('alice'), false), id: 'a', sentPath: null },
-    ]);
+    const source = sourceOf(server.urlOf('alice'));
     await server.withClient('alice', (client) =>
       client.append('INBOX', Buffer.concat([small('big'), Buffer.alloc(5 * MIB, 'x')])),
     );

@@ -9,6 +9,7 @@ import {
   type ImapScript,
   type ScriptedImapServer,
 } from '../helpers/scripted-imap-server.ts';
+import { NO_TOKENS } from '../helpers/no-tokens.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 const MIB = 1024 * 1024;
@@ -33,7 +34,10 @@ async function connectTo(
   host = '127.0.0.1',
 ): Promise<MailboxSession> {
   const url = parseImapUrl(`imap://u:the-secret@${host}:${port}?${query}`, false);
-  const session = await createImapSource([{ ...url, id: 'a', sentPath: null }]).connect('a', NEVER);
+  const session = await createImapSource([{ ...url, id: 'a', sentPath: null }], NO_TOKENS).connect(
+    'a',
+    NEVER,
+  );
   cleanups.push(() => session.close());
   return session;
 }

@@ -33,7 +33,7 @@ export async function* fetchMessages(
       const [first = 0, ...others] = batch;
       const size = sizes.get(first) ?? 0;
       if (others.length === 0 && size > SMALL_MESSAGE_BYTES) {
-        yield { uid: first, raw: readLarge(connection, first, size, null) };
+        yield* fetchLarge(connection, first, size);
       } else yield* fetchSmall(connection, batch);
     }
   }
@@ -72,8 +72,15 @@ async function fetchSizes(
   uids: readonly Uid[],
 ): Promise<ReadonlyMap<Uid, number>> {
   const sizes = new Map<Uid, number>();
+  const { trusted } = connection.suspects.split(uids);
+  for (const uid of trusted) {
+    const size = connection.sizes.get(uid);
+    if (size !== undefined) sizes.set(uid, size);
+    connection.sizes.delete(uid);
+  }
   try {
-    await fetchRows(connection, connection.suspects.split(uids).trusted, { size: true }, ({ uid, size }) => {
+    const unknown = trusted.filter((uid) => !sizes.has(uid));
+    await fetchRows(connection, unknown, { size: true }, ({ uid, size }) => {
       if (size !== undefined) sizes.set(uid, size);
     });
   } catch (error) {
@@ -122,26 +129,45 @@ async function* fetchSmall(
 }
 
 async function* readSmall(connection: ImapConnection, uid: Uid, source: Buffer): AsyncGenerator<Buffer> {
-  if (source.length > SMALL_MESSAGE_BYTES) yield* readLarge(connection, uid, Infinity, source);
+  const start = { bytes: source, asked: SMALL_MESSAGE_BYTES + 1 };
+  if (source.length > SMALL_MESSAGE_BYTES) yield* readLarge(connection, uid, Infinity, start);
   else yield source;
 }
 
-/** @param start the beginning, when it is there already */
+async function* fetchLarge(
+  connection: ImapConnection,
+  uid: Uid,
+  size: number,
+): AsyncGenerator<FetchedMessage> {
+  const start = await fetchChunk(connection, uid, 0).catch((error: unknown) => {
+    if (isRefused(error)) return error;
+    throw error;
+  });
+  if (Buffer.isBuffer(start) && start.length > 0) {
+    yield { uid, raw: readLarge(connection, uid, size, { bytes: start, asked: CHUNK_BYTES }) };
+  } else if ((await findPresent(connection, [uid])).length > 0) {
+    const error = Buffer.isBuffer(start)
+      ? new MailboxError('refused', `the server gives nothing of UID ${uid}`)
+      : start;
+    yield { uid, raw: failing(error) };
+  }
+}
+
+/** @param start the beginning, and how much of it was asked for */
 async function* readLarge(
   connection: ImapConnection,
   uid: Uid,
   size: number,
-  start: Buffer | null,
+  start: { readonly bytes: Buffer; readonly asked: number },
 ): AsyncGenerator<Buffer> {
   let offset = 0;
-  let chunk = start ?? (await fetchChunk(connection, uid, 0));
-  let asked = start === null ? CHUNK_BYTES : SMALL_MESSAGE_BYTES + 1;
+  let chunk = start.bytes;
+  let { asked } = start;
   for (;;) {
     if (chunk.length > asked) {
       throw new MailboxError('refused', `the server gives more of UID ${uid} than was asked for`);
     }
     if (chunk.length > 0) yield chunk;
-    else if (offset === 0) throw new MailboxError('refused', `the server gives nothing of UID ${uid}`);
     offset += chunk.length;
     if (offset > MAX_MESSAGE_BYTES) throw new MailboxError('refused', `UID ${uid} has no end`);
     // RFC 9051 §6.4.5: what is shorter than asked for is the end. Asked once more when the size does not say so.

@@ -3,7 +3,7 @@ import type { FetchQueryObject } from 'imapflow';
 import type { MessageSummary, Uid } from '../../app/mailbox-ports.ts';
 import { fetchRows, findPresent, isRefused } from './fetch-rows.ts';
 import type { ImapConnection } from './imap-connection.ts';
-import { MAX_SUMMARY_HEADER_BYTES, MAX_UIDS_PER_COMMAND } from './limits.ts';
+import { MAX_SIZES, MAX_SUMMARY_HEADER_BYTES, MAX_UIDS_PER_COMMAND } from './limits.ts';
 import { inPortions } from './uid-set.ts';
 
 const HEADER_FIELDS = ['Message-ID', 'Date', 'From', 'Subject'];
@@ -36,6 +36,9 @@ export async function* fetchSummaries(
     for (const uid of portion) {
       const summary = found.get(uid);
       if (summary === undefined) continue;
+      if (summary.sizeBytes !== undefined && connection.sizes.size < MAX_SIZES) {
+        connection.sizes.set(uid, summary.sizeBytes);
+      }
       yield {
         uid,
         internalDate: summary.internalDate ?? null,

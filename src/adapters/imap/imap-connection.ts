@@ -6,7 +6,7 @@
  * says something now and then would hold it up for ever.
  */
 import { ImapFlow, type ImapFlowOptions } from 'imapflow';
-import { MailboxError } from '../../app/mailbox-ports.ts';
+import { MailboxError, type Uid } from '../../app/mailbox-ports.ts';
 import {
   LOGOUT_MS,
   MAX_COMMAND_MS,
@@ -36,6 +36,8 @@ export class ImapConnection {
   readonly client: ImapFlow;
   readonly vanished: VanishedUids;
   readonly suspects: SuspectUids;
+  /** What summaries said of the open mailbox, by UID; taken away as it is used. Not to be trusted. */
+  readonly sizes = new Map<Uid, number>();
   /** Messages may have come or gone since this was last set to false. */
   changed = false;
   readonly #options: ConnectionOptions;
@@ -83,7 +85,7 @@ export class ImapConnection {
   /** Greeting, TLS and login, within `timeoutMs`. */
   async connect(timeoutMs: number, signal: AbortSignal): Promise<void> {
     const { server } = this.#options.context;
-    const late = new MailboxError('connection', `${server}: no connection within ${timeoutMs} ms`);
+    const late = new MailboxError('connection', `${server}: no connection within ${Math.ceil(timeoutMs)} ms`);
     const timer = setTimeout(() => this.fail(late), timeoutMs);
     const stop = (): void => this.fail(new MailboxError('connection', `${server}: connecting was stopped`));
     signal.addEventListener('abort', stop, { once: true });

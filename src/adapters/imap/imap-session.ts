@@ -42,6 +42,7 @@ export function createSession(connection: ImapConnection, options: SessionOption
     const since =
       known === null || modSeq === null ? {} : { uidValidity: known.uidValidity, changedSince: modSeq };
     connection.changed = false;
+    connection.sizes.clear();
     vanished.collect();
     const mailbox = await connection.run('EXAMINE', () =>
       client.mailboxOpen(path, { readOnly: true, ...since }),

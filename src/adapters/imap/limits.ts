@@ -33,6 +33,9 @@ export const MAX_MESSAGE_BYTES = 2 ** 32 - 1;
 /** UIDs in one command for sizes or header fields. */
 export const MAX_UIDS_PER_COMMAND = 200;
 
+/** Sizes from summaries that are remembered until their messages are fetched. */
+export const MAX_SIZES = 10_000;
+
 /** Header fields of one message that are kept, in bytes; more is cut. */
 export const MAX_SUMMARY_HEADER_BYTES = 64 * 1024;
 

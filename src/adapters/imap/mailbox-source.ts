@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { MailboxError, type MailboxSession, type MailboxSource } from '../../app/mailbox-ports.ts';
+import { TokenError, type AccessTokens } from '../../app/token-ports.ts';
 import { ImapConnection } from './imap-connection.ts';
 import { createSession } from './imap-session.ts';
 import { mayLoginInPlainText, type ImapOptions } from './imap-url.ts';
@@ -15,44 +16,93 @@ export interface ImapAccount extends ImapOptions {
   readonly sentPath: string | null;
 }
 
-export function createImapSource(accounts: readonly ImapAccount[]): MailboxSource {
+interface KnownAccount extends ImapAccount {
+  readonly suspects: SuspectUids;
+}
+
+/** @param tokens for the accounts without a password */
+export function createImapSource(accounts: readonly ImapAccount[], tokens: AccessTokens): MailboxSource {
   const byId = new Map(
-    accounts.map((account) => [account.id, { ...account, suspects: new SuspectUids() }] as const),
+    accounts.map((account): [string, KnownAccount] => [
+      account.id,
+      { ...account, suspects: new SuspectUids() },
+    ]),
   );
   return {
     accountIds: [...byId.keys()],
     async connect(accountId, signal) {
       const account = byId.get(accountId);
       if (account === undefined) throw new Error(`account ${accountId} has no mailbox to read`);
-      return connect(account, signal);
+      const deadline = performance.now() + account.connectTimeoutMs;
+      if (account.password !== null) return connect(account, { pass: account.password }, deadline, signal);
+      return connectWithToken(account, tokens, deadline, signal);
     },
-    warningOf: () => null,
+    warningOf: (accountId) => (byId.get(accountId)?.password === null ? tokens.warningOf(accountId) : null),
   };
 }
 
-async function connect(
-  account: ImapAccount & { readonly suspects: SuspectUids },
+/** A token that the server does not take may have been revoked meanwhile: a new one is tried once. */
+async function connectWithToken(
+  account: KnownAccount,
+  tokens: AccessTokens,
+  deadline: number,
   signal: AbortSignal,
 ): Promise<MailboxSession> {
-  const { host, port, user, password, tls, connectTimeoutMs, commandTimeoutMs } = account;
+  const accessToken = await getToken(account, tokens, deadline);
+  try {
+    return await connect(account, { accessToken }, deadline, signal);
+  } catch (error) {
+    if (!(error instanceof MailboxError) || error.kind !== 'credentials') throw error;
+    tokens.reject(account.id, accessToken);
+    const another = await getToken(account, tokens, deadline);
+    if (another === accessToken) throw error;
+    return await connect(account, { accessToken: another }, deadline, signal);
+  }
+}
+
+async function getToken(account: KnownAccount, tokens: AccessTokens, deadline: number): Promise<string> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new MailboxError('connection', `no OAuth2 token within ${account.connectTimeoutMs} ms`);
+    timer = setTimeout(() => reject(error), Math.max(1, deadline - performance.now()));
+  });
+  try {
+    return await Promise.race([tokens.get(account.id), late]);
+  } catch (error) {
+    if (!(error instanceof TokenError)) throw error;
+    throw new MailboxError(error.permanent ? 'credentials' : 'connection', error.message, error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+type Credentials = { readonly pass: string } | { readonly accessToken: string };
+
+async function connect(
+  account: KnownAccount,
+  credentials: Credentials,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<MailboxSession> {
+  const { host, port, user, tls, commandTimeoutMs } = account;
   const connection = new ImapConnection({
     host,
     port,
     secure: tls === 'implicit',
     ...startTlsOf(account),
     ...(account.tlsServername === null ? {} : { servername: account.tlsServername }),
-    auth: { user, pass: password ?? '', ...loginMethodOf(account) },
+    auth: { user, ...credentials, ...loginMethodOf(account) },
     tls: {
       // RFC 8996: TLS 1.0 and 1.1 must not be used.
       minVersion: 'TLSv1.2',
       rejectUnauthorized: account.tlsVerify,
       ...(account.tlsCaFile === null ? {} : { ca: await readAuthorities(account.tlsCaFile) }),
     },
-    context: { server: `${host}:${port}`, secrets: [password ?? ''].filter((secret) => secret !== '') },
+    context: { server: `${host}:${port}`, secrets: Object.values(credentials) },
     commandTimeoutMs,
     suspects: account.suspects,
   });
-  await connection.connect(connectTimeoutMs, signal);
+  await connection.connect(Math.max(1, deadline - performance.now()), signal);
   return createSession(connection, account);
 }
 

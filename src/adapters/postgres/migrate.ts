@@ -6,6 +6,7 @@ import * as emails from './migrations/0001_emails.ts';
 import * as queue from './migrations/0002_queue.ts';
 import * as idempotency from './migrations/0003_idempotency.ts';
 import * as inbound from './migrations/0004_inbound.ts';
+import * as oauth2Tokens from './migrations/0005_oauth2_tokens.ts';
 import * as mailboxes from './migrations/0006_mailboxes.ts';
 import * as threadDecisions from './migrations/0007_thread_decisions.ts';
 import * as threadListSearch from './migrations/0009_thread_list_search.ts';
@@ -19,6 +20,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0002_queue': queue,
   '0003_idempotency': idempotency,
   '0004_inbound': inbound,
+  '0005_oauth2_tokens': oauth2Tokens,
   '0006_mailboxes': mailboxes,
   '0007_thread_decisions': threadDecisions,
   '0009_thread_list_search': threadListSearch,

@@ -1,0 +1,34 @@
+/** `AccessTokens` of all accounts with OAuth2. */
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '../../app/ports.ts';
+import type { AccessTokens, TokenStore } from '../../app/token-ports.ts';
+import { AccountTokens, type OAuth2Account } from './account-tokens.ts';
+
+export interface OAuth2Tokens extends AccessTokens {
+  /** Ends the renewing; what is under way is kept before. */
+  close(): Promise<void>;
+}
+
+/** Asks nobody before a token is asked for. */
+export function createAccessTokens(
+  accounts: readonly OAuth2Account[],
+  store: TokenStore,
+  logger: Logger,
+): OAuth2Tokens {
+  const owner = randomUUID();
+  const byId = new Map(
+    accounts.map((account) => [account.id, new AccountTokens(account, { store, logger, owner })]),
+  );
+  return {
+    async get(accountId) {
+      const tokens = byId.get(accountId);
+      if (tokens === undefined) throw new Error(`account ${accountId} has no OAuth2 configuration`);
+      return tokens.get();
+    },
+    reject: (accountId, token) => byId.get(accountId)?.reject(token),
+    warningOf: (accountId) => byId.get(accountId)?.warning ?? null,
+    async close() {
+      await Promise.all([...byId.values()].map((tokens) => tokens.close()));
+    },
+  };
+}

@@ -1,0 +1,271 @@
+/**
+ * The OAuth2 tokens of one account. Used from the first `get` on, the access token is renewed at half of its lifetime, so
+ * that a failing renewal is a warning long before mail stops.
+ *
+ * Processes that share a database share the tokens: whoever has the lease renews, the others take over what it kept. A
+ * token endpoint may take a refresh token once only and give another one (Microsoft gives one each time), so what it gave
+ * is kept before anything else, and no answer is called final before the kept and the configured token were both tried.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../app/ports.ts';
+import { TokenError, type KeptTokens, type TokenStore } from '../../app/token-ports.ts';
+import { createSealer, type HeldTokens, type Sealer } from './sealed-tokens.ts';
+import { requestTokens, type TokenEndpoint } from './token-endpoint.ts';
+
+export interface OAuth2Account extends TokenEndpoint {
+  readonly id: string;
+  readonly refreshToken: string;
+}
+
+export interface AccountTokensOptions {
+  readonly store: TokenStore;
+  readonly logger: Logger;
+  /** Names this process among those that share the store. */
+  readonly owner: string;
+}
+
+/** Longer than a renewal takes: two requests of 15 s, and the database. */
+const LEASE_MS = 60_000;
+/** How often to look whether the process with the lease is ready, in ms. */
+const LEASE_POLL_MS = 250;
+
+/** An access token that ends within this time is not handed out any more, in ms; less for those that live shortly. */
+const MARGIN_MS = 60_000;
+
+/** After a failure: doubled each time up to the second; the third is for failures that somebody has to mend. */
+const FIRST_BACKOFF_MS = 1000;
+const MAX_BACKOFF_MS = 300_000;
+const PERMANENT_BACKOFF_MS = 600_000;
+
+/** Until what could not be kept is tried to be kept again, in ms. */
+const KEEP_AGAIN_MS = 10_000;
+
+/** A younger token that a server refuses is as good as the next one, in ms. */
+const MIN_REJECTED_AGE_MS = 30_000;
+
+export class AccountTokens {
+  readonly #account: OAuth2Account;
+  readonly #options: AccountTokensOptions;
+  readonly #sealer: Sealer;
+  #held: HeldTokens | null = null;
+  /** The last one that a server did not take. */
+  #rejected: string | null = null;
+  #renewing: Promise<void> | null = null;
+  #keeping: Promise<void> | null = null;
+  /** What the store does not have yet. */
+  #unkept: HeldTokens | null = null;
+  #failure: { readonly error: TokenError; readonly since: Date } | null = null;
+  #failures = 0;
+  #notBefore = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #keepTimer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(account: OAuth2Account, options: AccountTokensOptions) {
+    this.#account = account;
+    this.#options = options;
+    this.#sealer = createSealer(account.id, account);
+  }
+
+  async get(): Promise<string> {
+    if (this.#held !== null && this.#isFresh(this.#held)) return this.#held.accessToken;
+    const renewal = this.#startRenewal();
+    // Renewed behind the caller's back as long as the old one works.
+    if (this.#held !== null && this.#isUsable(this.#held)) return this.#held.accessToken;
+    await renewal;
+    if (this.#held !== null && this.#isUsable(this.#held)) return this.#held.accessToken;
+    throw this.#failure?.error ?? new TokenError('there is no OAuth2 token', false);
+  }
+
+  reject(token: string): void {
+    if (this.#held?.accessToken !== token) return;
+    if (Date.now() - this.#held.obtainedAt >= MIN_REJECTED_AGE_MS) this.#rejected = token;
+  }
+
+  get warning(): string | null {
+    if (this.#failure === null) return null;
+    const { error, since } = this.#failure;
+    const ends = this.#held !== null && this.#isUsable(this.#held) ? new Date(this.#held.expiresAt) : null;
+    const then = ends === null ? 'mail has stopped' : `mail stops at ${ends.toISOString()}`;
+    return `the OAuth2 token can not be renewed since ${since.toISOString()}, ${then}: ${error.message}`;
+  }
+
+  /** What is under way is kept before. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#keepTimer);
+    await this.#renewing;
+    await this.#keeping;
+    if (this.#unkept === null) return;
+    await this.#keep(this.#unkept).catch((err: unknown) =>
+      this.#options.logger.error({ accountId: this.#account.id, err }, 'an OAuth2 token could not be kept'),
+    );
+  }
+
+  /** One at a time, and none before the time that a failure asks for. Never rejects. */
+  #startRenewal(): Promise<void> {
+    if (this.#renewing !== null) return this.#renewing;
+    if (this.#closed || Date.now() < this.#notBefore) return Promise.resolve();
+    this.#renewing = this.#renewAndNote().finally(() => {
+      this.#renewing = null;
+    });
+    return this.#renewing;
+  }
+
+  async #renewAndNote(): Promise<void> {
+    const { id } = this.#account;
+    try {
+      const held = await this.#renew();
+      this.#held = held;
+      if (this.#failure !== null)
+        this.#options.logger.info({ accountId: id }, 'the OAuth2 token is renewed again');
+      this.#failure = null;
+      this.#failures = 0;
+      this.#notBefore = 0;
+      // Not all processes at the same moment.
+      this.#renewIn((halfway(held) - Date.now()) * (1 + Math.random() / 10));
+    } catch (error) {
+      const failure =
+        error instanceof TokenError ? error : new TokenError('the renewal failed', false, error);
+      this.#options.logger.warn({ accountId: id, err: failure }, 'the OAuth2 token could not be renewed');
+      this.#failure = { error: failure, since: this.#failure?.since ?? new Date() };
+      const delayMs = failure.permanent
+        ? PERMANENT_BACKOFF_MS
+        : Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures);
+      this.#failures += 1;
+      this.#notBefore = Date.now() + delayMs * (0.8 + Math.random() * 0.2);
+      this.#renewIn(delayMs);
+    }
+  }
+
+  #renewIn(delayMs: number): void {
+    clearTimeout(this.#timer);
+    if (this.#closed) return;
+    this.#timer = setTimeout(() => void this.#startRenewal(), Math.min(Math.max(delayMs, 100), 2 ** 31 - 1));
+    this.#timer.unref();
+  }
+
+  async #renew(): Promise<HeldTokens> {
+    const { store, owner, logger } = this.#options;
+    let row: KeptTokens | null = null;
+    try {
+      const leased = await this.#lease();
+      if ('held' in leased) return leased.held;
+      row = leased.row;
+    } catch (error) {
+      if (error instanceof TokenError) throw error;
+      // Sending goes on without the database.
+      logger.warn(
+        { accountId: this.#account.id, err: error },
+        'an OAuth2 token is renewed without the database',
+      );
+    }
+    try {
+      const kept = row === null ? null : this.#sealer.open(row.sealed);
+      if (kept !== null && this.#isFresh(kept)) return kept;
+      const held = await this.#request(this.#refreshTokens(kept));
+      await this.#keepNow(held, row);
+      return held;
+    } finally {
+      // A lease that can't be given back ends by itself; nobody else's is ended.
+      if (row !== null) await store.release(this.#name, owner).catch(() => {});
+    }
+  }
+
+  /** The right to renew, or what another process renewed meanwhile. */
+  async #lease(): Promise<{ readonly row: KeptTokens } | { readonly held: HeldTokens }> {
+    const { store, owner } = this.#options;
+    const deadline = Date.now() + LEASE_MS;
+    while (!this.#closed && Date.now() < deadline) {
+      const row = await store.lease(this.#name, owner, LEASE_MS);
+      if (row !== null) return { row };
+      await sleep(LEASE_POLL_MS);
+      const other = await store.load(this.#name);
+      const kept = other === null ? null : this.#sealer.open(other.sealed);
+      if (kept !== null && this.#isFresh(kept)) return { held: kept };
+    }
+    throw new TokenError('another process is renewing the OAuth2 token', false);
+  }
+
+  /** The newest first; the configured one last, should the kept one be from a restored backup. */
+  #refreshTokens(kept: HeldTokens | null): readonly string[] {
+    const known = [this.#held, kept].filter((tokens) => tokens !== null);
+    known.sort((a, b) => b.obtainedAt - a.obtainedAt);
+    return [...new Set([...known.map(({ refreshToken }) => refreshToken), this.#account.refreshToken])];
+  }
+
+  async #request(refreshTokens: readonly string[]): Promise<HeldTokens> {
+    let refusal: TokenError | null = null;
+    for (const refreshToken of refreshTokens) {
+      const obtainedAt = Date.now();
+      try {
+        const granted = await requestTokens(this.#account, refreshToken);
+        return {
+          refreshToken: granted.refreshToken ?? refreshToken,
+          accessToken: granted.accessToken,
+          obtainedAt,
+          expiresAt: obtainedAt + granted.lifetimeS * 1000,
+        };
+      } catch (error) {
+        if (!(error instanceof TokenError) || !error.permanent) throw error;
+        refusal ??= error;
+      }
+    }
+    throw refusal ?? new TokenError('there is no refresh token', true);
+  }
+
+  async #keepNow(held: HeldTokens, row: KeptTokens | null): Promise<void> {
+    const { store, owner, logger } = this.#options;
+    try {
+      if (row === null) throw new Error('the database was away');
+      // False: another process has kept newer ones since, which are as good.
+      await store.save(this.#name, owner, row.revision, this.#sealer.seal(held));
+      this.#unkept = null;
+    } catch (error) {
+      logger.warn({ accountId: this.#account.id, err: error }, 'an OAuth2 token is not kept yet');
+      this.#keepLater(held);
+    }
+  }
+
+  #keepLater(held: HeldTokens): void {
+    this.#unkept = held;
+    clearTimeout(this.#keepTimer);
+    if (this.#closed) return;
+    this.#keepTimer = setTimeout(() => {
+      this.#keeping = this.#keep(held)
+        .catch(() => this.#keepLater(held))
+        .finally(() => {
+          this.#keeping = null;
+        });
+    }, KEEP_AGAIN_MS);
+    this.#keepTimer.unref();
+  }
+
+  async #keep(held: HeldTokens): Promise<void> {
+    const { store, owner } = this.#options;
+    const row = await store.lease(this.#name, owner, LEASE_MS);
+    if (row === null) throw new Error('another process is renewing');
+    const kept = this.#sealer.open(row.sealed);
+    if (kept !== null && kept.obtainedAt >= held.obtainedAt) await store.release(this.#name, owner);
+    else await store.save(this.#name, owner, row.revision, this.#sealer.seal(held));
+    if (this.#unkept === held) this.#unkept = null;
+  }
+
+  get #name() {
+    return { accountId: this.#account.id, keyId: this.#sealer.keyId };
+  }
+
+  #isUsable({ accessToken, obtainedAt, expiresAt }: HeldTokens): boolean {
+    const margin = Math.min(MARGIN_MS, (expiresAt - obtainedAt) / 10);
+    return accessToken !== this.#rejected && Date.now() < expiresAt - margin;
+  }
+
+  #isFresh(tokens: HeldTokens): boolean {
+    return this.#isUsable(tokens) && Date.now() < halfway(tokens);
+  }
+}
+
+function halfway({ obtainedAt, expiresAt }: HeldTokens): number {
+  return (obtainedAt + expiresAt) / 2;
+}

@@ -1,0 +1,23 @@
+/**
+ * What OAuth2 token endpoints gave out: rotated refresh tokens and access tokens, sealed with a key that is made from the
+ * configured refresh token, so nobody can read them here. `key_id` names that key: a new refresh token begins a new row.
+ * `leased_by` is renewing until `leased_until`.
+ */
+import { sql, type Kysely } from 'kysely';
+
+export async function up(db: Kysely<never>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+}
+
+const STATEMENTS = [
+  `create table oauth2_tokens (
+    account_id text not null,
+    key_id bytea not null check (length(key_id) = 16),
+    sealed bytea not null,
+    revision bigint not null default 0,
+    leased_by text,
+    leased_until timestamptz,
+    updated_at timestamptz not null default now(),
+    primary key (account_id, key_id)
+  )`,
+];

@@ -1,0 +1,49 @@
+/** OAuth2 access tokens that take the place of a password (RFC 6749, RFC 7628), and where their state is kept. */
+
+/** `permanent`: somebody must act, such as giving the consent again; else it may work later. */
+export class TokenError extends Error {
+  override readonly name = 'TokenError';
+  readonly permanent: boolean;
+
+  /** `message`: English, for the operator; never holds a secret. */
+  constructor(message: string, permanent: boolean, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.permanent = permanent;
+  }
+}
+
+export interface AccessTokens {
+  /** A token that is still valid. Throws `TokenError`. */
+  get(accountId: string): Promise<string>;
+  /** The server did not take this token, whatever its lifetime says: the next one is a new one. */
+  reject(accountId: string, token: string): void;
+  /** Why mail will stop unless somebody acts; null when all is well. Said long before the token ends. */
+  warningOf(accountId: string): string | null;
+}
+
+/** What is kept of an account's tokens; sealed, so that a copy of the database gives nobody access. */
+export interface KeptTokens {
+  readonly sealed: Buffer;
+  /** Counts what was saved. */
+  readonly revision: number;
+}
+
+export interface TokenName {
+  readonly accountId: string;
+  /** Of the configured refresh token, without telling it: another one has rows of its own. 16 bytes. */
+  readonly keyId: Buffer;
+}
+
+/** Shared by all processes. All throw `ServiceError` when the database is away. */
+export interface TokenStore {
+  load(name: TokenName): Promise<KeptTokens | null>;
+  /**
+   * The right to renew, for `leaseMs`; null when another process has it. A row that is not there yet begins with
+   * revision 0 and nothing sealed.
+   */
+  lease(name: TokenName, owner: string, leaseMs: number): Promise<KeptTokens | null>;
+  /** Keeps what a renewal gave, unless something was saved since `revision`; ends the owner's lease. False: not kept. */
+  save(name: TokenName, owner: string, revision: number, sealed: Buffer): Promise<boolean>;
+  /** Ends a lease without anything new. */
+  release(name: TokenName, owner: string): Promise<void>;
+}

@@ -1,0 +1,8 @@
+/** For accounts that have passwords. */
+import type { AccessTokens } from '../../src/app/token-ports.ts';
+
+export const NO_TOKENS: AccessTokens = {
+  get: () => Promise.reject(new Error('nobody has a token here')),
+  reject: () => {},
+  warningOf: () => null,
+};
