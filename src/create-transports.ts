@@ -3,7 +3,10 @@ import path from 'node:path';
 import { createOutboxTransport } from './adapters/smtp-out/outbox-transport.ts';
 import { createSmtpTransport, type SmtpTransport } from './adapters/smtp-out/smtp-transport.ts';
 import { parseSmtpUrl, type SmtpOptions } from './adapters/smtp-out/smtp-url.ts';
+import type { LoginTokens } from './adapters/smtp-out/open-session.ts';
 import type { Logger, Transport } from './app/ports.ts';
+import type { AccessTokens } from './app/token-ports.ts';
+import type { AccountConfig } from './config-accounts.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 
@@ -19,11 +22,16 @@ export interface Transports {
   close(): Promise<void>;
 }
 
-/** Connects to nobody yet. Throws ConfigError. */
-export function createTransports(config: Config, logger: Logger): Transports {
+/**
+ * Connects to nobody yet. Throws ConfigError.
+ *
+ * @param tokens for the accounts whose URL has a user without a password
+ */
+export function createTransports(config: Config, tokens: AccessTokens, logger: Logger): Transports {
   const transports = new Map<string, Transport | SmtpTransport>();
   const connections = new Map<string, number>();
-  for (const { id, smtpUrl } of config.accounts) {
+  for (const account of config.accounts) {
+    const { id, smtpUrl } = account;
     if (smtpUrl === null) {
       const outbox = path.join(config.dataDir, 'outbox');
       logger.warn(
@@ -33,8 +41,8 @@ export function createTransports(config: Config, logger: Logger): Transports {
       transports.set(id, createOutboxTransport(outbox));
       connections.set(id, config.smtp.maxConnections);
     } else {
-      const options = readSmtpUrl(id, smtpUrl, config);
-      transports.set(id, createSmtpTransport({ ...options, logger }));
+      const options = readSmtpUrl(account, smtpUrl, config);
+      transports.set(id, createSmtpTransport({ ...options, tokens: tokensOf(id, tokens), logger }));
       connections.set(id, options.maxConnections);
     }
   }
@@ -62,12 +70,19 @@ function slotsOf(connections = 1): number {
   return Math.max(1, Math.min(connections - 1, Math.floor(connections * 0.8)));
 }
 
-function readSmtpUrl(accountId: string, smtpUrl: string, config: Config): SmtpOptions {
+function tokensOf(accountId: string, tokens: AccessTokens): LoginTokens {
+  return {
+    get: () => tokens.get(accountId),
+    reject: (token) => tokens.reject(accountId, token),
+  };
+}
+
+function readSmtpUrl({ id, oauth2 }: AccountConfig, smtpUrl: string, config: Config): SmtpOptions {
   try {
-    return parseSmtpUrl(smtpUrl, config.smtp);
+    return parseSmtpUrl(smtpUrl, config.smtp, oauth2 !== null);
   } catch (error) {
     throw new ConfigError(
-      `SMTP_URL of account ${accountId}`,
+      `SMTP_URL of account ${id}`,
       error instanceof Error ? error.message : String(error),
     );
   }

@@ -12,6 +12,7 @@ import { LmdbAttempts } from './adapters/journal/lmdb-attempts.ts';
 import { createIdempotencyKeys } from './adapters/postgres/idempotency-keys.ts';
 import { createInboundStore } from './adapters/postgres/record-inbound.ts';
 import { createMessageStore } from './adapters/postgres/message-store.ts';
+import { createTokenStore } from './adapters/postgres/oauth2-tokens.ts';
 import { createThreadDecisions } from './adapters/postgres/thread-decisions.ts';
 import { createSendOperations } from './adapters/postgres/send-operations.ts';
 import { createThreadList } from './adapters/postgres/thread-list.ts';
@@ -36,6 +37,7 @@ import { createKeySettlement } from './app/settle-keys.ts';
 import { createSuppressionList, createSuppressionOperations } from './app/suppressions.ts';
 import type { Config } from './config.ts';
 import type { RateLimit } from './core/delivery/rate-window.ts';
+import { createTokens } from './create-access-tokens.ts';
 import { createTransports, type Transports } from './create-transports.ts';
 import { createMailboxSource } from './create-mailbox-source.ts';
 import { startListeners } from './start-listeners.ts';
@@ -90,10 +92,13 @@ async function startParts(
   const secrets = madeSecret === null ? config.apiSecrets : [madeSecret.secret];
 
   // What may be wrong with the configuration is found before anything large is started.
-  const transports = createTransports(config, logger);
+  const tokens = createTokens(config, logger);
+  const transports = createTransports(config, tokens, logger);
   teardown.push(() => transports.close());
-  const mailboxSource = createMailboxSource(config);
+  const mailboxSource = createMailboxSource(config, tokens);
   const { pool, db, blobs, spool, journal } = await openStorage(config, logger, teardown);
+  tokens.keepIn(createTokenStore(pool));
+  teardown.push(() => tokens.close());
   const store = createMessageStore(pool, db);
   const attempts = await LmdbAttempts.open({ folder: path.join(dataDir, 'attempts'), logger });
   teardown.push(() => attempts.close());

@@ -68,9 +68,9 @@ active_value = true
           scope: null,
         },
       ],
-      createTokenStore(pool),
       silentLogger,
     );
+    tokens.keepIn(createTokenStore(pool));
     const url = `imap://alice@127.0.0.1:${dovecot.imapPort}?starttls=off`;
     source = createImapSource([{ ...parseImapUrl(url, true), id, sentPath: null }], tokens);
   });

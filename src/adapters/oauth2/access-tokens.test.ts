@@ -59,7 +59,8 @@ async function begin(strict = false): Promise<void> {
 
 /** What another process, or the next one, has. */
 function start(others: Partial<OAuth2Account> = {}, otherStore = store): OAuth2Tokens {
-  const tokens = createAccessTokens([{ ...account, ...others }], otherStore, silentLogger);
+  const tokens = createAccessTokens([{ ...account, ...others }], silentLogger);
+  tokens.keepIn(otherStore);
   processes.push(tokens);
   return tokens;
 }
@@ -178,7 +179,8 @@ describe('what is kept', () => {
       `update oauth2_tokens set sealed = set_byte(sealed, 20, get_byte(sealed, 20) # 1) where account_id = $1`,
       [account.id],
     );
-    const tokens = createAccessTokens([other], store, silentLogger);
+    const tokens = createAccessTokens([other], silentLogger);
+    tokens.keepIn(store);
     processes.push(tokens);
     await tokens.get(other.id);
     await get(start());

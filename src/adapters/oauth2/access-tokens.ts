@@ -5,21 +5,27 @@ import type { AccessTokens, TokenStore } from '../../app/token-ports.ts';
 import { AccountTokens, type OAuth2Account } from './account-tokens.ts';
 
 export interface OAuth2Tokens extends AccessTokens {
+  /** Where tokens are kept from now on; without it a rotated refresh token is lost with the process. */
+  keepIn(store: TokenStore): void;
   /** Ends the renewing; what is under way is kept before. */
   close(): Promise<void>;
 }
 
 /** Asks nobody before a token is asked for. */
-export function createAccessTokens(
-  accounts: readonly OAuth2Account[],
-  store: TokenStore,
-  logger: Logger,
-): OAuth2Tokens {
+export function createAccessTokens(accounts: readonly OAuth2Account[], logger: Logger): OAuth2Tokens {
   const owner = randomUUID();
+  let kept: TokenStore | null = null;
+  const store = (): TokenStore => {
+    if (kept === null) throw new Error('the database is not open yet');
+    return kept;
+  };
   const byId = new Map(
     accounts.map((account) => [account.id, new AccountTokens(account, { store, logger, owner })]),
   );
   return {
+    keepIn(place) {
+      kept = place;
+    },
     async get(accountId) {
       const tokens = byId.get(accountId);
       if (tokens === undefined) throw new Error(`account ${accountId} has no OAuth2 configuration`);

@@ -18,7 +18,8 @@ export interface OAuth2Account extends TokenEndpoint {
 }
 
 export interface AccountTokensOptions {
-  readonly store: TokenStore;
+  /** Throws as long as there is none. */
+  readonly store: () => TokenStore;
   readonly logger: Logger;
   /** Names this process among those that share the store. */
   readonly owner: string;
@@ -169,7 +170,10 @@ export class AccountTokens {
       return held;
     } finally {
       // A lease that can't be given back ends by itself; nobody else's is ended.
-      if (row !== null) await store.release(this.#name, owner).catch(() => {});
+      if (row !== null)
+        await store()
+          .release(this.#name, owner)
+          .catch(() => {});
     }
   }
 
@@ -178,10 +182,10 @@ export class AccountTokens {
     const { store, owner } = this.#options;
     const deadline = Date.now() + LEASE_MS;
     while (!this.#closed && Date.now() < deadline) {
-      const row = await store.lease(this.#name, owner, LEASE_MS);
+      const row = await store().lease(this.#name, owner, LEASE_MS);
       if (row !== null) return { row };
       await sleep(LEASE_POLL_MS);
-      const other = await store.load(this.#name);
+      const other = await store().load(this.#name);
       const kept = other === null ? null : this.#sealer.open(other.sealed);
       if (kept !== null && this.#isFresh(kept)) return { held: kept };
     }
@@ -220,7 +224,7 @@ export class AccountTokens {
     try {
       if (row === null) throw new Error('the database was away');
       // False: another process has kept newer ones since, which are as good.
-      await store.save(this.#name, owner, row.revision, this.#sealer.seal(held));
+      await store().save(this.#name, owner, row.revision, this.#sealer.seal(held));
       this.#unkept = null;
     } catch (error) {
       logger.warn({ accountId: this.#account.id, err: error }, 'an OAuth2 token is not kept yet');
@@ -244,11 +248,11 @@ export class AccountTokens {
 
   async #keep(held: HeldTokens): Promise<void> {
     const { store, owner } = this.#options;
-    const row = await store.lease(this.#name, owner, LEASE_MS);
+    const row = await store().lease(this.#name, owner, LEASE_MS);
     if (row === null) throw new Error('another process is renewing');
     const kept = this.#sealer.open(row.sealed);
-    if (kept !== null && kept.obtainedAt >= held.obtainedAt) await store.release(this.#name, owner);
-    else await store.save(this.#name, owner, row.revision, this.#sealer.seal(held));
+    if (kept !== null && kept.obtainedAt >= held.obtainedAt) await store().release(this.#name, owner);
+    else await store().save(this.#name, owner, row.revision, this.#sealer.seal(held));
     if (this.#unkept === held) this.#unkept = null;
   }
 

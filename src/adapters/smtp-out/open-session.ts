@@ -3,6 +3,7 @@
  * Credentials cross no network in plain text, and nothing that is thrown from here holds them.
  */
 import { readFile } from 'node:fs/promises';
+import XOAuth2 from 'nodemailer/lib/xoauth2';
 import { cleanReplyText, formatReply, parseReply } from '../../core/delivery/reply.ts';
 import type { Reply } from '../../core/delivery/states.ts';
 import { isLoopback } from '../../core/server-url.ts';
@@ -27,8 +28,21 @@ export class SessionError extends Error {
   }
 }
 
+/** OAuth2 access tokens of one account (RFC 6750), sent by XOAUTH2. */
+export interface LoginTokens {
+  /** One that is still valid. */
+  get(): Promise<string>;
+  /** The server did not take it. */
+  reject(token: string): void;
+}
+
+export interface SessionOptions extends SmtpOptions {
+  /** For credentials without a password. */
+  readonly tokens?: LoginTokens;
+}
+
 /** @throws {SessionError} */
-export async function openSession(options: SmtpOptions): Promise<SmtpSession> {
+export async function openSession(options: SessionOptions): Promise<SmtpSession> {
   const connection = new Connection({
     host: options.host,
     port: options.port,
@@ -72,7 +86,7 @@ async function readAuthorities(path: string): Promise<Buffer> {
   }
 }
 
-async function authenticate(connection: Connection, options: SmtpOptions): Promise<void> {
+async function authenticate(connection: Connection, options: SessionOptions): Promise<void> {
   const { credentials } = options;
   if (credentials === null) return;
   if (!connection.library.secure && !options.allowPlaintextAuth && !isLoopback(options.host)) {
@@ -80,10 +94,65 @@ async function authenticate(connection: Connection, options: SmtpOptions): Promi
     throw new SessionError('the mail server offers no TLS, so the credentials are not sent');
   }
   if (!connection.library.allowsAuth) throw new SessionError('the mail server offers no AUTH');
+  const { user, password } = credentials;
+  if (password === null) {
+    await authenticateByToken(connection, user, options.tokens);
+    return;
+  }
   const method = options.authMethod === null ? {} : { method: options.authMethod };
   await connection.run<boolean>((done) =>
-    connection.library.login({ user: credentials.user, pass: credentials.password, ...method }, done),
+    connection.library.login({ user, pass: password, ...method }, done),
   );
+}
+
+/** A token that the server does not take may have been revoked meanwhile: a new one is tried once. */
+async function authenticateByToken(
+  connection: Connection,
+  user: string,
+  tokens: LoginTokens | undefined,
+): Promise<void> {
+  if (tokens === undefined) throw new SessionError('there is no OAuth2 token for this account');
+  const token = await getToken(tokens);
+  try {
+    await loginByToken(connection, user, token);
+  } catch (error) {
+    tokens.reject(token);
+    const another = connection.ended ? token : await getToken(tokens);
+    if (another === token) throw withoutToken(error, user, token);
+    await loginByToken(connection, user, another).catch((failure: unknown) => {
+      throw withoutToken(failure, user, another);
+    });
+  }
+}
+
+async function getToken(tokens: LoginTokens): Promise<string> {
+  try {
+    return await tokens.get();
+  } catch (error) {
+    throw new SessionError(
+      `the mail server needs an OAuth2 token: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+async function loginByToken(connection: Connection, user: string, token: string): Promise<void> {
+  // When the server asks for another token, this one is all there is.
+  const oauth2 = new XOAuth2({ user, accessToken: token });
+  await connection.run<boolean>((done) =>
+    connection.library.login({ user, method: 'XOAUTH2', oauth2 }, done),
+  );
+}
+
+/** Seen in practice: servers that quote the AUTH line they refuse. */
+function withoutToken(error: unknown, user: string, token: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const line = toBase64(`user=${user}\x01auth=Bearer ${token}\x01\x01`);
+  const clean = (text: string): string => text.replaceAll(line, '***').replaceAll(token, '***');
+  error.message = clean(error.message);
+  if ('response' in error && typeof error.response === 'string') {
+    Object.assign(error, { response: clean(error.response) });
+  }
+  return error;
 }
 
 function toSessionError(error: unknown, options: SmtpOptions): SessionError {
@@ -103,6 +172,7 @@ function toSessionError(error: unknown, options: SmtpOptions): SessionError {
 function redact(text: string, options: SmtpOptions): string {
   if (options.credentials === null) return text;
   const { user, password } = options.credentials;
+  if (password === null) return text;
   const secrets = [toBase64(`\0${user}\0${password}`), toBase64(password), password];
   return secrets.reduce((result, secret) => result.replaceAll(secret, '***'), text);
 }

@@ -9,7 +9,7 @@ import type { Content, Envelope, Logger, Transport, TransportResult } from '../.
 import { ContentChangedError, describeContentError, findEightBit } from './message-stream.ts';
 import { toRefused } from './send-result.ts';
 import { createSessionPool } from './session-pool.ts';
-import { openSession, SessionError } from './open-session.ts';
+import { openSession, SessionError, type LoginTokens } from './open-session.ts';
 import type { SmtpOptions } from './smtp-url.ts';
 
 export interface SmtpTransport extends Transport {
@@ -21,6 +21,8 @@ export interface SmtpTransport extends Transport {
 }
 
 export interface SmtpTransportOptions extends SmtpOptions {
+  /** For credentials without a password. */
+  readonly tokens?: LoginTokens;
   /** Gets what no result tells: a connection that failed while others went on. */
   readonly logger: Logger;
 }

@@ -36,8 +36,8 @@ export interface SmtpLimits {
 
 /** Everything that is known about the mail server. */
 export interface SmtpOptions extends SmtpLimits, ServerOptions {
-  /** null: no AUTH. */
-  readonly credentials: { readonly user: string; readonly password: string } | null;
+  /** null: no AUTH. Without a password an OAuth2 token takes its place. */
+  readonly credentials: { readonly user: string; readonly password: string | null } | null;
   /** What EHLO says; null: the name of this machine when it has a dot, `[127.0.0.1]` else. */
   readonly clientName: string | null;
 }
@@ -96,17 +96,20 @@ const RULES = {
  * The port is 587 (submission, RFC 6409) for `smtp://` and 465 for `smtps://` when the URL has none.
  *
  * @param limits defaults for what the query does not set
+ * @param hasToken an OAuth2 token can take the place of a password
  * @throws {Error} with an English message that holds no part of the URL but parameter names and their values
  */
-export function parseSmtpUrl(text: string, limits: Partial<SmtpLimits> = {}): SmtpOptions {
+export function parseSmtpUrl(text: string, limits: Partial<SmtpLimits> = {}, hasToken = false): SmtpOptions {
   const { options, user, password, query } = parseServerUrl(text, RULES);
-  if ((user === '') !== (password === '')) throw new Error('user and password must be given together');
+  if (user === '' ? password !== '' : password === '' && !hasToken) {
+    throw new Error('user and password must be given together');
+  }
   return {
     ...DEFAULT_SMTP_LIMITS,
     ...limits,
     ...readLimits(query, LIMIT_PARAMETERS),
     ...options,
-    credentials: user === '' ? null : { user, password },
+    credentials: user === '' ? null : { user, password: password === '' ? null : password },
     clientName: parseClientName(query.get('name') ?? null),
   };
 }
