@@ -179,6 +179,18 @@ describe('ACCOUNTS_FILE', () => {
     });
   });
 
+  it('declares tokens that take the place of passwords', () => {
+    const oauth2 = { provider: 'microsoft', client_id: 'c', refresh_token: '${R}' };
+    const urls = { imap_url: 'imaps://a@h', smtp_url: 'smtp://a:p@h' };
+    const file = [{ id: 'a', from: 'a@example.com', ...urls, oauth2 }];
+    expect(loadAccounts(file, { R: 'x' })[0].oauth2).toMatchObject({
+      refreshToken: 'x',
+      scope: 'https://outlook.office.com/IMAP.AccessAsUser.All offline_access',
+    });
+    const unused = [{ ...file[0], imap_url: 'imaps://a:p@h' }];
+    expect(() => loadAccounts(unused, { R: 'x' })).toThrow('account 1, oauth2: is not used');
+  });
+
   it.each([
     ['no JSON', '{', 'JSON'],
     ['no array', {}, 'array'],

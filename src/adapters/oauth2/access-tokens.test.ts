@@ -111,6 +111,7 @@ describe('an access token', () => {
     server.lifetimeS = 1;
     await get(start());
     await waitUntil('it was renewed', () => server.given.length >= 3);
+    expect(server.requests.length).toBeGreaterThanOrEqual(3);
   });
 
   it('is not handed out when it is about to end', async () => {
