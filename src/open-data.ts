@@ -11,11 +11,13 @@ import { DataDirError, lockDataDir, type DataDirLock } from './adapters/data-dir
 import { createSpool } from './adapters/journal/spool.ts';
 import { createInboundStore } from './adapters/postgres/record-inbound.ts';
 import { createReportStore } from './adapters/postgres/delivery-reports.ts';
+import { createRethreadStore } from './adapters/postgres/rethread-store.ts';
 import { createSendOperations } from './adapters/postgres/send-operations.ts';
 import type { Application } from './app/application.ts';
 import { createOperations } from './app/operate-sends.ts';
 import type { Account, BlobStore, ByteRange, Clock, IdSource, Journal, Logger, Spool } from './app/ports.ts';
 import { receiveMessage } from './app/receive-message.ts';
+import { rethread, type RethreadOptions, type RethreadResult } from './app/rethread.ts';
 import type { Config } from './config.ts';
 import { createIdSource } from './id-source.ts';
 import { findDatabase, type OpenDatabase } from './open-database.ts';
@@ -23,6 +25,7 @@ import { openBlobs, openStorage } from './open-storage.ts';
 
 /** Database, files, journal, and the use cases that commands call. */
 export interface OpenData extends OpenDatabase, Pick<Application, 'receiveMessage'> {
+  rethread(options: RethreadOptions): Promise<RethreadResult>;
   readonly blobs: BlobStore;
   /** For large messages; whoever makes a folder removes it. */
   readonly spool: Spool;
@@ -178,5 +181,6 @@ function wire(config: Config, logger: Logger, parts: Parts): Omit<OpenData, 'clo
     clock,
     ids,
     receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
+    rethread: (options) => rethread(createRethreadStore(parts.db), options),
   };
 }

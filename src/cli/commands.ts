@@ -1,5 +1,6 @@
 /** Every command, in the order of the help. */
 import type { Command } from './command.ts';
 import { importCommand } from './import.ts';
+import { rethreadCommand } from './rethread.ts';
 
-export const COMMANDS: readonly Command[] = [importCommand];
+export const COMMANDS: readonly Command[] = [importCommand, rethreadCommand];

@@ -5,10 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import { groupByLinks, type Groups } from '../../core/thread/link-graph.ts';
-import { planThreads, type ThreadPlan } from '../../core/thread/plan-threads.ts';
+import { planThreads, type Move, type ThreadPlan } from '../../core/thread/plan-threads.ts';
+import { whyMoved, type Reason } from '../../core/thread/why-moved.ts';
 import type { Database } from './database.ts';
 import { absorbThreads, makeThread, moveEmails, moveMessageIds, type EndingThread } from './move-threads.ts';
-import { readThreadGraph, type Newcomer, type ThreadGraph } from './thread-graph.ts';
+import { readThreadGraph, type Newcomer, type StoredEmail, type ThreadGraph } from './thread-graph.ts';
 
 /** An email that is about to be recorded, and the thread it gets when it joins none. */
 export interface Arrival {
@@ -123,13 +124,16 @@ async function readCluster(
 export async function carryOut(
   trx: Transaction<Database>,
   accountId: string,
-  { threads, graph, plan }: Settlement,
+  settlement: Settlement,
 ): Promise<void> {
+  const { threads, graph, plan } = settlement;
   for (const { id, from } of plan.made) await makeThread(trx, accountId, id, from);
+  const moved = reasonsOf(settlement);
   await moveEmails(
     trx,
-    plan.emails.filter(({ from }) => from !== null),
+    moved.map(({ move }) => move),
   );
+  await setReasons(trx, moved);
   await moveMessageIds(trx, accountId, plan.messageIds);
   const byId = new Map(threads.map((thread) => [thread.id, thread]));
   for (const survivor of new Set(plan.merged.map(({ into }) => into))) {
@@ -139,6 +143,36 @@ export async function carryOut(
     await absorbThreads(trx, survivor, ending);
   }
   if (graph.separations.length > 0) await formCluster(trx, [...plan.threadOf.values()], threads);
+}
+
+export interface MovedEmail {
+  readonly email: StoredEmail;
+  readonly move: Move;
+  readonly reason: Reason;
+}
+
+/** The recorded emails that are to move, and why. */
+export function reasonsOf({ graph, groups, plan }: Settlement): readonly MovedEmail[] {
+  const moves = new Map(plan.emails.map((move) => [move.id, move]));
+  return graph.emails.flatMap((email, index) => {
+    const move = moves.get(email.id);
+    if (move === undefined) return [];
+    const isElsewhere = (id: string) => graph.owners.get(id) !== email.threadId;
+    return [{ email, move, reason: whyMoved(email, groups.emails[index] ?? -1, groups, isElsewhere) }];
+  });
+}
+
+/** What was said by people, or found by subject, is still so. */
+async function setReasons(trx: Transaction<Database>, moved: readonly MovedEmail[]): Promise<void> {
+  const changed = moved.filter(({ email }) => !['thread_id', 'decision', 'subject'].includes(email.rule));
+  if (changed.length === 0) return;
+  await sql`
+    update emails e set placement_rule = n.rule, placement_message_id = n.message_id
+    from unnest(
+      ${changed.map(({ email }) => email.id)}::uuid[], ${changed.map(({ reason }) => reason.rule)}::text[],
+      ${changed.map(({ reason }) => reason.messageId)}::text[]
+    ) as n (id, rule, message_id)
+    where e.id = n.id`.execute(trx);
 }
 
 /** From now on mail that leads to several of the threads is weighed with all of them. */

@@ -1,6 +1,6 @@
 /** Reads the links of whole threads, with what operators decided about them; no bodies. */
 import { sql, type Transaction } from 'kysely';
-import { linksOf, type InboundLink } from '../../core/thread/place-inbound.ts';
+import { linksOf, type InboundLink, type NamedIds } from '../../core/thread/place-inbound.ts';
 import type { LinkedEmail, LinkGraph } from '../../core/thread/link-graph.ts';
 import type { Placement } from '../../app/ports.ts';
 import type { Database } from './database.ts';
@@ -23,16 +23,20 @@ export interface ThreadGraph extends LinkGraph {
   readonly owners: ReadonlyMap<string, string | null>;
 }
 
-interface EmailRow {
-  id: string;
-  thread_id: string;
-  message_id: string;
-  relay_message_id: string | null;
+/** The columns of `emails` that say what one names. */
+export interface NamedIdsRow {
   in_reply_to: string[];
   reference_ids: string[];
   bounced_message_id: string | null;
   placement_rule: Placement['rule'];
   placement_message_id: string | null;
+}
+
+interface EmailRow extends NamedIdsRow {
+  id: string;
+  thread_id: string;
+  message_id: string;
+  relay_message_id: string | null;
   date: Date;
   label: string | null;
 }
@@ -76,15 +80,9 @@ function toStoredEmail(
   firstId: string,
 ): StoredEmail {
   const isByHand = row.placement_rule === 'thread_id';
-  const namedLinks = linksOf({
-    inReplyTo: row.in_reply_to.map(toMessageId),
-    references: row.reference_ids.map(toMessageId),
-    bounced: row.bounced_message_id === null ? null : toMessageId(row.bounced_message_id),
-    bySubject:
-      row.placement_rule === 'subject' && row.placement_message_id !== null
-        ? toMessageId(row.placement_message_id)
-        : null,
-  }).filter(({ messageId }) => !isByHand || owners.get(messageId) === row.thread_id);
+  const namedLinks = linksOf(namedIdsOf(row)).filter(
+    ({ messageId }) => !isByHand || owners.get(messageId) === row.thread_id,
+  );
   return {
     id: row.id,
     threadId: row.thread_id,
@@ -95,6 +93,16 @@ function toStoredEmail(
     links: namedLinks.map(({ messageId }) => messageId),
     date: row.date,
     label: row.label,
+  };
+}
+
+export function namedIdsOf(row: NamedIdsRow): NamedIds {
+  const bySubject = row.placement_rule === 'subject' ? row.placement_message_id : null;
+  return {
+    inReplyTo: row.in_reply_to.map(toMessageId),
+    references: row.reference_ids.map(toMessageId),
+    bounced: row.bounced_message_id === null ? null : toMessageId(row.bounced_message_id),
+    bySubject: bySubject === null ? null : toMessageId(bySubject),
   };
 }
 

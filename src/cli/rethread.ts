@@ -1,0 +1,53 @@
+/** `email-worker rethread`: computes the threads anew. */
+import type { ThreadChanges } from '../app/rethread.ts';
+import { defineCommand } from './command.ts';
+import { printable } from './output.ts';
+
+/** Emails between two lines that say how far it is. */
+const TELL_EVERY = 100_000;
+
+export const rethreadCommand = defineCommand({
+  name: 'rethread',
+  summary: 'Computes from the stored emails which threads they make, and puts right what differs.',
+  description:
+    'Threads follow from Message-ID, In-Reply-To and References, and from what was decided about them; a split, merge ' +
+    'or move stays as it is. Usually nothing differs. Each email that belongs into another thread is listed with the ' +
+    'reason. The service may run meanwhile. After an interruption, run the same command again.\n\n' +
+    'The dry run reads one moment of the database and changes nothing.',
+  arguments: [],
+  options: {
+    'dry-run': { type: 'boolean', meaning: 'Only lists what would change.' },
+  },
+  async run({ 'dry-run': dryRun = false }, _positionals, { output, signal, open }) {
+    const data = await open();
+    let told = 0;
+    const result = await data.rethread({
+      dryRun,
+      signal,
+      onChanges: (changes) => {
+        for (const line of linesOf(changes)) output.print(printable(line));
+      },
+      onProgress: (emails) => {
+        if (emails - told < TELL_EVERY) return;
+        told = emails;
+        output.note(`${emails} emails read`);
+      },
+    });
+    const verb = dryRun ? 'would' : 'did';
+    output.print(
+      `${result.emails} emails read; ${result.moved} ${verb} move, ${result.merged} threads ${verb} end in another ` +
+        `one, ${result.messageIds} Message-IDs ${verb} change threads`,
+    );
+    return 'done';
+  },
+});
+
+function linesOf({ moves, merged }: ThreadChanges): readonly string[] {
+  return [
+    ...moves.map(
+      ({ emailId, messageId, from, to, why }) =>
+        `email ${emailId} <${messageId}>: from thread ${from} to ${to ?? 'a new thread'}: ${why}`,
+    ),
+    ...merged.map(({ id, into }) => `thread ${id}: ends in thread ${into}`),
+  ];
+}

@@ -1,0 +1,141 @@
+/**
+ * Finds the threads that may not be what their links say, among all emails of a database, in little memory: per
+ * Message-ID about 35 to 60 bytes and per thread about 45 to 80, whatever the emails hold. Decisions are not known here, so threads
+ * that they concern are found as well; each find is to be weighed by link-graph.ts, which has the last word.
+ *
+ * First give all Message-IDs, then all emails in the order of their identifiers, then clusters, then ask for `suspects`.
+ */
+import { createHash } from 'node:crypto';
+import { DisjointSets } from './disjoint-sets.ts';
+import { grown, KeyTable, type Key } from './key-table.ts';
+
+export interface ScannedEmail {
+  readonly accountId: string;
+  /** UUID, lower-case. */
+  readonly threadId: string;
+  /** Its own Message-IDs. */
+  readonly messageIds: readonly string[];
+  readonly links: readonly string[];
+  /** Its sender put it into its thread: only its links within that thread count. */
+  readonly isByHand: boolean;
+}
+
+/** A number that is not known yet. */
+const NONE = 0xffffffff;
+
+export class ThreadScan {
+  readonly #messageIds = new KeyTable();
+  readonly #threads = new KeyTable();
+  /** Message-ID → thread. */
+  readonly #owners = new NumberList();
+  /** Message-IDs that links connect. */
+  readonly #groups = new DisjointSets();
+  /** Threads that are to be weighed together. */
+  readonly #units = new DisjointSets();
+  /** Thread → Message-ID of its first email. */
+  readonly #firsts = new NumberList();
+  /** Thread → 1 when it must be weighed. */
+  readonly #suspects = new NumberList();
+
+  addMessageId(accountId: string, messageId: string, threadId: string): void {
+    const number = this.#messageIds.add(digest(accountId, messageId));
+    this.#owners.set(number, this.#threads.add(parseUuid(threadId)));
+  }
+
+  addEmail({ accountId, threadId, messageIds, links, isByHand }: ScannedEmail): void {
+    const thread = this.#threads.add(parseUuid(threadId));
+    const [own, ...others] = messageIds.map((id) => this.#numberOf(accountId, id, thread));
+    if (own === undefined) return;
+    for (const id of [own, ...others]) {
+      this.#groups.join(own, id);
+      const owner = this.#owners.get(id);
+      // A decision may have taken the email away from its Message-ID; or something is wrong.
+      if (owner !== thread) this.#suspect(thread, owner);
+    }
+    const first = this.#firsts.get(thread);
+    if (first === NONE) this.#firsts.set(thread, own);
+    if (isByHand && first !== NONE) this.#groups.join(own, first);
+    for (const link of links) {
+      const number = this.#numberOf(accountId, link, thread);
+      if (!isByHand || this.#owners.get(number) === thread) this.#groups.join(own, number);
+    }
+  }
+
+  /** Threads that decisions keep apart are always weighed, together: links alone can't tell whether they are right. */
+  addCluster(threadIds: readonly string[]): void {
+    const [first, ...others] = threadIds.map((id) => this.#threads.add(parseUuid(id)));
+    if (first === undefined) return;
+    this.#suspect(first, first);
+    for (const other of others) this.#suspect(first, other);
+  }
+
+  /** Lists of threads, each to be weighed as one. */
+  suspects(): readonly (readonly string[])[] {
+    /** Group → a thread of it; thread → a group of it. */
+    const threadOf = new NumberList();
+    const groupOf = new NumberList();
+    for (let id = 0; id < this.#messageIds.size; id += 1) {
+      const [group, thread] = [this.#groups.find(id), this.#owners.get(id)];
+      if (threadOf.get(group) === NONE) threadOf.set(group, thread);
+      else if (threadOf.get(group) !== thread) this.#suspect(thread, threadOf.get(group));
+      if (groupOf.get(thread) === NONE) groupOf.set(thread, group);
+      else if (groupOf.get(thread) !== group) this.#suspect(thread, thread);
+    }
+    const units = new Map<number, string[]>();
+    for (let thread = 0; thread < this.#threads.size; thread += 1) {
+      if (this.#suspects.get(thread) === 1) units.set(this.#units.find(thread), []);
+    }
+    for (let thread = 0; thread < this.#threads.size; thread += 1) {
+      units.get(this.#units.find(thread))?.push(formatUuid(this.#threads.keyOf(thread)));
+    }
+    return [...units.values()];
+  }
+
+  #numberOf(accountId: string, messageId: string, thread: number): number {
+    const key = digest(accountId, messageId);
+    const known = this.#messageIds.find(key);
+    if (known !== null) return known;
+    // It belongs to no thread at all: taken for one of the email's.
+    this.#suspect(thread, thread);
+    const number = this.#messageIds.add(key);
+    this.#owners.set(number, thread);
+    return number;
+  }
+
+  #suspect(thread: number, other: number): void {
+    this.#suspects.set(thread, 1);
+    this.#units.join(thread, other);
+  }
+}
+
+/** Numbers by number, NONE where none was set. */
+class NumberList {
+  #values = new Uint32Array(1024).fill(NONE);
+
+  get(index: number): number {
+    return this.#values[index] ?? NONE;
+  }
+
+  set(index: number, value: number): void {
+    while (index >= this.#values.length) this.#values = grown(this.#values, NONE);
+    this.#values[index] = value;
+  }
+}
+
+/** 128 bits: among ten million Message-IDs, two are alike with a chance of 1 in 10^25. */
+function digest(accountId: string, messageId: string): Key {
+  return words(createHash('sha256').update(accountId).update('\0').update(messageId).digest());
+}
+
+function parseUuid(text: string): Key {
+  return words(Buffer.from(text.replaceAll('-', ''), 'hex'));
+}
+
+function words(bytes: Buffer): Key {
+  return [bytes.readUInt32BE(0), bytes.readUInt32BE(4), bytes.readUInt32BE(8), bytes.readUInt32BE(12)];
+}
+
+function formatUuid(key: Key): string {
+  const hex = key.map((word) => word.toString(16).padStart(8, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

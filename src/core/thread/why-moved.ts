@@ -1,0 +1,31 @@
+/** Says why an email belongs into another thread than the one it is in: the most telling tie that leads there. */
+import type { Groups } from './link-graph.ts';
+import type { InboundLink, LinkRule } from './place-inbound.ts';
+
+export interface MovedEmail {
+  readonly messageIds: readonly string[];
+  readonly namedLinks: readonly InboundLink[];
+  readonly label: string | null;
+}
+
+/** `decision`: an operator put it there. `message_id`: by its own, which others there have or name. `new`: by nothing. */
+export interface Reason {
+  readonly rule: LinkRule | 'decision' | 'new';
+  readonly messageId: string | null;
+}
+
+/** `isElsewhere`: the Message-ID is in another thread than the email now. */
+export function whyMoved(
+  email: MovedEmail,
+  group: number,
+  { messageIds }: Groups,
+  isElsewhere: (messageId: string) => boolean,
+): Reason {
+  if (email.label !== null) return { rule: 'decision', messageId: null };
+  const inGroup = (id: string): boolean => messageIds.get(id) === group;
+  const links = email.namedLinks.filter(({ messageId }) => inGroup(messageId));
+  const link = links.find(({ messageId }) => isElsewhere(messageId)) ?? links[0];
+  if (link !== undefined) return { rule: link.rule, messageId: link.messageId };
+  const own = email.messageIds.find((id) => inGroup(id) && isElsewhere(id));
+  return own === undefined ? { rule: 'new', messageId: null } : { rule: 'message_id', messageId: own };
+}
