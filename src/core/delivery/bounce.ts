@@ -50,7 +50,8 @@ const MAX_RECIPIENTS = 1000;
 /** null for any other message, also for a receipt (RFC 8098). */
 export function readBounce(message: ParsedMessage, context: AutomaticContext = {}): Bounce | null {
   const feedback = message.reports.find(({ contentType }) => contentType === FEEDBACK_TYPE);
-  if (feedback !== undefined) return readComplaint(message, feedback.bytes);
+  if (feedback !== undefined) return readComplaint(message, parseHeaderBlock(feedback.bytes).fields);
+  if (isOutlookComplaint(message)) return readComplaint(message, []);
   const statuses = message.reports.filter(({ contentType }) => STATUS_TYPES.has(contentType));
   const recipients = statuses.flatMap(({ bytes }) => readDeliveryStatus(bytes)).slice(0, MAX_RECIPIENTS);
   if (recipients.length > 0) {
@@ -128,14 +129,30 @@ function tellingStatus(given: string | null, diagnostic: string): string | null 
   return given === null || given.endsWith('.0.0') ? (findStatus(diagnostic) ?? given) : given;
 }
 
-function readComplaint(message: ParsedMessage, bytes: Buffer): Bounce | null {
-  const { fields } = parseHeaderBlock(bytes);
+/** Where Outlook.com names the recipient, in the returned message. */
+const OUTLOOK_RECIPIENT = 'x-hmxmroriginalrecipient';
+
+/** Seen in practice: Outlook.com (JMRP) writes no feedback report, it only returns the message. */
+function isOutlookComplaint(message: ParsedMessage): boolean {
+  return (
+    /^complaint about message from /i.test(message.subject) &&
+    returnedHeaders(message).some((fields) => fieldValue(fields, OUTLOOK_RECIPIENT) !== null)
+  );
+}
+
+/** @param fields of the feedback report */
+function readComplaint(message: ParsedMessage, fields: readonly HeaderField[]): Bounce | null {
+  const returned = returnedHeaders(message);
   const type = (fieldValue(fields, 'feedback-type') ?? '').toLowerCase();
   if (NO_COMPLAINT.has(type)) return null;
-  const named = fieldValues(fields, 'original-rcpt-to').concat(fieldValues(fields, 'removal-recipient'));
+  const named = [
+    ...fieldValues(fields, 'original-rcpt-to'),
+    ...fieldValues(fields, 'removal-recipient'),
+    ...returned.flatMap((header) => fieldValues(header, OUTLOOK_RECIPIENT)),
+  ];
   const addresses = named.flatMap((value) => addressOf(value) ?? []);
   // RFC 5965 §3.2 lets the recipient be left out; then the returned message may still name it.
-  const fallback = returnedHeaders(message).flatMap((header) => {
+  const fallback = returned.flatMap((header) => {
     const { addresses: to } = parseLenientAddressList(fieldValue(header, 'to') ?? '', MAX_RECIPIENTS);
     return to.filter(({ domain }) => domain !== '').map(addrSpec);
   });

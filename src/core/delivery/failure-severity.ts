@@ -42,17 +42,17 @@ const MAILBOX_FULL = words(
   String.raw`(?:quota|maximum storage|storage limit|mailbox (?:size )?limit|disk space)\S*(?: \S+){0,8} (?:exceed\w*|full|reached|überschritten|dépassé\w*|excedid\w*|superata|превышен\w*)`,
   String.raw`(?:exceed\w*|over)(?: \S+){0,4} (?:quota|storage|mailbox (?:size )?limit|disk space)`,
   String.raw`over ?quota|overquota|out of (?:disk |storage )?space|not enough (?:disk |storage )?space|insufficient (?:system |disk )?(?:storage|space)|no space left`,
-  String.raw`full mailbox|mailfolder is full|mailbox ?full|mailbox full|bo[iî]te (?:\S+ ){0,3}(?:pleine|saturée)|buz[oó]n (?:\S+ ){0,3}lleno|casella (?:\S+ ){0,3}piena`,
+  String.raw`full mailbox|mailbox exceeds|mailfolder is full|mailbox ?full|mailbox full|bo[iî]te (?:\S+ ){0,3}(?:pleine|saturée)|buz[oó]n (?:\S+ ){0,3}lleno|casella (?:\S+ ){0,3}piena`,
   '容量(?:を|が)?(?:超え|オーバー|不足)|メールボックスが一杯|邮箱(?:空间)?已?满|信箱(?:空間)?已?滿|ящик переполнен',
 );
 
 /** Words of who knows that the address takes no mail, under any permanent code. */
 const NO_SUCH_ADDRESS = words(
   String.raw`(?:user|recipient|mail ?box|address|account|addressee|e-?mail(?: address)?|alias|person|local part|inbox|customer|member)s?\b(?:[^.;]|\.(?=\S)){0,70}?\b(?:unknown|not (?:be )?found|(?:does ?n[o']t|doesn’t|do not|did not) (?:seem to )?exist|no longer (?:exists?|available|valid|active|in use|with us)|(?:has been |is |was |been )?(?:disabled|deactivated|suspended|discontinued|closed|deleted|terminated|inactive|expired)|invalid|not (?:a )?valid|isn't valid|not listed|not exist|not (?:a )?known|not recognized|not recognised|undefined|non-?existent|is not active|has moved|unrouteable|not our customer|could ?n[o']t be found|wasn't found|is not (?:a|one of our) (?:customers?|members?)|not local|has no mailbox|unavailable or does)`,
-  String.raw`(?:no such|unknown|invalid|bad(?: destination)?|non-?existent|nonexistent|inactive|disabled|undeliverable|incorrect|not a valid|unrouteable|no valid|illegal|mal-?formed|wrong|obsolete|suspended|expired) (?:local |e-?mail |virtual |destination |final |smtp |delivery )*(?:user|recipients?|mailbox|address(?:ee)?|account|person|host|domain|alias|local[ -]?part|rcpt)`,
+  String.raw`(?:no such|unknown|invalid|bad(?: destination)?|non-?existent|nonexistent|inactive|disabled|undeliverable|incorrect|not a valid|unrouteable|no valid|illegal|mal-?formed|wrong|obsolete|suspended|expired) (?:local |e-?mail |virtual |destination |final |smtp |delivery )*(?:user(?:id)?|recipients?|mailbox|address(?:ee)?|account|person|host|domain|alias|local[ -]?part|rcpt)`,
   String.raw`no (?:mailbox|account|user|one|such person)(?: \S+){0,3} (?:here|by that name|with that name|with that address)|no mailbox found|unable to find (?:user|mailbox)|user not known|not a known user|no user found|doesn't have (?:an? )?(?:\S+ )?(?:account|mailbox)|we don't (?:handle|have) (?:\S+ )?(?:mail|user)|this (?:user|account|address) (?:doesn't|does not) (?:have|handle|accept)`,
   String.raw`RecipNotFound|RecipientNotFound|ADR_NOT_FOUND|ResolverAddress\w*|user ?unknown|unknown ?user|no such (?:user|recipient|person|mailbox|domain)|mailbox not found|5\.1\.1 unknown|recipient unknown|mailbox unavailable|Recipient address rejected: Access denied|account (?:that you tried to reach|you tried to reach) (?:is|does)`,
-  String.raw`(?:host|domain|hostname|server)(?: \S+){0,6} (?:not found|unknown|does ?n[o']t exist|could not be found|wasn't found|couldn't be found|non-?existent)|unable to find|(?:no such|unknown|bad|invalid) (?:host|domain)|host ?unknown|domain (?:name )?not found|host or domain name not found|null ?MX|does not accept mail \(nullMX\)|domain of recipient(?: \S+){0,3} (?:not|does)|no MX (?:or \S+ )?record|all relevant MX records point to non-existent|NXDOMAIN|Name or service not known|lowest numbered MX record points to local|domain does not accept mail`,
+  String.raw`(?:host|domain|hostname|server)(?: \S+){0,6} (?:not found|unknown|does ?n[o']t exist|could not be found|wasn't found|couldn't be found|non-?existent)|unable to find|(?:no such|unknown|bad|invalid) (?:host|domain)|host ?unknown|domain (?:name )?not found|host or domain name not found|null ?MX|does not accept mail \(nullMX\)|domain of recipient(?: \S+){0,3} (?:not|does)|no MX (?:or \S+ )?record|all relevant MX records point to non-existent|NXDOMAIN|Name or service not known|lowest numbered MX record points to local|(?:domain|host) does not accept mail|indicated no SMTP service`,
   // German, French, Spanish, Portuguese, Italian, Dutch, Polish, Russian, Japanese, Chinese
   String.raw`(?:Empfänger|Adresse|Benutzer|Postfach|Konto|E-Mail-Adresse)\S*(?:[^.;]|\.(?=\S)){0,60}?(?:unbekannt|existiert nicht|nicht (?:gefunden|vorhanden|bekannt|gültig)|ungültig|deaktiviert|gesperrt|gelöscht)|unbekannte[rs]? (?:Empfänger|Benutzer|Adresse)`,
   String.raw`(?:destinataire|adresse|compte|utilisateur|bo[iî]te)\S*(?:[^.;]|\.(?=\S)){0,60}?(?:inconnue?|introuvable|n'existe (?:pas|plus)|invalide|désactivée?|inexistante?)`,
@@ -68,9 +68,14 @@ const SENDER_REFUSED = words(
 
 /** Words of a refusal of the message, of us, or by a rule, under any code. */
 const REFUSED = words(
-  String.raw`spam(?:mer|ming|my|haus|cop)?|unsolicited|junk|bulk (?:e-?)?mail|block(?:ed|ing)?(?:[ -]?list\w*)?|black(?:[ -]?list\w*)?|deny ?list|denied by|rbl|dnsbl|surbl|reputation|policy|policies|prohibited|abus(?:e|ive)|phish\w*|virus\w*|malware|malicious|infected|suspicious|poor sender|not (?:allowed|authori[sz]ed|permitted|accepted) (?:to send|to relay|from|because)|content (?:rejected|filter\w*|denied)|filter(?:ed|ing)?|rejected for|banned|attachments?|executable|too (?:large|big|long)|size (?:limit|exceed\w*)|message size|maximum (?:message )?size|exceeds? (?:the )?(?:maximum |fixed |allowed )?(?:message )?size`,
+  String.raw`spam(?:mer|ming|my|haus|cop)?|unsolicited|junk|bulk (?:e-?)?mail|block(?:ed|ing)?(?:[ -]?list\w*)?|black(?:[ -]?list\w*)?|deny ?list|denied by|rbl|dnsbl|surbl|reputation|policy|policies|prohibited|abus(?:e|ive)|phish\w*|virus\w*|malware|malicious|infected|suspicious|poor sender|not (?:allowed|authori[sz]ed|permitted|accepted) (?:to send|to relay|from|because)|content (?:rejected|filter\w*|denied)|filter(?:ed|ing)?|rejected for|banned|attachments?|executable|too (?:large|big)|(?:message|header|line|content)\S* (?:is |are )?too long|size (?:limit|exceed\w*)|message size|maximum (?:message )?size|exceeds? (?:the )?(?:maximum |fixed |allowed )?(?:message )?size`,
   String.raw`dmarc|spf|dkim|unauthenticated|authentication|auth(?:enticat|ori[sz])\w*|ptr|reverse (?:dns|lookup|host\w*)|helo|ehlo|sender (?:address )?(?:rejected|denied|verify|verification|blocked|unknown|domain|is not)|bad sender|invalid sender|sender id|return path|mail from|relay\w*|relaying|not permitted|permission|restricted|access denied|access not allowed|refused to (?:accept|talk)|administrative\w*|administrator|security|encryption|tls|rate|throttl\w*|too many|connection (?:limit|rate)|greylist\w*|gr[ae]y-?list\w*|complian\w*|rfc ?\d*|loop\w*|duplicate|unsubscribe|only (?:accepts?|allows?)|members? only|moderat\w*|not in (?:the )?(?:allow|white)\w*|closed (?:list|group)|restriction\w*|transaction failed|message (?:rejected|refused|content)|rejected due`,
   String.raw`abgelehnt|verweigert|Richtlinie\w*|refusé\w*|rechazad\w*|rejeitad\w*|rifiutat\w*|geweigerd|спам\w*|отклонен\w*|拒否|迷惑メール|垃圾邮件|拒绝`,
+);
+
+/** A refusal for no reason that is said. */
+const REFUSED_SOMEHOW = words(
+  String.raw`reject(?:ed|s)?|refused|not (?:allowed|accepted)|denied|violation|invalid ip|rejet\w*|frequency`,
 );
 
 /** Lines and servers that failed: nothing was said about the address. */
@@ -97,14 +102,15 @@ export function severityOf(status: string | null, said: string): BounceSeverity 
     if (isRefused) return 'blocked';
     return status === '5.4.4' && isTransport ? 'soft' : 'hard';
   }
-  return byCode ?? (isRefused && !isTransport ? 'blocked' : 'soft');
+  if (byCode !== null) return byCode;
+  return !isTransport && (isRefused || REFUSED_SOMEHOW.test(text)) ? 'blocked' : 'soft';
 }
 
 /**
  * About us, whoever else is called unknown beside it: bad sender address (5.1.7, 5.1.8), several From addresses and too
- * many recipients a day (5.1.20, 5.1.90, Microsoft 365), our domain has a null MX (5.7.27), banned IP (5.7.6xx, Microsoft).
+ * many recipients a day (5.1.20, 5.1.90, Microsoft 365), banned IP (5.7.6xx, Microsoft).
  */
-const SENDER_STATUS = /^5\.1\.(?:7|8|20|90)$|^5\.7\.(?:27|6\d\d)$/;
+const SENDER_STATUS = /^5\.1\.(?:7|8|20|90)$|^5\.7\.6\d\d$/;
 
 function severityByStatus(status: string): BounceSeverity | null {
   const [klass, subject] = status.split('.');

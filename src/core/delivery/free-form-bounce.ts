@@ -39,7 +39,7 @@ const RECIPIENT_LINES: readonly RegExp[] = [
   // Exim, Gmail, Domino, Exchange, GMX: the address alone, with a colon, in quotes, in a list.
   new RegExp(`^\\s*[*•-]?\\s*["']?(${ADDRESS})["']?:?\\s*$`),
   // OpenSMTPD, Zoho, mobile carriers: the address and the reason in one line.
-  new RegExp(`^\\s*(${ADDRESS})(?::\\s|\\s+\\[|\\s+(?=\\w))`),
+  new RegExp(`^\\s*(${ADDRESS})(?:[:,]\\s|\\s+\\[|\\s+(?=\\w))`),
   // Outlook and Exchange: `a@x (a@x)`, `Max Muster (a@x)`, `'a@x' on 3/1/2026 …`, `a@x<mailto:a@x>`.
   new RegExp(`^\\s*'?(?:[^()@]{1,100} \\()?(${ADDRESS})'?(?: ?\\(|\\)$|<mailto:| on )`),
   // Domino: `User max (a@x) not listed in Domino Directory`.
@@ -50,14 +50,17 @@ const RECIPIENT_LINES: readonly RegExp[] = [
 
 /** A line that names the recipient somewhere, when no line begins with one: IMail, DragonFly, Verizon, McAfee. */
 const NAMED_IN_LINE = new RegExp(
-  `(?:\\bto|recipients?|addressed to|user|address|mailbox|for|Empfänger|destinataire):? *["'<(]{0,2}(${ADDRESS})`,
+  `(?:^|\\s)(?:to|recipients?|addressed to|user|userid|address|mailbox|for|Empfänger|destinataire)(?:[:=] *| +)["'<(]{0,2}(${ADDRESS})`,
   'i',
 );
 
+/** What is beyond is left out. */
+const MAX_RECIPIENTS = 1000;
 /** Lines are read this far. */
 const MAX_LINE_CHARS = 1000;
 /** How far below the address its reason is looked for. */
 const MAX_REASON_LINES = 25;
+const MAX_LINES_ABOVE = 3;
 const MAX_LINES = 5000;
 /** A longer text is read this far for what concerns nobody in particular. */
 const MAX_WHOLE_CHARS = 5000;
@@ -104,6 +107,7 @@ export function reasonsByRecipient(
   };
   const reasons = new Map<string, string>();
   for (const [at, line] of lines.entries()) {
+    if (reasons.size >= MAX_RECIPIENTS) break;
     const address = find(line);
     if (address !== null && !reasons.has(address))
       reasons.set(address, reasonBelow(lines, at, address, find));
@@ -166,14 +170,19 @@ function reasonBelow(
   address: string,
   find: (line: string) => string | null,
 ): string {
-  const own = (lines[at] ?? '').replace(/^\s*(?:<[^<>]*>|\S+@\S+):?/, '');
+  const own = (lines[at] ?? '').replace(/^\s*(?:[45]\d\d[ -])?(?:<[^<>]*>|\S+@\S+):?/, '');
+  // sendmail: what follows is the transcript of another session.
+  if (own.startsWith('...')) return own;
   const reason: string[] = [own];
   for (const line of lines.slice(at + 1, at + 1 + MAX_REASON_LINES)) {
     const other = find(line);
     if (other !== null && other !== address) break;
     reason.push(line);
   }
-  return reason.join(' ');
+  if (reason.some((line) => line.trim() !== '')) return reason.join(' ');
+  // Seen in practice: Notes says it above the address.
+  const above = lines.slice(Math.max(0, at - MAX_LINES_ABOVE), at);
+  return above.slice(above.findLastIndex((line) => find(line) !== null) + 1).join(' ');
 }
 
 function toRecipient(address: string, action: 'failed' | 'delayed', reason: string): BounceRecipient {
