@@ -56,7 +56,7 @@ function whyUnavailable(): string | null {
     }
   }
   try {
-    execFileSync('unshare', ['--mount', 'true'], { stdio: 'pipe' });
+    execFileSync('/usr/bin/unshare', ['--mount', 'true'], { stdio: 'pipe' });
     return null;
   } catch {
     return 'mount namespaces are forbidden here';
@@ -127,7 +127,7 @@ async function start(
     `mount --bind ${root}/group /etc/group`,
     `exec ${command}`,
   ].join('\n');
-  const daemon = startDaemon('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script]);
+  const daemon = startDaemon('/usr/bin/unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script]);
   const readLog = async () => {
     const texts = await Promise.all(
       logs.map((log) => readFile(path.join(root, log), 'utf8').catch(() => '')),
