@@ -138,8 +138,15 @@ async function startParts(
   await suppressions.refresh();
   const refresher = startSuppressionRefresher(suppressions, logger);
   teardown.push(() => refresher.stop());
+  const { settleUnknown, ...operations } = createOperations({
+    operations: createSendOperations(pool),
+    retry,
+    clock,
+    wakeQueue,
+  });
   const sendPorts = {
     queue,
+    settleUnknown,
     retry,
     wakeQueue,
     rateOf: createRateOf(config),
@@ -165,12 +172,6 @@ async function startParts(
     work: keyWork,
     send: (request, folder, emailId) => sendMessage(sendPorts, request, folder, emailId),
   };
-  const { settleUnknown, ...operations } = createOperations({
-    operations: createSendOperations(pool),
-    retry,
-    clock,
-    wakeQueue,
-  });
   const reportPorts = {
     reports: createReportStore(pool),
     settleUnknown,
@@ -198,7 +199,7 @@ async function startParts(
       }),
   };
 
-  const replayer = startJournalReplayer({ store, blobs, journal, pending, retry, logger }, logger);
+  const replayer = startJournalReplayer(sendPorts, logger);
   teardown.push(() => replayer.stop());
   const settle = createKeySettlement({
     ...keyPorts,

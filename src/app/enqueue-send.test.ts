@@ -13,7 +13,12 @@ const ENTRY = {
 
 function makePorts(recordOutbound: (record: OutboundRecord) => Promise<void>): EnqueuePorts {
   return {
-    store: { recordOutbound },
+    store: {
+      recordOutbound: async (record: OutboundRecord) => {
+        await recordOutbound(record);
+        return { cameBack: false, orphans: [] };
+      },
+    },
     blobs: {},
     retry: { schedule: { giveUpAfterMs: 1000 } },
     clock: () => new Date(0),

@@ -8,7 +8,7 @@ import type { SendRequest, SendResult } from './application.ts';
 import type { Clock, JournalEntry, RecordedOutcome } from './ports.ts';
 import { storeEmail, type StoreSendPorts } from './store-send.ts';
 
-export interface EnqueuePorts extends Pick<StoreSendPorts, 'blobs' | 'store' | 'retry'> {
+export interface EnqueuePorts extends Pick<StoreSendPorts, 'blobs' | 'store' | 'retry' | 'logger'> {
   readonly clock: Clock;
   readonly wakeQueue: () => void;
 }
@@ -66,7 +66,8 @@ async function storeSurely(
   const deadline = performance.now() + STORE_AGAIN_FOR_MS;
   for (;;) {
     try {
-      return await storeEmail(ports, entry, outcome);
+      await storeEmail(ports, entry, outcome);
+      return;
     } catch (error) {
       const away = error instanceof ServiceError && error.code === 'database_unavailable';
       if (!away || performance.now() > deadline) throw error;

@@ -3,6 +3,7 @@ import type { Address } from '../core/address/address.ts';
 import type { AutomaticMail } from '../core/delivery/automatic.ts';
 import type { EmailState } from '../core/delivery/states.ts';
 import type { MessageIdentity } from '../core/message/identity.ts';
+import type { CopyContent, SentCandidate } from '../core/message/sent-copy.ts';
 import type { MessageId } from '../core/message/message-id.ts';
 import type { ParseDefect } from '../core/mime/parsed-message.ts';
 import type { InboundLink } from '../core/thread/place-inbound.ts';
@@ -59,6 +60,12 @@ export type SentCopy = Pick<InboundRecord, 'from' | 'to' | 'cc' | 'bcc'>;
 /** `known`: the same email was recorded before, by this path or another, or it is one that was sent from here. */
 export type InboundResult = { readonly kind: 'recorded' | 'known' } & KnownEmail;
 
+/** A sent email that took the place of its copies. */
+export interface AdoptedCopy extends KnownEmail {
+  /** Paths of files that nothing refers to any more. */
+  readonly orphans: readonly string[];
+}
+
 /** Throws `ServiceError('database_unavailable')` when the database can't be reached or does not answer in time. */
 export interface InboundStore {
   /** The same email, received before or sent from here; null when there is none. */
@@ -71,4 +78,22 @@ export interface InboundStore {
   recordInbound(record: InboundRecord): Promise<InboundResult>;
   /** Makes a received email the one that was sent from the account; does nothing when it is outbound already. */
   turnIntoSent(id: string, copy: SentCopy): Promise<void>;
+  /** Returns when every sent email of the account that was being recorded at the call is recorded, or failed to be. */
+  awaitSends(accountId: string): Promise<void>;
+  /**
+   * Emails that this service sent from the account, or may have, at the copy's second to one of its recipients, or under
+   * a Message-ID that it had before; in one round trip.
+   */
+  findSends(accountId: string, copy: CopyContent): Promise<readonly SentCandidate[]>;
+  /**
+   * Makes the Message-ID of a copy the relay's one of a sent email. Threads that know it are merged, and a record of the
+   * copy, which has the identity key, goes up in the sent email: its identifier becomes an alias. null when the sent
+   * email has another relay's Message-ID meanwhile.
+   */
+  adoptCopy(
+    accountId: string,
+    sendId: string,
+    messageId: MessageId,
+    identityKey: string,
+  ): Promise<AdoptedCopy | null>;
 }

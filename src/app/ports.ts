@@ -172,6 +172,13 @@ export interface RecordedOutcome {
   readonly relayMessageId: MessageId | null;
 }
 
+export interface RecordedSend {
+  /** A copy of it was there already, so it certainly went out. */
+  readonly cameBack: boolean;
+  /** Paths of the copy's files, which nothing refers to any more. */
+  readonly orphans: readonly string[];
+}
+
 /** Where the raw message is: exactly one of `raw` and `rawPath` is set. */
 export interface RecordedRaw {
   readonly rawSizeBytes: number;
@@ -282,9 +289,10 @@ export interface MessageStore {
   readPlacementFacts(query: PlacementQuery): Promise<PlacementFacts>;
   /**
    * Records an outbound email once, whole or not at all. A repeat with the same id changes nothing, so that it may
-   * be called again after any failure. Calls at the same moment share one commit.
+   * be called again after any failure. Calls at the same moment share one commit. A copy of it that was recorded before
+   * goes up in it: its identifier becomes an alias.
    */
-  recordOutbound(record: OutboundRecord): Promise<void>;
+  recordOutbound(record: OutboundRecord): Promise<RecordedSend>;
   /** By `date`, then id, in one round trip. null when the thread does not exist. */
   readThread(threadId: string): Promise<readonly EmailSummary[] | null>;
   /** Newest first, at most `limit`. */

@@ -4,14 +4,16 @@
  * Every step may be repeated, and many may run at the same moment: the database takes an email once, by its identity,
  * and whoever comes second gets the first one's record. Nothing is acknowledged before the record is committed.
  */
-import { sameMailbox } from '../core/address/address.ts';
 import { ServiceError } from '../core/errors.ts';
 import { identityKey, identityOf, type MessageIdentity } from '../core/message/identity.ts';
+import { toCopyContent, type CopyContent } from '../core/message/sent-copy.ts';
 import { inboundLinks } from '../core/thread/place-inbound.ts';
 import type { ReceiveRequest, ReceiveResult } from './application.ts';
 import { applyReport, type ApplyReportsPorts } from './apply-reports.ts';
 import type { InboundRecord, InboundStore, KnownEmail } from './inbound-ports.ts';
+import { deleteFiles } from './delete-files.ts';
 import { RAW_INLINE_MAX_BYTES } from './limits.ts';
+import { adoptRewrittenCopy, isFromAccount, refuseUnrecordedSend } from './match-sent-copy.ts';
 import type {
   Account,
   BlobStore,
@@ -25,7 +27,7 @@ import type {
 import { prepareAttachments } from './prepare-attachments.ts';
 import { readReceived, type ReceivedMessage } from './read-received.ts';
 import { readReceivedAttachments } from './receive-attachments.ts';
-import { rawStoragePath } from './store-send.ts';
+import { COPY_CAME_BACK, rawStoragePath } from './store-send.ts';
 
 export interface ReceiveMessagePorts extends ApplyReportsPorts {
   readonly store: InboundStore;
@@ -38,9 +40,6 @@ export interface ReceiveMessagePorts extends ApplyReportsPorts {
   readonly clock: Clock;
   readonly ids: IdSource;
 }
-
-/** How long a send may be under way, in ms: mail servers may take 10 minutes for their answer (RFC 5321 §4.5.3.2.6). */
-const UNRECORDED_SEND_MS = 15 * 60_000;
 
 /** See `Application.receiveMessage`. */
 export async function receiveMessage(
@@ -70,18 +69,32 @@ async function receive(
 
   // Asked before the files are stored: most repeats then cost one query.
   const known = await ports.store.findKnown(accountId, identity, key);
-  if (known !== null) {
-    if (isSentCopy && known.direction === 'inbound') {
-      await ports.store.turnIntoSent(known.id, toRecord(received, identity, ports.clock()));
-    }
-    return await answerKnown(ports, known);
-  }
-
-  await refuseUnrecordedSend(ports, accountId, identity);
+  if (known !== null && !(isSentCopy && wasReceived(known))) return await answerKnown(ports, known);
 
   const id = ports.ids.uuid();
   const inputs = await readReceivedAttachments(ports, raw, received.message.attachments, folder);
   const attachments = await prepareAttachments(ports, accountId, id, inputs);
+  const copy = toCopyContent(
+    received.message,
+    attachments.map(({ stored }) => stored.sha256),
+  );
+  await refuseUnrecordedSend(ports, accountId, identity, copy, isSentCopy);
+  const findSent = () =>
+    isSentCopy
+      ? adoptRewrittenCopy(ports, accountId, identity, key, copy)
+      : findOriginal(ports, accountId, identity, copy);
+  // The email itself may be recorded at the same moment as its copy, when neither sees the other.
+  const findSentMeanwhile = async () => {
+    if (!isSentCopy || !isFromAccount(ports, accountId, copy)) return null;
+    await ports.store.awaitSends(accountId);
+    return await findSent();
+  };
+  const sent = await findSent();
+  if (sent !== null) return await answerKnown(ports, sent);
+  if (known !== null) {
+    await ports.store.turnIntoSent(known.id, toRecord(received, identity, ports.clock()));
+    return await answerKnown(ports, (await findSentMeanwhile()) ?? known);
+  }
   const place = placeOfRaw(raw, accountId, id);
   const paths = [
     ...attachments.map(({ stored }) => stored.storagePath),
@@ -102,44 +115,36 @@ async function receive(
     attachments: attachments.map(({ stored }) => stored),
     ...place,
   });
-  if (result.kind === 'known') {
-    // Somebody else recorded it meanwhile; the files have this email's id in their path, so nobody else needs them.
-    for (const path of paths) {
-      await ports.blobs.delete(path).catch((err: unknown) => {
-        ports.logger.warn({ err, path }, 'a file that nothing refers to could not be deleted');
-      });
-    }
-    return await answerKnown(ports, result);
-  }
+  // Somebody else recorded it meanwhile; the files have this email's id in their path, so nobody else needs them.
+  if (result.kind === 'known') await deleteFiles(ports, paths);
+  const sentMeanwhile = result.kind === 'recorded' || wasReceived(result) ? await findSentMeanwhile() : null;
+  if (sentMeanwhile !== null) return await answerKnown(ports, sentMeanwhile);
+  if (result.kind === 'known') return await answerKnown(ports, result);
   if (!isSentCopy && received.bounce !== null) await applyNewReport(ports, id);
   return { kind: 'received', id, messageId: result.messageId, threadId: result.threadId };
 }
 
-/**
- * A copy of a sent email may come back before the email itself is recorded: while the mail server's answer is awaited,
- * or while the database is away. It has to come again, when it is known. Where the journal can't be asked, a message
- * of ours that is hardly old enough may be one. Throws `busy`.
- */
-async function refuseUnrecordedSend(
-  { accounts, journal, clock }: ReceiveMessagePorts,
+const wasReceived = ({ direction }: KnownEmail): boolean => direction === 'inbound';
+
+/** The sent email of which a relay says that this message was it, under the Message-ID that it replaced. */
+async function findOriginal(
+  ports: ReceiveMessagePorts,
   accountId: string,
-  { from, messageId, date }: MessageIdentity,
-): Promise<void> {
-  const own = accounts.get(accountId)?.from;
-  // Nobody else's mail is worth a look into the journal.
-  if (own === undefined || !from.some((address) => sameMailbox(address, own))) return;
-  if (journal === null) {
-    if (date !== null && clock().getTime() - date.getTime() < UNRECORDED_SEND_MS)
-      throw new ServiceError('busy');
-    return;
+  identity: MessageIdentity,
+  copy: CopyContent,
+): Promise<KnownEmail | null> {
+  // Nobody else's mail was sent from here, and many a relay says so of every mail.
+  if (!isFromAccount(ports, accountId, copy)) return null;
+  for (const messageId of copy.originalIds) {
+    const original = { ...identity, messageId };
+    const known = await ports.store.findKnown(accountId, original, identityKey(original));
+    if (known !== null) return known;
   }
-  for await (const { record } of journal.entries()) {
-    if (record.accountId === accountId && record.messageId === messageId) throw new ServiceError('busy');
-  }
+  return null;
 }
 
 async function answerKnown(ports: ReceiveMessagePorts, known: KnownEmail): Promise<ReceiveResult> {
-  if (known.state === 'unknown') await ports.settleUnknown(known.id, 'its copy came back');
+  if (known.state === 'unknown') await ports.settleUnknown(known.id, COPY_CAME_BACK);
   return { kind: 'duplicate', id: known.id, messageId: known.messageId, threadId: known.threadId };
 }
 

@@ -5,13 +5,16 @@
 import { conclude } from '../core/delivery/conclude.ts';
 import { nextAttemptAt } from '../core/delivery/retry-schedule.ts';
 import type { RecipientOutcome } from '../core/delivery/states.ts';
+import { deleteFiles } from './delete-files.ts';
 import { RAW_INLINE_MAX_BYTES } from './limits.ts';
 import type {
   BlobStore,
   Journal,
   JournalEntry,
+  Logger,
   MessageStore,
   RecordedOutcome,
+  RecordedSend,
   SettledResult,
 } from './ports.ts';
 import type { RetryPolicy } from './queue-ports.ts';
@@ -21,19 +24,27 @@ export interface StoreSendPorts {
   readonly blobs: BlobStore;
   readonly journal: Journal;
   readonly retry: RetryPolicy;
+  readonly logger: Logger;
+  /** The sent email certainly went out; does nothing when its outcome is not unknown. */
+  readonly settleUnknown: (emailId: string, evidence: string) => Promise<void>;
 }
 
+/** Evidence that an email went out. */
+export const COPY_CAME_BACK = 'its copy came back';
+
 /** Throws what the stores throw. The caller removes the entry from the journal afterwards, and only then. */
-export function storeSend(ports: StoreSendPorts, entry: JournalEntry): Promise<void> {
-  return storeEmail(ports, entry, outcomeOf(entry, ports.retry));
+export async function storeSend(ports: StoreSendPorts, entry: JournalEntry): Promise<void> {
+  const outcome = outcomeOf(entry, ports.retry);
+  const { cameBack } = await storeEmail(ports, entry, outcome);
+  if (cameBack && outcome.state === 'unknown') await ports.settleUnknown(entry.record.id, COPY_CAME_BACK);
 }
 
 /** Files first, then the record with that outcome. */
 export async function storeEmail(
-  ports: Pick<StoreSendPorts, 'blobs' | 'store'>,
+  ports: Pick<StoreSendPorts, 'blobs' | 'store' | 'logger'>,
   entry: JournalEntry,
   outcome: RecordedOutcome,
-): Promise<void> {
+): Promise<RecordedSend> {
   const { record, raw } = entry;
   const rawSizeBytes = raw.kind === 'bytes' ? raw.bytes.length : raw.sizeBytes;
   const inline = raw.kind === 'bytes' && rawSizeBytes <= RAW_INLINE_MAX_BYTES ? raw.bytes : null;
@@ -45,7 +56,15 @@ export async function storeEmail(
     if (content === undefined) throw new Error('a journal entry lacks the content of an attachment');
     await ports.blobs.put(attachment.storagePath, content, attachment.contentType);
   }
-  await ports.store.recordOutbound({ ...record, ...outcome, rawSizeBytes, raw: inline, rawPath });
+  const recorded = await ports.store.recordOutbound({
+    ...record,
+    ...outcome,
+    rawSizeBytes,
+    raw: inline,
+    rawPath,
+  });
+  await deleteFiles(ports, recorded.orphans);
+  return recorded;
 }
 
 /** Apart from the attachments, whose paths begin with an account's name: no account's name begins with `_`. */

@@ -115,8 +115,12 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
     },
     random: () => 0.5,
   };
+  let loop: SendQueueLoop | null = null;
+  const wakeQueue = () => loop?.wake();
+  const operations = createOperations({ operations: createSendOperations(pool), retry, clock, wakeQueue });
   const shared = {
     store,
+    settleUnknown: operations.settleUnknown,
     blobs,
     journal,
     retry,
@@ -126,8 +130,6 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
     pending,
     transportOf: () => transport,
   };
-  let loop: SendQueueLoop | null = null;
-  const wakeQueue = () => loop?.wake();
   const sendPorts = {
     ...shared,
     rateOf: () => (rate === NO_LIMIT ? null : rate),
@@ -154,7 +156,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
   const send = (request: Partial<SendRequest> = {}) =>
     sendMessage(sendPorts, { ...SAMPLE, ...request }, spool.create());
   return {
-    ...createOperations({ operations: createSendOperations(pool), retry, clock, wakeQueue }),
+    ...operations,
     owner,
     folder,
     queue,

@@ -1,10 +1,18 @@
 /** Emails that another program sent from an account, known from their copy in the Sent mailbox. */
 import { randomUUID } from 'node:crypto';
+import { access } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMessageStore } from '../../src/adapters/postgres/message-store.ts';
+import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
 import { mail, newId, post, receive } from '../helpers/inbound-mail.ts';
+import { outboundRecord } from '../helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { query } from '../helpers/query.ts';
+import { silentLogger } from '../helpers/silent-logger.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
 
 let database: TestDatabase;
 let sink: SmtpSink;
@@ -27,6 +35,7 @@ afterAll(async () => {
 });
 
 const SENT = '?sent=true';
+const FILE = { filename: 'a.pdf', content: 'JVBERi0xLjQK', content_type: 'application/pdf' };
 
 async function getJson<T>(path: string): Promise<T> {
   const response = await service.request(path);
@@ -200,6 +209,142 @@ describe('an email in the inbox and in the Sent mailbox', () => {
     expect(list).toMatchObject({ status: 'received', threadId: sent.threadId });
     expect(await emailOf(list.id)).toMatchObject({ direction: 'inbound' });
   });
+});
+
+describe('an email whose Message-ID the relay replaced', () => {
+  const newBody = () => ({
+    to: 'ada@customer.test',
+    subject: `Angebot ${randomUUID()}`,
+    text_body: 'a\n\nb',
+  });
+  const relayId = () => `<${randomUUID()}@relay.test>`;
+
+  /** The copy in the Sent mailbox, with another Message-ID and white space as relays leave it. */
+  function rewrittenCopy(messageId: string, shown: string, headers: readonly string[] = []): string {
+    const [copy] = sink.byMessageId(messageId);
+    const text = copy!.raw.toString('latin1').replace(messageId, shown);
+    return [...headers, text].join('\r\n');
+  }
+  const setUnknown = (id: string) =>
+    query(
+      database.connectionString,
+      `with d as (update email_deliveries set state = 'unknown' where email_id = $1)
+       update emails set state = 'unknown' where id = $1`,
+      [id],
+    );
+
+  it('is known by both from its copy on, and its unknown outcome is settled', async () => {
+    const sent = await send({ ...newBody(), customer_id: randomUUID() });
+    await setUnknown(sent.id);
+    const shown = relayId();
+    const early = await receive(service, mail({ inReplyTo: shown, subject: 'Re: Angebot' }));
+    expect(early.threadId).not.toBe(sent.threadId);
+
+    const raw = rewrittenCopy(sent.messageId, shown);
+    expect(await receive(service, raw, SENT)).toMatchObject({ status: 'duplicate', id: sent.id });
+    const email = await emailOf(sent.id);
+    expect(email).toMatchObject({ state: 'sent', message_id: sent.messageId, relay_message_id: shown });
+    expect(await receive(service, raw, SENT)).toMatchObject({ status: 'duplicate', id: sent.id });
+    expect(await receive(service, raw)).toMatchObject({ status: 'duplicate', id: sent.id });
+
+    const late = await receive(service, mail({ inReplyTo: shown }));
+    const other = await receive(service, mail({ inReplyTo: sent.messageId }));
+    for (const { threadId } of [sent, early, late, other]) {
+      const ids = (await threadOf(threadId)).map(({ id }) => id).sort();
+      expect(ids).toEqual([sent.id, early.id, late.id, other.id].sort());
+    }
+    expect(await emailOf(early.id)).toMatchObject({ customer_id: email.customer_id });
+  });
+
+  it('takes the place of a copy that came into the inbox first; both identifiers stay valid', async () => {
+    const sent = await send({ ...newBody(), cc: 'sales@example.com', attachments: [FILE] });
+    const raw = rewrittenCopy(sent.messageId, relayId());
+    const inbox = await receive(service, raw);
+    expect(inbox.status).toBe('received');
+    const { email_attachments: files } = (await emailOf(inbox.id)) as {
+      email_attachments: { storage_path: string }[];
+    };
+    const fileOf = (place: string) => access(path.join(service.dataDir, 'files', place));
+    await fileOf(files[0]!.storage_path);
+    expect(await receive(service, raw, SENT)).toMatchObject({ status: 'duplicate', id: sent.id });
+    expect(await emailOf(inbox.id)).toEqual(await emailOf(sent.id));
+    expect((await service.request(`/api/emails/${inbox.id}/raw`)).status).toBe(200);
+    expect(await threadOf(inbox.threadId)).toMatchObject([{ id: sent.id }]);
+    await expect(fileOf(files[0]!.storage_path)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('is known by the Message-ID that the relay names as the one before, also in the inbox', async () => {
+    const sent = await send({ ...newBody(), cc: 'sales@example.com' });
+    const raw = rewrittenCopy(sent.messageId, relayId(), [
+      `X-Microsoft-Original-Message-ID: ${sent.messageId}`,
+    ]);
+    const changed = `${raw}\r\nDiese E-Mail ist vertraulich.\r\n`;
+    expect(await receive(service, changed)).toMatchObject({ status: 'duplicate', id: sent.id });
+    expect(await emailOf(sent.id)).toMatchObject({ relay_message_id: null });
+    expect(await receive(service, changed, SENT)).toMatchObject({ status: 'duplicate', id: sent.id });
+    expect(await emailOf(sent.id)).toMatchObject({ relay_message_id: expect.any(String) as unknown });
+    const forged = changed.replace('Subject: ', 'Subject: Re: ');
+    expect(await receive(service, forged, SENT)).toMatchObject({ status: 'received' });
+  });
+
+  it('is another email when it differs', async () => {
+    const sent = await send(newBody());
+    const raw = rewrittenCopy(sent.messageId, relayId()).replace('ada@', 'eve@');
+    const other = await receive(service, raw, SENT);
+    expect(other.status).toBe('received');
+    expect(other.threadId).not.toBe(sent.threadId);
+    expect(await emailOf(sent.id)).toMatchObject({ relay_message_id: null });
+  });
+
+  it('has as many records as copies when it was sent twice in a second', async () => {
+    const body = newBody();
+    const twins = await Promise.all([send(body), send(body), send(body)]);
+    const dates = await Promise.all(twins.map(async ({ id }) => String((await emailOf(id)).date)));
+    // Most often all three are of one second.
+    const same = twins.filter((_twin, index) => dates[index] === dates[0]);
+    await setUnknown(same[0]!.id);
+    const ids = new Set<string>();
+    for (const { messageId } of same) {
+      ids.add((await receive(service, rewrittenCopy(messageId, relayId()), SENT)).id);
+    }
+    expect([...ids].sort()).toEqual(same.map(({ id }) => id).sort());
+    expect(await emailOf(same[0]!.id)).toMatchObject({ state: 'sent' });
+  });
+
+  it('has to come again while the email itself is not recorded, and settles it then', async () => {
+    const away = await createTestDatabase();
+    const other = await startServiceProcess({
+      env: { DATABASE_URL: away.connectionString, SMTP_URL: sink.url, MAIL_FROM: 'sales@example.com' },
+    });
+    await query(away.connectionString, 'alter table emails rename to emails_away', []);
+    const response = await other.request('/api/send', { json: newBody() });
+    expect(response.status).toBe(207);
+    const { messageId } = (await response.json()) as { messageId: string };
+    await query(away.connectionString, 'alter table emails_away rename to emails', []);
+    const raw = rewrittenCopy(messageId, relayId());
+    await waitUntil('the copy is taken', async () => (await post(other, raw, SENT)).status === 200);
+    const answer = await receive(other, raw, SENT);
+    expect(answer).toMatchObject({ status: 'duplicate', messageId });
+    await disposeService(other);
+    await away.drop();
+  });
+});
+
+it('an answer that comes before the email is recorded is in its thread', async () => {
+  const record = outboundRecord();
+  const answer = await receive(service, mail({ inReplyTo: `<${record.messageId}>` }));
+  const pool = createPool({
+    connection: database.connectionString,
+    maxConnections: 1,
+    connectTimeoutMs: 5000,
+    statementTimeoutMs: 10_000,
+    logger: silentLogger,
+  });
+  await createMessageStore(pool, createKysely(pool)).recordOutbound(record);
+  await pool.end();
+  for (const threadId of [record.threadId, answer.threadId]) {
+    expect((await threadOf(threadId)).map(({ id }) => id).sort()).toEqual([record.id, answer.id].sort());
+  }
 });
 
 it('refuses a value of sent that is none', async () => {

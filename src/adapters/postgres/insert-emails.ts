@@ -10,14 +10,30 @@ import type { OutboundRecord } from '../../app/ports.ts';
 import type { RecordedAttempt } from '../../core/delivery/states.ts';
 import type { Database } from './database.ts';
 
-/** One statement in a commit of its own. Named, because planning it takes longer than carrying it out for one email. */
-export async function insertEmails(pool: Pool, records: readonly OutboundRecord[]): Promise<void> {
-  await pool.query({ name: 'insert-emails', text: INSERT_EMAILS, values: [toJson(records)] });
+/**
+ * Emails that start a conversation, in one statement and a commit of its own. Named, because planning it takes longer
+ * than carrying it out for one email.
+ *
+ * Returns the ids of those whose Message-ID is known to the account already (they were recorded before, or an answer or
+ * a copy came first), or of whose second there is an email that another program sent, which could be a copy. They are not
+ * inserted; they have to be linked.
+ */
+export async function insertEmails(
+  pool: Pool,
+  records: readonly OutboundRecord[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await pool.query<{ id: string }>({
+    name: 'insert-emails',
+    text: INSERT_NEW_EMAILS,
+    values: [toJson(records)],
+  });
+  return new Set(rows.map(({ id }) => id));
 }
 
-/** The same as a part of a transaction. */
-export async function insertEmail(trx: Transaction<Database>, record: OutboundRecord): Promise<void> {
-  await trx.executeQuery(CompiledQuery.raw(INSERT_EMAILS, [toJson([record])]));
+/** One email whose thread and Message-IDs are there already, as a part of a transaction. False when it is there, too. */
+export async function insertEmail(trx: Transaction<Database>, record: OutboundRecord): Promise<boolean> {
+  const { rows } = await trx.executeQuery(CompiledQuery.raw(INSERT_LINKED_EMAIL, [toJson([record])]));
+  return rows.length > 0;
 }
 
 const toJson = (records: readonly OutboundRecord[]) => JSON.stringify(records.map(toRow));
@@ -91,8 +107,8 @@ function toAttemptRow({ number, startedAt, endedAt, outcome, reply, detail }: Re
  * `customer` is the one the send named, else the thread's, else the only one that the first recipient's address was
  * learned for. A new thread takes its customer from its first email.
  */
-const INSERT_EMAILS = `
-    with input as materialized (
+const INPUT = `
+    input as materialized (
       select r.*,
         coalesce(r.customer_id, t.customer_id, (
           select min(c.customer_id::text)::uuid from customer_addresses c
@@ -108,17 +124,48 @@ const INSERT_EMAILS = `
         due_at timestamptz, give_up_at timestamptz
       )
       left join email_threads t on t.id = r.thread_id
-    ), new_threads as (
-      insert into email_threads (id, account_id, customer_id, company_id)
-      select thread_id, account_id, customer, company from input
-      on conflict (id) do nothing
+    )`;
+
+/** Known from its Sent copy alone; the index emails_sent_elsewhere has them. */
+export const SENT_ELSEWHERE = `e.direction = 'outbound' and e.identity_key is not null`;
+
+/**
+ * Held, shared, by whoever records sends of an account and asked for copies that came first, until they can be seen:
+ * who recorded such a copy waits for it once and then asks for sends. So one of the two sees the other.
+ */
+export const SENDS_LOCK = (account: string) =>
+  `pg_advisory_xact_lock_shared(${0x73656e64}, hashtext(${account}))`;
+export const AWAIT_SENDS = `select pg_advisory_xact_lock(${0x73656e64}, hashtext($1))`;
+
+/** `fresh`: those that nobody knows yet. Message-IDs alone tell, so that whoever links the same at this moment waits. */
+const LINK_FRESH = `
+    locks as materialized (
+      select ${SENDS_LOCK('a.account_id')} from (select distinct account_id from input) a
     ), new_ids as (
       insert into thread_message_ids (account_id, message_id, thread_id)
       select account_id, message_id, thread_id from input
       union
       select account_id, relay_message_id, thread_id from input where relay_message_id is not null
       on conflict do nothing
-    ), new_emails as (
+      returning account_id, message_id, thread_id
+    ), new_threads as (
+      insert into email_threads (id, account_id, customer_id, company_id)
+      select thread_id, account_id, customer, company from input
+      where thread_id in (select thread_id from new_ids)
+      on conflict do nothing
+    ), fresh as materialized (
+      select i.* from input i
+      where (select count(*) from locks) > 0 and (i.account_id, i.message_id) in (select account_id, message_id from new_ids)
+        and (i.relay_message_id is null
+          or (i.account_id, i.relay_message_id) in (select account_id, message_id from new_ids))
+        and not exists (
+          select from emails e where e.account_id = i.account_id and e.date = i.date and ${SENT_ELSEWHERE}
+        )
+    )`;
+
+/** @param source `input` or `fresh` */
+const insertFrom = (source: string) => `
+    new_emails as (
       insert into emails (
         id, account_id, thread_id, direction, message_id, relay_message_id, in_reply_to, reference_ids, from_address,
         to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body, date, customer_id, company_id, state,
@@ -128,14 +175,14 @@ const INSERT_EMAILS = `
         id, account_id, thread_id, 'outbound', message_id, relay_message_id, in_reply_to, reference_ids, from_address,
         to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body, date, customer, company, state,
         state_detail, placement_rule, placement_message_id, raw_size_bytes, decode(raw, 'base64'), raw_path
-      from input
+      from ${source}
       on conflict (id) do nothing
       returning id
     ), new_attempts as (
       insert into delivery_attempts (
         email_id, attempt, started_at, ended_at, outcome, reply_code, reply_status, reply_text, detail
       )
-      select i.id, a.* from input i, jsonb_to_recordset(i.attempts) as a (
+      select i.id, a.* from ${source} i, jsonb_to_recordset(i.attempts) as a (
         attempt int, started_at timestamptz, ended_at timestamptz, outcome text, reply_code int, reply_status text,
         reply_text text, detail text
       )
@@ -146,13 +193,13 @@ const INSERT_EMAILS = `
       insert into send_queue (email_id, account_id, lane, priority, due_at, give_up_at, attempts)
       select i.id, i.account_id, i.lane, i.priority, coalesce(i.due_at, now()), i.give_up_at,
         jsonb_array_length(i.attempts)
-      from input i join new_emails n on n.id = i.id
+      from ${source} i join new_emails n on n.id = i.id
       where i.lane is not null
       on conflict (email_id) do nothing
     ), new_deliveries as (
       insert into email_deliveries (email_id, ordinal, address, state, reply_code, reply_status, reply_text)
       select i.id, d.ordinality - 1, d.address, d.state, d.reply_code, d.reply_status, d.reply_text
-      from input i, rows from (
+      from ${source} i, rows from (
         jsonb_to_recordset(i.deliveries)
           as (address text, state text, reply_code int, reply_status text, reply_text text)
       ) with ordinality as d (address, state, reply_code, reply_status, reply_text, ordinality)
@@ -161,15 +208,24 @@ const INSERT_EMAILS = `
       insert into email_attachments (id, email_id, ordinal, filename, content_type, size_bytes, storage_path, sha256)
       select a.id, i.id, a.ordinality - 1, a.filename, a.content_type, a.size_bytes, a.storage_path,
         decode(a.sha256, 'hex')
-      from input i, rows from (
+      from ${source} i, rows from (
         jsonb_to_recordset(i.attachments)
           as (id uuid, filename text, content_type text, size_bytes bigint, storage_path text, sha256 text)
       ) with ordinality as a (id, filename, content_type, size_bytes, storage_path, sha256, ordinality)
       where i.attachments <> '[]'
       on conflict do nothing
-    )
-    insert into customer_addresses (address, customer_id)
-    select distinct lower(a ->> 'address'), i.customer_id
-    from input i, jsonb_array_elements(i.to_addresses) a
-    where i.customer_id is not null
-    on conflict do nothing`;
+    ), new_addresses as (
+      insert into customer_addresses (address, customer_id)
+      select distinct lower(a ->> 'address'), i.customer_id
+      from ${source} i, jsonb_array_elements(i.to_addresses) a
+      where i.customer_id is not null
+      on conflict do nothing
+    )`;
+
+const INSERT_NEW_EMAILS = `
+    with ${INPUT}, ${LINK_FRESH}, ${insertFrom('fresh')}
+    select id from input where id not in (select id from fresh)`;
+
+const INSERT_LINKED_EMAIL = `
+    with ${INPUT}, ${insertFrom('input')}
+    select id from new_emails`;

@@ -17,7 +17,7 @@ export interface LinkRequest {
   readonly accountId: string;
   /** The thread the email is to be in; made when it does not exist. */
   readonly threadId: string;
-  /** The email, which is not recorded yet. */
+  /** The email, which is not recorded yet, or another Message-ID of a recorded one. */
   readonly email: Newcomer;
   /** False when the thread was chosen by hand: then Message-IDs of other threads stay where they are. */
   readonly mayMerge: boolean;
@@ -51,10 +51,11 @@ export async function linkThread(trx: Transaction<Database>, request: LinkReques
     : { threadId: requested, elsewhere: new Map<string, string>() };
   const { threadId } = place;
 
+  // In conflict with any of the unique indexes: a row that is being inserted at this moment is met in either first.
   await trx
     .insertInto('email_threads')
     .values({ id: threadId, account_id: accountId, customer_id: null, company_id: null })
-    .onConflict((conflict) => conflict.column('id').doNothing())
+    .onConflict((conflict) => conflict.doNothing())
     .execute();
   // Sorted, so that two emails with the same Message-IDs never wait for each other in a circle.
   await trx

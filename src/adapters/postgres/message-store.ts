@@ -69,7 +69,7 @@ export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageSto
     async readRaw(id) {
       const [row] = await query<{ raw: Buffer | null; raw_path: string | null; raw_size_bytes: string }>(
         'read-raw',
-        'select raw, raw_path, raw_size_bytes from emails where id = $1',
+        `select raw, raw_path, raw_size_bytes from emails where id = ${EMAIL}`,
         [id],
       );
       return row === undefined
@@ -105,6 +105,9 @@ export const SUMMARY = `e.id, e.message_id, e.direction, e.from_address, e.to_ad
 const LISTED = `e.state in (${LISTED_STATES.map((state) => `'${state}'`).join(', ')})`;
 
 const THREAD = `coalesce((select thread_id from thread_aliases where id = $1::uuid), $1::uuid)`;
+
+/** The record of a copy may have gone up in that of the sent email. */
+const EMAIL = `coalesce((select email_id from email_aliases where id = $1::uuid), $1::uuid)`;
 
 /** A thread without emails gives one row of nulls, an unknown thread none. */
 const READ_THREAD = `
@@ -176,7 +179,7 @@ const READ_EMAIL = `
     ) as bounce,
     case when q.owner is null then q.due_at end as next_attempt_at,
     case when q.owner is null or q.lease_until is not null then q.give_up_at end as give_up_at
-  from emails e left join send_queue q on q.email_id = e.id where e.id = $1`;
+  from emails e left join send_queue q on q.email_id = e.id where e.id = ${EMAIL}`;
 
 const PARENT = (alias: string) =>
   `case when ${alias}.id is null then null else json_build_object('message_id', ${alias}.message_id,

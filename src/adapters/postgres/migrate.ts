@@ -13,6 +13,7 @@ import * as threadListSearch from './migrations/0009_thread_list_search.ts';
 import * as bounces from './migrations/0010_bounces.ts';
 import * as sentCopies from './migrations/0012_sent_copies.ts';
 import * as search from './migrations/0020_search.ts';
+import * as emailAliases from './migrations/0013_email_aliases.ts';
 
 /** In order of their names; forward only. A migration that was ever released is never changed. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -27,6 +28,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0010_bounces': bounces,
   '0012_sent_copies': sentCopies,
   '0020_search': search,
+  '0013_email_aliases': emailAliases,
 };
 
 /** Any constant that no other user of the same database takes; `pg_locks` shows it. */

@@ -19,28 +19,43 @@ import { inLinkingTransaction, RecordedMeanwhile } from './linking-transaction.t
 import { adoptCustomer } from './move-threads.ts';
 import { guard } from './pool.ts';
 import { clean, toView } from './received-values.ts';
+import { createCopyMatching } from './rewritten-copies.ts';
 import { toMessageId } from './rows.ts';
 import { counterpartyOf, insertCopyDeliveries, markAsSent, SENT_ELSEWHERE } from './sent-copies.ts';
 
 /** Sent emails with one Message-ID; more than one is somebody's mistake. */
 const MAX_SENDS_OF_ONE_ID = 10;
 
+/** Rolls back what was linked for an email that turned out to be recorded. */
+class AlreadyRecorded extends Error {
+  readonly known: KnownEmail;
+
+  constructor(known: KnownEmail) {
+    super('the email is recorded already');
+    this.known = known;
+  }
+}
+
 export function createInboundStore(db: Kysely<Database>): InboundStore {
+  const turn = (id: string, copy: SentCopy) => inLinkingTransaction(db, (trx) => turnIntoSent(trx, id, copy));
   return {
     findKnown: (accountId, identity, key) => guard(findKnown(db, accountId, identity, key)),
 
-    recordInbound: (record) =>
-      inLinkingTransaction(db, async (trx, exclusive): Promise<InboundResult> => {
-        const { accountId, identity, identityKey } = record;
-        const known = await findKnown(trx, accountId, identity, identityKey);
-        if (known !== null) {
-          if (record.isSentCopy) await turnIntoSent(trx, known.id, record);
-          return { kind: 'known', ...known };
-        }
-        return { kind: 'recorded', ...(await insert(trx, record, exclusive)) };
-      }),
+    async recordInbound(record): Promise<InboundResult> {
+      try {
+        const recorded = await inLinkingTransaction(db, (trx, exclusive) => insert(trx, record, exclusive));
+        return { kind: 'recorded', ...recorded };
+      } catch (error) {
+        if (!(error instanceof AlreadyRecorded)) throw error;
+        const { known } = error;
+        if (record.isSentCopy) await turn(known.id, record);
+        return { kind: 'known', ...known };
+      }
+    },
 
-    turnIntoSent: (id, copy) => inLinkingTransaction(db, (trx) => turnIntoSent(trx, id, copy)),
+    turnIntoSent: turn,
+
+    ...createCopyMatching(db),
   };
 }
 
@@ -109,10 +124,10 @@ async function insert(
   exclusive: boolean,
 ): Promise<KnownEmail> {
   const { accountId, identity } = record;
-  const known = await knownOwners(trx, record);
+  const named = await knownOwners(trx, record);
   const { threadId, owners } = await linkThread(trx, {
     accountId,
-    threadId: placeInbound(record.links, known).threadId ?? record.newThreadId,
+    threadId: placeInbound(record.links, named).threadId ?? record.newThreadId,
     email: {
       id: record.id,
       messageIds: [identity.messageId],
@@ -122,10 +137,14 @@ async function insert(
     mayMerge: true,
     exclusive,
   });
+  // Looked for after linking: whoever records the same email at this moment, or one that it is a copy of, links the same
+  // Message-ID before.
+  const known = await findKnown(trx, accountId, identity, record.identityKey);
+  if (known !== null) throw new AlreadyRecorded(known);
   // Where decisions keep threads apart, not every link leads to the email's thread.
   const placement = placeInbound(
     record.links,
-    new Map([...known.keys()].filter((id) => owners.get(id) === threadId).map((id) => [id, threadId])),
+    new Map([...named.keys()].filter((id) => owners.get(id) === threadId).map((id) => [id, threadId])),
   );
   const from = record.from === null ? { name: '', address: '' } : toView(record.from);
   const counterparty = record.isSentCopy ? counterpartyOf(record) : from.address.toLowerCase();

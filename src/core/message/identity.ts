@@ -94,7 +94,8 @@ export function isCopyOfSent(message: MessageIdentity, sent: SentIdentity): bool
   );
 }
 
-function secondsOf(date: Date | null): string {
+/** Whole seconds since 1970; empty for none. */
+export function secondsOf(date: Date | null): string {
   return date === null ? '' : String(Math.floor(date.getTime() / 1000));
 }
 
@@ -102,7 +103,8 @@ function mailboxes(addresses: readonly Address[]): readonly string[] {
   return addresses.map((address) => addrSpec(address).toLowerCase()).sort();
 }
 
-function spaced(text: string): string {
+/** With runs of white space as one space, and none at the ends. */
+export function spaced(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 

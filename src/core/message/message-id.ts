@@ -58,3 +58,12 @@ export function createMessageId(randomBytes: Buffer, now: Date, domain: string):
   if (id === null) throw new RangeError(`no Message-ID can be made for the domain ${domain}`);
   return id;
 }
+
+/** What createMessageId makes, with any number of random bytes. */
+const OWN_LOCAL_PART = /^[0-9a-z]{7,10}\.[0-9a-f]{32,}$/;
+
+/** Whether createMessageId may have made it for the domain. */
+export function isOwnMessageId(id: MessageId, domain: string): boolean {
+  const at = id.lastIndexOf('@');
+  return id.slice(at + 1).toLowerCase() === domain && OWN_LOCAL_PART.test(id.slice(0, at));
+}

@@ -1,0 +1,136 @@
+/**
+ * Which sent email a message of the Sent mailbox is, when the relay put another Message-ID in place of ours. Then its
+ * content has to tell: everything that a relay leaves as it is must be the same, so that two emails are never taken for
+ * one. A relay that also changes the subject or adds to the text leaves an email of its own.
+ */
+import { addrSpec, type Address } from '../address/address.ts';
+import type { EmailState } from '../delivery/states.ts';
+import { htmlToText } from '../mime/html-to-text.ts';
+import { fieldValue, type HeaderField } from '../mime/header-fields.ts';
+import type { ParsedMessage } from '../mime/parsed-message.ts';
+import { secondsOf, spaced } from './identity.ts';
+import { parseMessageId, type MessageId } from './message-id.ts';
+import { parseMessageIdList } from './references.ts';
+
+/** What an email says, as far as no relay changes it. Addresses are `local@domain`; their order does not count. */
+export interface EmailContent {
+  /** Milliseconds do not count. */
+  readonly date: Date | null;
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  /** Of a copy: empty also where the relay keeps them to itself. */
+  readonly bcc: readonly string[];
+  readonly subject: string;
+  readonly inReplyTo: readonly string[];
+  readonly text: string;
+  readonly html: string | null;
+  /** SHA-256 of each, lower-case hex. */
+  readonly attachmentDigests: readonly string[];
+}
+
+export interface CopyContent extends EmailContent {
+  /** Message-IDs that it had before, as the relay says. */
+  readonly originalIds: readonly MessageId[];
+}
+
+export interface SentContent extends EmailContent {
+  readonly messageId: MessageId;
+}
+
+export interface SentCandidate extends SentContent {
+  readonly id: string;
+  readonly state: EmailState;
+  /** The relay's Message-ID of it is known; then it can't be another one. */
+  readonly hasRelayMessageId: boolean;
+}
+
+// Seen in practice: Outlook.com and Gmail, where they replace a Message-ID.
+const ORIGINAL_ID_FIELDS = ['x-microsoft-original-message-id', 'x-google-original-message-id'];
+
+/** The Message-IDs that a relay says it replaced. */
+function originalMessageIds(fields: readonly HeaderField[]): readonly MessageId[] {
+  return ORIGINAL_ID_FIELDS.flatMap((name) => {
+    const value = fieldValue(fields, name);
+    const messageId = value === null ? null : parseMessageId(value);
+    return messageId === null ? [] : [messageId];
+  });
+}
+
+/** The copy in a parsed message. */
+export function toCopyContent(message: ParsedMessage, attachmentDigests: readonly string[]): CopyContent {
+  return {
+    ...message,
+    from: toTexts(message.from),
+    to: toTexts(message.to),
+    cc: toTexts(message.cc),
+    bcc: toTexts(message.bcc),
+    attachmentDigests,
+    originalIds: originalMessageIds(message.fields),
+  };
+}
+
+const toTexts = (addresses: readonly Address[]) => addresses.map(addrSpec);
+
+/** Whether a copy with another Message-ID is this sent email. */
+export function isRewrittenCopy(copy: CopyContent, sent: SentContent): boolean {
+  const isAlike =
+    copy.date !== null &&
+    secondsOf(copy.date) === secondsOf(sent.date) &&
+    sameAddresses(copy.from, sent.from) &&
+    spaced(copy.subject) === spaced(sent.subject);
+  if (!isAlike) return false;
+  // Nobody can guess our Message-IDs.
+  if (copy.originalIds.includes(sent.messageId)) return true;
+  return (
+    sameAddresses(copy.to, sent.to) &&
+    sameAddresses(copy.cc, sent.cc) &&
+    (copy.bcc.length === 0 || sameAddresses(copy.bcc, sent.bcc)) &&
+    same(copy.inReplyTo, asRead(sent.inReplyTo)) &&
+    same(copy.attachmentDigests, sent.attachmentDigests) &&
+    hasSameBody(copy, sent)
+  );
+}
+
+/**
+ * The sent email that a copy is; null when it is none, or could be one of several that are not the same in all.
+ *
+ * Of several that are, such as a send that was repeated within its second, each copy takes one, first those that
+ * certainly went out: so as many emails are settled as there are copies.
+ */
+export function chooseSent(copy: CopyContent, candidates: readonly SentCandidate[]): SentCandidate | null {
+  const possible = candidates.filter((sent) => !sent.hasRelayMessageId && isRewrittenCopy(copy, sent));
+  const named = possible.find(({ messageId }) => copy.originalIds.includes(messageId));
+  if (named !== undefined) return named;
+  const [first, ...others] = possible.toSorted(
+    (a, b) => certainty(a.state) - certainty(b.state) || (a.id < b.id ? -1 : 1),
+  );
+  if (first === undefined) return null;
+  // A newsletter to hidden recipients: the copy does not tell whose it is.
+  return others.every(({ bcc }) => sameAddresses(bcc, first.bcc)) ? first : null;
+}
+
+/** Odd ones are read differently than they were written. */
+const asRead = (ids: readonly string[]) => ids.flatMap((id) => parseMessageIdList(`<${id}>`));
+
+const certainty = (state: EmailState): number => (state === 'sent' ? 0 : state === 'unknown' ? 2 : 1);
+
+/** Servers that convert mail make its plain text anew from the HTML; others add nothing but white space. */
+function hasSameBody(copy: EmailContent, sent: EmailContent): boolean {
+  if (spaced(copy.text) === spaced(sent.text)) return true;
+  if (copy.html === null || sent.html === null) return false;
+  return spaced(htmlToText(copy.html)) === spaced(htmlToText(sent.html));
+}
+
+function sameAddresses(a: readonly string[], b: readonly string[]): boolean {
+  return same(
+    a.map((address) => address.toLowerCase()),
+    b.map((address) => address.toLowerCase()),
+  );
+}
+
+/** The same values, in any order. */
+function same(a: readonly string[], b: readonly string[]): boolean {
+  const sorted = b.toSorted();
+  return a.length === b.length && a.toSorted().every((value, index) => value === sorted[index]);
+}

@@ -1,0 +1,139 @@
+/** A sent email, its copies and the answers to it are one record in one thread, in whatever order they come. */
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import type pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createMessageStore } from '../../src/adapters/postgres/message-store.ts';
+import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
+import type { MessageStore, OutboundRecord } from '../../src/app/ports.ts';
+import type { MessageId } from '../../src/core/message/message-id.ts';
+import { mail, newId, receive } from '../helpers/inbound-mail.ts';
+import { outboundRecord } from '../helpers/outbound-record.ts';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { silentLogger } from '../helpers/silent-logger.ts';
+import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+
+let database: TestDatabase;
+let services: readonly ServiceProcess[];
+let pool: pg.Pool;
+let store: MessageStore;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const env = { DATABASE_URL: database.connectionString, MAIL_FROM: 'sales@example.com' };
+  services = [await startServiceProcess({ env }), await startServiceProcess({ env })];
+  pool = createPool({
+    connection: database.connectionString,
+    maxConnections: 4,
+    connectTimeoutMs: 5000,
+    statementTimeoutMs: 10_000,
+    logger: silentLogger,
+  });
+  store = createMessageStore(pool, createKysely(pool));
+});
+afterAll(async () => {
+  await Promise.all(services.map(disposeService));
+  await pool.end();
+  await database.drop();
+});
+
+const EVENTS = ['record', 'sent copy', 'inbox copy', 'answer', 'answer to the relay', 'repeat'] as const;
+type Event = (typeof EVENTS)[number];
+
+const scenario = fc.record({
+  /** What the relay did with the Message-ID. */
+  relay: fc.constantFrom('kept it', 'told its own', 'replaced it'),
+  answersSomething: fc.boolean(),
+  order: fc.shuffledSubarray([...EVENTS], { minLength: EVENTS.length }),
+  atOnce: fc.boolean(),
+});
+
+type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
+
+const bare = (messageId: string) => messageId.slice(1, -1) as MessageId;
+
+interface Result {
+  /** What was said of the email itself, and of the answers. */
+  readonly emails: readonly { readonly id: string; readonly threadId: string }[];
+  readonly answers: readonly { readonly id: string; readonly threadId: string }[];
+}
+
+async function play({ relay, answersSomething, order, atOnce }: Scenario): Promise<Result> {
+  const [own, other, question] = [newId(), newId(), newId()];
+  const shown = relay === 'kept it' ? own : other;
+  const subject = `Angebot ${randomUUID()}`;
+  const record: OutboundRecord = outboundRecord({
+    messageId: bare(own),
+    relayMessageId: relay === 'told its own' ? bare(other) : null,
+    subject,
+    ...(answersSomething
+      ? {
+          inReplyTo: [bare(question)],
+          references: [bare(question)],
+          placement: { rule: 'in_reply_to', matchedMessageId: bare(question) },
+        }
+      : {}),
+  });
+  const raw = mail({
+    messageId: shown,
+    from: 'sales@example.com',
+    to: 'ada@example.org',
+    date: 'Sun, 01 Mar 2026 13:00:00 +0100',
+    subject,
+    ...(answersSomething ? { inReplyTo: question, references: [question] } : {}),
+  });
+  const emails: { id: string; threadId: string }[] = [];
+  const answers: { id: string; threadId: string }[] = [];
+  const answer = async (service: ServiceProcess, to: string) => {
+    answers.push(await receive(service, mail({ from: 'ada@example.org', inReplyTo: to, references: [to] })));
+  };
+  const give = async (event: Event, turn: number) => {
+    const service = services[turn % 2]!;
+    switch (event) {
+      case 'record':
+      case 'repeat':
+        await store.recordOutbound(record);
+        emails.push({ id: record.id, threadId: record.threadId });
+        break;
+      case 'sent copy':
+        emails.push(await receive(service, raw, '?sent=true'));
+        break;
+      case 'inbox copy':
+        emails.push(await receive(service, `Received: from relay\r\n${raw}`));
+        break;
+      case 'answer':
+        await answer(service, own);
+        break;
+      case 'answer to the relay':
+        await answer(service, shown);
+    }
+  };
+  if (atOnce) await Promise.all(order.map(give));
+  else for (const [turn, event] of order.entries()) await give(event, turn);
+  return { emails, answers };
+}
+
+async function threadOf(threadId: string): Promise<readonly { id: string; direction: string }[]> {
+  const response = await services[0]!.request(`/api/thread/${threadId}`);
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { emails: { id: string; direction: string }[] }).emails;
+}
+
+it('whoever comes first', async () => {
+  const property = fc.asyncProperty(scenario, async (order) => {
+    const { emails, answers } = await play(order);
+    const given = [...emails, ...answers];
+    const threads = await Promise.all(given.map(({ threadId }) => threadOf(threadId)));
+    for (const thread of threads) {
+      expect(thread).toHaveLength(3);
+      expect(thread.filter(({ direction }) => direction === 'outbound')).toHaveLength(1);
+    }
+    const sent = threads[0]!.find(({ direction }) => direction === 'outbound')!;
+    for (const { id } of emails) {
+      const response = await services[1]!.request(`/api/emails/${id}`);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject({ id: sent.id, state: 'sent' });
+    }
+  });
+  await fc.assert(property, { numRuns: 60, endOnFailure: true });
+});
