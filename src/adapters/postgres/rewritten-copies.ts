@@ -56,7 +56,9 @@ export function createCopyMatching(
         MAX_CANDIDATES,
         clean(subject),
       ];
-      const { rows } = await guard(db.executeQuery(CompiledQuery.raw<SendRow>(FIND_SENDS, values)));
+      const { rows } = await guard(
+        db.executeQuery(CompiledQuery.raw(FIND_SENDS, values) as CompiledQuery<SendRow>),
+      );
       return rows.map((row) => ({
         id: row.id,
         state: row.state,

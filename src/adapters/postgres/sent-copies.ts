@@ -39,6 +39,8 @@ export async function markAsSent(
   emailId: string,
   copy: SentCopy,
 ): Promise<string | null> {
+  // Before the email changes: that counts its thread anew.
+  await sql`delete from unread_emails where email_id = ${emailId}`.execute(trx);
   const turned = await trx
     .updateTable('emails')
     .set({
