@@ -12,8 +12,8 @@ import * as threadDecisions from './migrations/0007_thread_decisions.ts';
 import * as threadListSearch from './migrations/0009_thread_list_search.ts';
 import * as bounces from './migrations/0010_bounces.ts';
 import * as sentCopies from './migrations/0012_sent_copies.ts';
-import * as search from './migrations/0020_search.ts';
 import * as emailAliases from './migrations/0013_email_aliases.ts';
+import * as search from './migrations/0020_search.ts';
 
 /** In order of their names; forward only. A migration that was ever released is never changed. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -27,8 +27,8 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0009_thread_list_search': threadListSearch,
   '0010_bounces': bounces,
   '0012_sent_copies': sentCopies,
-  '0020_search': search,
   '0013_email_aliases': emailAliases,
+  '0020_search': search,
 };
 
 /** Any constant that no other user of the same database takes; `pg_locks` shows it. */
