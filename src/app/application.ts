@@ -77,6 +77,8 @@ export interface ReceiveRequest {
   readonly accountId: string | null;
   /** The sender of the envelope, null for `<>`; undefined when nobody knows. */
   readonly mailFrom?: string | null;
+  /** Stands for a missing Date; never in the future. Default: now. */
+  readonly receivedAt?: Date;
   /**
    * It is known from where it lies that somebody sent it from the account, such as in the Sent mailbox: unless it is
    * an email that this service sent, it is recorded as an outbound one. Never decided by what the message says: anybody

@@ -56,7 +56,7 @@ export async function receiveMessage(
 
 async function receive(
   ports: ReceiveMessagePorts,
-  { raw, accountId: named, mailFrom, isSentCopy = false }: ReceiveRequest,
+  { raw, accountId: named, mailFrom, receivedAt = ports.clock(), isSentCopy = false }: ReceiveRequest,
   folder: SpoolFolder,
 ): Promise<ReceiveResult> {
   const accountId = named ?? ports.defaultAccountId;
@@ -92,7 +92,7 @@ async function receive(
   const sent = await findSent();
   if (sent !== null) return await answerKnown(ports, sent);
   if (known !== null) {
-    await ports.store.turnIntoSent(known.id, toRecord(received, identity, ports.clock()));
+    await ports.store.turnIntoSent(known.id, toRecord(received, identity, receivedAt));
     return await answerKnown(ports, (await findSentMeanwhile()) ?? known);
   }
   const place = placeOfRaw(raw, accountId, id);
@@ -109,7 +109,7 @@ async function receive(
     accountId,
     isSentCopy,
     newThreadId: ports.ids.uuid(),
-    ...toRecord(received, identity, ports.clock()),
+    ...toRecord(received, identity, receivedAt),
     identity,
     identityKey: key,
     attachments: attachments.map(({ stored }) => stored),

@@ -1,16 +1,30 @@
 /** `email-worker import`: records emails that are files. */
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import path from 'node:path';
-import { defineCommand } from './command.ts';
-import { formatError } from './command-logger.ts';
-import { printable } from './output.ts';
+import { createMailFiles } from '../adapters/mail-files/mail-files.ts';
+import { createImportMarks } from '../adapters/postgres/import-marks.ts';
+import { importMail, type ImportCounts, type ImportObserver } from '../app/import-mail.ts';
+import type { MailFiles } from '../app/import-ports.ts';
+import { defineCommand, UsageError } from './command.ts';
+import { ImportReport } from './import-report.ts';
+import type { Output } from './output.ts';
+import { startProgressBar, type ProgressBar } from './progress-bar.ts';
+import { parseDate } from './values.ts';
+
+/** How long the database or the file storage may be away, in ms: a restart of the service takes seconds. */
+const PATIENCE_MS = 2 * 60_000;
+/** Where nobody watches, a line so often, in ms. */
+const LINE_EVERY_MS = 30_000;
 
 export const importCommand = defineCommand({
   name: 'import',
-  summary: 'Records emails from .eml files, or from folders of them.',
+  summary: 'Records emails from files: .eml, mbox and Maildir.',
   description:
-    'Each email is recorded once, in its thread, however often it is imported: after an interruption, run the same ' +
-    'command again. A file that can not be read is listed and stops nothing.',
+    'A folder is gone through with all it holds: Maildirs with their subfolders, .eml files, and files that begin as ' +
+    'an mbox does. Symbolic links in folders are not followed. No program should deliver into the files meanwhile.\n\n' +
+    'Each email is recorded once, in its thread, however often it is imported and by whatever path it came. After an ' +
+    'interruption, or when emails were added, run the same command again: files that are done are passed by. What ' +
+    'can not be imported is listed, and stops nothing.',
   arguments: [{ name: 'path', meaning: 'A file or a folder.', required: true, repeated: true }],
   options: {
     account: {
@@ -18,37 +32,125 @@ export const importCommand = defineCommand({
       value: 'id',
       meaning: 'The account the emails belong to. Default: the first one.',
     },
+    sent: {
+      type: 'boolean',
+      meaning:
+        'They were sent from the account, by any program: record them as outbound. For Sent folders only.',
+    },
+    since: {
+      type: 'string',
+      value: 'date',
+      meaning: 'Leaves out emails from before this date (2026-01-31, or with a time: 2026-01-31T12:00:00Z).',
+    },
+    report: {
+      type: 'string',
+      value: 'file',
+      meaning:
+        'Where to list what could not be imported, one JSON object a line. Default: a new file in `DATA_DIR/imports`.',
+    },
   },
-  async run({ account = null }, paths, { output, signal, open }) {
-    const data = await open();
-    const counts = { received: 0, duplicate: 0, failed: 0 };
-    for (const given of paths) {
-      for await (const file of listFiles(given)) {
-        if (signal.aborted) break;
-        try {
-          const raw = { kind: 'bytes', bytes: await readFile(file) } as const;
-          const { kind } = await data.receiveMessage({ raw, accountId: account }, data.spool.create());
-          counts[kind] += 1;
-        } catch (error) {
-          counts.failed += 1;
-          output.note(printable(`${file}: ${formatError(error)}`));
-        }
-      }
+  async run({ account, sent = false, since, report: reportFile }, paths, context) {
+    const { config, output, logger, signal } = context;
+    const accountId = account ?? config.accounts[0].id;
+    if (!config.accounts.some(({ id }) => id === accountId)) {
+      throw new UsageError(`there is no account ${accountId}`);
     }
-    output.print(`imported ${counts.received}, known before ${counts.duplicate}, failed ${counts.failed}`);
+    const sinceDate = since === undefined ? null : parseDate('--since', since);
+    const report = new ImportReport(
+      path.resolve(reportFile ?? path.join(config.dataDir, 'imports', `${nameOfNow()}.jsonl`)),
+      output,
+    );
+
+    const data = await context.open();
+    const files = createMailFiles();
+    const began = performance.now();
+    const watch = await watchImport(output, files, paths, signal);
+    const counts: ImportCounts = { imported: 0, known: 0, older: 0, failed: 0, unchangedFiles: 0 };
+    watch.show(counts);
+    try {
+      await importMail(
+        {
+          files,
+          marks: createImportMarks(data.pool),
+          receive: data.receiveMessage,
+          openFile: (file) => createReadStream(file),
+          spool: data.spool,
+          logger,
+          maxBytes: config.maxInboundBytes,
+          patienceMs: PATIENCE_MS,
+        },
+        { paths, accountId, isSentCopy: sent, since: sinceDate },
+        {
+          advanced: watch.advanced,
+          failed: (failure) => report.add(failure),
+          waiting: (reason) => output.note(`${reason}: waiting until it is back`),
+        },
+        counts,
+        signal,
+      );
+    } finally {
+      watch.stop();
+      await report.close();
+      output.print(formatSummary(counts, performance.now() - began));
+      if (!report.isEmpty) output.print(`what could not be imported: ${report.path}`);
+      if (signal.aborted) output.note('run the same command again to go on');
+    }
     return counts.failed === 0 ? 'done' : 'failed';
   },
 });
 
-async function* listFiles(given: string): AsyncGenerator<string> {
-  if (!(await lstat(given)).isDirectory()) {
-    yield given;
-    return;
+/** A bar in a terminal, else a line now and then. */
+async function watchImport(
+  output: Output,
+  files: MailFiles,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<Pick<ImportObserver, 'advanced'> & { show(counts: ImportCounts): void; stop(): void }> {
+  let shown: ImportCounts | null = null;
+  let bytes = 0;
+  const text = () => (shown === null ? '' : formatCounts(shown));
+  let bar: ProgressBar | null = null;
+  if (output.watched) {
+    output.note('counting …');
+    let total = 0;
+    for await (const listed of files.list(paths)) {
+      if (signal.aborted) break;
+      if (listed.kind === 'file') total += listed.file.sizeBytes;
+    }
+    bar = startProgressBar({ output, stream: process.stderr, total, text });
   }
-  const entries = await readdir(given, { withFileTypes: true });
-  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const found = path.join(given, entry.name);
-    if (entry.isDirectory()) yield* listFiles(found);
-    else if (entry.isFile() && entry.name.toLowerCase().endsWith('.eml')) yield found;
-  }
+  const timer = setInterval(() => {
+    if (bar === null) output.note(`${text()} (${formatBytes(bytes)})`);
+  }, LINE_EVERY_MS);
+  return {
+    advanced: (more) => {
+      bytes += more;
+      bar?.advance(more);
+    },
+    show: (counts) => (shown = counts),
+    stop: () => {
+      clearInterval(timer);
+      bar?.stop();
+    },
+  };
 }
+
+function formatCounts({ imported, known, failed, unchangedFiles }: ImportCounts): string {
+  return `${imported} imported, ${known + unchangedFiles} known, ${failed} failed`;
+}
+
+function formatSummary({ imported, known, older, failed, unchangedFiles }: ImportCounts, ms: number): string {
+  const seconds = ms / 1000;
+  const rate = Math.round((imported + known + older + failed + unchangedFiles) / Math.max(seconds, 0.001));
+  return [
+    `imported ${imported}, known before ${known}, failed ${failed}`,
+    ...(older > 0 ? [`older than wanted ${older}`] : []),
+    ...(unchangedFiles > 0 ? [`files done before ${unchangedFiles}`] : []),
+    `${seconds.toFixed(1)} s, ${rate} a second`,
+  ].join(', ');
+}
+
+const formatBytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** `2026-01-31T12-00-00Z`, with the process, so that two never share a file. */
+const nameOfNow = () => `${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}Z-${process.pid}`;

@@ -73,7 +73,7 @@ describe('data', () => {
     await writeFile(path.join(mails, 'three.eml'), mail('three', 'In-Reply-To: <one@example.com>\r\n'));
     const beside = await runCommand(['import', mails], { dataDir });
     expect(beside).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(beside.stdout).toContain('imported 1, known before 2, failed 0');
+    expect(beside.stdout).toContain('imported 1, known before 0, failed 0, files done before 2');
 
     const { emails } = (await (await service.request('/api/emails')).json()) as {
       emails: { subject: string; thread_id: string }[];

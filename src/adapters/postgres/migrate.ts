@@ -11,6 +11,7 @@ import * as mailboxes from './migrations/0006_mailboxes.ts';
 import * as threadDecisions from './migrations/0007_thread_decisions.ts';
 import * as threadListSearch from './migrations/0009_thread_list_search.ts';
 import * as bounces from './migrations/0010_bounces.ts';
+import * as imports from './migrations/0011_imports.ts';
 import * as sentCopies from './migrations/0012_sent_copies.ts';
 import * as emailAliases from './migrations/0013_email_aliases.ts';
 import * as search from './migrations/0020_search.ts';
@@ -26,6 +27,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0007_thread_decisions': threadDecisions,
   '0009_thread_list_search': threadListSearch,
   '0010_bounces': bounces,
+  '0011_imports': imports,
   '0012_sent_copies': sentCopies,
   '0013_email_aliases': emailAliases,
   '0020_search': search,

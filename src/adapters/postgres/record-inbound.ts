@@ -14,6 +14,7 @@ import { isCopyOfSent, type MessageIdentity } from '../../core/message/identity.
 import { placeInbound } from '../../core/thread/place-inbound.ts';
 import type { Database } from './database.ts';
 import { insertReport } from './delivery-reports.ts';
+import { createTurns } from './in-turn.ts';
 import { linkThread } from './link-thread.ts';
 import { inLinkingTransaction, RecordedMeanwhile } from './linking-transaction.ts';
 import { adoptCustomer } from './move-threads.ts';
@@ -38,12 +39,17 @@ class AlreadyRecorded extends Error {
 
 export function createInboundStore(db: Kysely<Database>): InboundStore {
   const turn = (id: string, copy: SentCopy) => inLinkingTransaction(db, (trx) => turnIntoSent(trx, id, copy));
+  const inTurn = createTurns();
   return {
     findKnown: (accountId, identity, key) => guard(findKnown(db, accountId, identity, key)),
 
     async recordInbound(record): Promise<InboundResult> {
       try {
-        const recorded = await inLinkingTransaction(db, (trx, exclusive) => insert(trx, record, exclusive));
+        // Emails of one conversation often come together, by an import or from a mailbox: at the same time each would
+        // find the other's Message-IDs taken, and begin again.
+        const recorded = await inTurn(linkedIdsOf(record), () =>
+          inLinkingTransaction(db, (trx, exclusive) => insert(trx, record, exclusive)),
+        );
         return { kind: 'recorded', ...recorded };
       } catch (error) {
         if (!(error instanceof AlreadyRecorded)) throw error;
@@ -57,6 +63,10 @@ export function createInboundStore(db: Kysely<Database>): InboundStore {
 
     ...createCopyMatching(db),
   };
+}
+
+function linkedIdsOf({ accountId, links }: InboundRecord): readonly string[] {
+  return links.map(({ messageId }) => `${accountId} ${messageId}`);
 }
 
 async function findKnown(

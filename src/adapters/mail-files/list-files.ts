@@ -1,0 +1,161 @@
+/**
+ * Finds the files of emails at the paths that somebody named. A folder is gone through with all it holds:
+ * - a Maildir (a folder with `cur` or `new`): every file of both, and its subfolders (Maildir++: `.Sent`, `.a.b`);
+ * - any other folder: `.eml` files, and files that begin as an mbox does; other files are none of ours.
+ *
+ * What a person names may be a symbolic link; one that lies in a folder is not followed, as it may lead anywhere or back.
+ * Pipes, sockets and devices are not opened.
+ */
+import { createHash } from 'node:crypto';
+import type { BigIntStats, Dirent } from 'node:fs';
+import { lstat, opendir, realpath, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import type { ListedFile, MailFile } from '../../app/import-ports.ts';
+import { openRegular } from './open-regular.ts';
+import { isMboxStart } from '../../core/mbox/split-mbox.ts';
+
+/** Folders in folders; real ones have a handful. */
+const MAX_DEPTH = 64;
+/** Enough to know an mbox, or a message, by its beginning, in bytes. */
+const BEGINNING_BYTES = 1024;
+
+export async function* listMailFiles(paths: readonly string[]): AsyncGenerator<ListedFile> {
+  for (const named of paths) {
+    try {
+      const real = await realpath(named);
+      const stats = await stat(real, { bigint: true });
+      if (stats.isDirectory()) yield* listFolder(real, 0);
+      else if (stats.isFile()) yield await listNamed(real, stats);
+      else yield unusable(named, 'is neither a file nor a folder');
+    } catch (error) {
+      yield unusable(named, reasonOf(error));
+    }
+  }
+}
+
+async function* listFolder(folder: string, depth: number): AsyncGenerator<ListedFile> {
+  if (depth > MAX_DEPTH) {
+    yield unusable(folder, `lies more than ${MAX_DEPTH} folders deep`);
+    return;
+  }
+  const subfolders: string[] = [];
+  const links: string[] = [];
+  const isMaildir = await hasFolder(folder, 'cur', 'new');
+  try {
+    for await (const entry of await opendir(folder, { bufferSize: 256 })) {
+      const found = path.join(folder, entry.name);
+      if (entry.isDirectory()) subfolders.push(entry.name);
+      else if (entry.isSymbolicLink()) links.push(found);
+      else if (!isMaildir && entry.isFile()) yield* listEntry(found, entry);
+    }
+  } catch (error) {
+    yield unusable(folder, reasonOf(error));
+  }
+  for (const link of links) yield unusable(link, 'is a symbolic link, which is not followed');
+  if (isMaildir) {
+    // In this order: a mail program moves emails from `new` to `cur`, and none is passed by.
+    for (const name of ['new', 'cur'])
+      if (subfolders.includes(name)) yield* listMaildir(path.join(folder, name));
+  }
+  for (const name of subfolders.sort()) {
+    if (!isMaildir || !MAILDIR_FOLDERS.has(name)) yield* listFolder(path.join(folder, name), depth + 1);
+  }
+}
+
+/** `tmp` holds what is not delivered yet. */
+const MAILDIR_FOLDERS: ReadonlySet<string> = new Set(['cur', 'new', 'tmp']);
+
+async function* listMaildir(folder: string): AsyncGenerator<ListedFile> {
+  try {
+    for await (const entry of await opendir(folder, { bufferSize: 1024 })) {
+      const found = path.join(folder, entry.name);
+      // Maildir: names that begin with a dot are no emails.
+      if (entry.name.startsWith('.') || entry.isDirectory()) continue;
+      yield entry.isFile()
+        ? await describe(found, 'message')
+        : unusable(found, 'is not a plain file, and not followed');
+    }
+  } catch (error) {
+    yield unusable(folder, reasonOf(error));
+  }
+}
+
+async function* listEntry(found: string, entry: Dirent): AsyncGenerator<ListedFile> {
+  if (entry.name.toLowerCase().endsWith('.eml')) yield await describe(found, 'message');
+  else {
+    try {
+      if (isMboxStart(await readBeginning(found))) yield await describe(found, 'mbox');
+    } catch (error) {
+      yield unusable(found, reasonOf(error));
+    }
+  }
+}
+
+/** A person says that it is one; still, a picture that was named by mistake is not recorded. */
+async function listNamed(file: string, stats: BigIntStats): Promise<ListedFile> {
+  const beginning = await readBeginning(file);
+  if (isMboxStart(beginning)) return toListed(file, 'mbox', stats);
+  if (!LOOKS_LIKE_MESSAGE.test(beginning.toString('latin1')) && !file.toLowerCase().endsWith('.eml')) {
+    return unusable(file, 'is neither an email nor an mbox file');
+  }
+  return toListed(file, 'message', stats);
+}
+
+/** RFC 5322 §2.2: the name of a field and a colon. */
+const LOOKS_LIKE_MESSAGE = /^\s*[!-9;-~]{1,100}[ \t]*:/;
+
+async function readBeginning(file: string): Promise<Buffer> {
+  const handle = await openRegular(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(BEGINNING_BYTES), 0, BEGINNING_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function describe(file: string, format: MailFile['format']): Promise<ListedFile> {
+  try {
+    return toListed(file, format, await lstat(file, { bigint: true }));
+  } catch (error) {
+    return unusable(file, reasonOf(error));
+  }
+}
+
+/**
+ * The key holds no name: mail programs rename files in a Maildir for their flags. An mbox file grows, and a part of it
+ * that is done is known by its bytes.
+ */
+function toListed(file: string, format: MailFile['format'], stats: BigIntStats): ListedFile {
+  const { dev, ino, size, mtimeNs } = stats;
+  const version = format === 'message' ? [size, mtimeNs] : [];
+  return {
+    kind: 'file',
+    file: {
+      path: file,
+      format,
+      sizeBytes: Number(size),
+      modifiedAt: new Date(Number(mtimeNs / 1_000_000n)),
+      key: createHash('sha256')
+        .update([hostname(), dev, ino, ...version].join('\n'))
+        .digest('hex'),
+    },
+  };
+}
+
+async function hasFolder(folder: string, ...names: readonly string[]): Promise<boolean> {
+  for (const name of names) {
+    const found = await lstat(path.join(folder, name)).catch(() => null);
+    if (found?.isDirectory() === true) return true;
+  }
+  return false;
+}
+
+function unusable(file: string, reason: string): ListedFile {
+  return { kind: 'unusable', path: file, reason };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,26 @@
+/** Lets work of this process that would get in its own way wait outside of the database. */
+
+/** Runs `work` when all that was given before with one of the keys has ended. Rejects as `work` does. */
+export type InTurn = <T>(keys: Iterable<string>, work: () => Promise<T>) => Promise<T>;
+
+/** Work without a common key runs at the same time. Everybody waits for earlier ones only, so nobody waits in a circle. */
+export function createTurns(): InTurn {
+  /** The last one of each key; none that has ended. */
+  const last = new Map<string, Promise<void>>();
+
+  return async (keys, work) => {
+    const own = [...new Set(keys)];
+    const before = own.flatMap((key) => last.get(key) ?? []);
+    const result = Promise.all(before).then(work);
+    const ended = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    for (const key of own) last.set(key, ended);
+    try {
+      return await result;
+    } finally {
+      for (const key of own) if (last.get(key) === ended) last.delete(key);
+    }
+  };
+}

@@ -1,0 +1,135 @@
+/** One email of an import: read it, record it, and wait when what lies behind that is away for a while. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { ServiceError, type ErrorCode } from '../core/errors.ts';
+import { createMessageParser } from '../core/mime/parse.ts';
+import type { ReceiveRequest, ReceiveResult } from './application.ts';
+import { DELIVERY_IN_MEMORY_MAX_BYTES } from './limits.ts';
+import type { Content, Logger, Spool, SpoolFolder } from './ports.ts';
+import { readContent } from './prepare-attachments.ts';
+import { readRaw } from './read-raw.ts';
+
+export interface RecordImportedPorts {
+  readonly receive: (request: ReceiveRequest, folder: SpoolFolder) => Promise<ReceiveResult>;
+  readonly openFile: (path: string) => AsyncIterable<Buffer>;
+  readonly spool: Spool;
+  readonly logger: Logger;
+  /** Larger messages are not recorded; in bytes. */
+  readonly maxBytes: number;
+  /** How long what is away may stay so, in ms. */
+  readonly patienceMs: number;
+}
+
+/** A message that was read; `folder` holds it when it is large. */
+export interface ReadMessage {
+  readonly raw: Content;
+  readonly folder: SpoolFolder;
+}
+
+export interface ImportedMessage extends ReadMessage {
+  readonly accountId: string;
+  readonly isSentCopy: boolean;
+  readonly since: Date | null;
+  /** Stands for a missing Date. */
+  readonly receivedAt: Date;
+}
+
+/** `stopped`: the import ends; nobody knows whether it is recorded. */
+export type ImportOutcome = 'imported' | 'known' | 'older' | 'empty' | 'stopped';
+
+/** Away, and back at some time. */
+const AWAY: ReadonlySet<ErrorCode> = new Set(['database_unavailable', 'storage_unavailable']);
+const RETRY_AFTER_MS = 1000;
+/** Tries while a send that it may be a copy of is under way. */
+const BUSY_TRIES = 3;
+
+/** True for what would happen to every other message too. */
+export function isFatal(error: unknown): boolean {
+  return (
+    error instanceof ServiceError &&
+    (AWAY.has(error.code) || error.code === 'disk_full' || error.code === 'unknown_account')
+  );
+}
+
+/** Throws for one that is too large, what `body` throws, and `disk_full`. */
+export async function readImported(
+  { spool, maxBytes }: RecordImportedPorts,
+  body: AsyncIterable<Buffer>,
+): Promise<ReadMessage> {
+  const folder = spool.create();
+  try {
+    const raw = await readRaw(limited(body, maxBytes), DELIVERY_IN_MEMORY_MAX_BYTES, folder);
+    return { raw, folder };
+  } catch (error) {
+    await folder.remove();
+    throw error;
+  }
+}
+
+/**
+ * Removes the folder. Throws what `receive` throws; when something stays away for `patienceMs`, that.
+ *
+ * @param onWaiting told each time when something went away
+ */
+export async function recordImported(
+  ports: RecordImportedPorts,
+  message: ImportedMessage,
+  onWaiting: (reason: string) => void,
+  signal: AbortSignal,
+): Promise<ImportOutcome> {
+  const { raw, folder, since, receivedAt } = message;
+  try {
+    if ((raw.kind === 'bytes' ? raw.bytes.length : raw.sizeBytes) === 0) return 'empty';
+    if (since !== null && ((await readDate(ports, raw)) ?? receivedAt) < since) return 'older';
+    return await recordPatiently(ports, message, onWaiting, signal);
+  } finally {
+    await folder.remove();
+  }
+}
+
+async function recordPatiently(
+  { receive, spool, patienceMs }: RecordImportedPorts,
+  { raw, accountId, isSentCopy, receivedAt }: ImportedMessage,
+  onWaiting: (reason: string) => void,
+  signal: AbortSignal,
+): Promise<ImportOutcome> {
+  let awaySince: number | null = null;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const { kind } = await receive({ raw, accountId, isSentCopy, receivedAt }, spool.create());
+      return kind === 'received' ? 'imported' : 'known';
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      if (AWAY.has(error.code)) {
+        if (awaySince === null) onWaiting(error.code);
+        awaySince ??= performance.now();
+        if (performance.now() - awaySince > patienceMs) throw error;
+      } else if (error.code !== 'busy' || tries >= BUSY_TRIES) {
+        throw error;
+      }
+    }
+    await wait(RETRY_AFTER_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return 'stopped';
+  }
+}
+
+/** As its header says; null when that says nothing. */
+async function readDate(ports: RecordImportedPorts, raw: Content): Promise<Date | null> {
+  const parser = createMessageParser();
+  for await (const chunk of readContent(ports, raw)) {
+    parser.write(chunk.subarray(0, HEADER_BYTES));
+    break;
+  }
+  return parser.end().date;
+}
+
+/** Of a message, enough to find the Date: mail servers take no larger headers. */
+const HEADER_BYTES = 128 * 1024;
+
+async function* limited(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+  let sizeBytes = 0;
+  for await (const chunk of body) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > maxBytes) throw new Error(`larger than MAX_INBOUND_BYTES, ${maxBytes} bytes`);
+    yield chunk;
+  }
+}

@@ -1,0 +1,186 @@
+/** `email-worker import` as a process, on a real database. */
+import { execFileSync } from 'node:child_process';
+import { appendFile, mkdir, readFile, rename, symlink, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCommand } from '../helpers/command-process.ts';
+import {
+  mailOf,
+  makeMaildir,
+  recordedMails,
+  requireRightThreads,
+  writeMails,
+} from '../helpers/mail-folders.ts';
+import { joinMbox } from '../helpers/mbox.ts';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
+
+let temp: TempFolder;
+let database: TestDatabase;
+beforeEach(async () => {
+  [temp, database] = await Promise.all([makeTempFolder(), createTestDatabase()]);
+});
+afterEach(async () => {
+  await database.drop();
+  await temp.remove();
+});
+
+const place = (...names: readonly string[]) => path.join(temp.path, 'mails', ...names);
+const runImport = async (args: readonly string[], env: Record<string, string> = {}) => {
+  const dataDir = path.join(temp.path, 'data');
+  await mkdir(dataDir, { recursive: true });
+  return await runCommand(['import', ...args], {
+    dataDir,
+    env: { DATABASE_URL: database.connectionString, MAIL_FROM: 'Sales <sales@example.com>', ...env },
+  });
+};
+const recorded = () => recordedMails(database.connectionString);
+const subjects = async () => (await recorded()).map(({ subject }) => subject).sort();
+
+describe('formats', () => {
+  it('.eml, mbox and Maildir with its subfolders, each email once by whatever path', async () => {
+    await writeMails(place('eml', 'deep'), [mailOf(1, 0), mailOf(2, 0).replaceAll('\n', '\r\n')]);
+    await writeFile(place('eml', 'notes.txt'), 'From here on: not an email');
+    await writeFile(place('Archive'), joinMbox([mailOf(2, 0), mailOf(3, 0, 'From x\n>From y')]));
+    await writeFile(place('crlf.mbox'), joinMbox([mailOf(3, 1).replaceAll('\n', '\r\n')], '\r\n'));
+    const maildir = await makeMaildir(place('Maildir'));
+    await writeFile(path.join(maildir, 'dovecot-uidlist'), '3 V1 N1');
+    await writeFile(path.join(maildir, 'new', '1.M1.host'), mailOf(1, 1));
+    await writeFile(path.join(maildir, 'cur', '2.M2.host:2,RS'), mailOf(4, 0));
+    await writeFile(path.join(maildir, 'tmp', '3.M3.host'), mailOf(5, 0));
+    const sub = await makeMaildir(path.join(maildir, '.Archive.2025'));
+    await writeFile(path.join(sub, 'cur', '4.M4.host:2,'), mailOf(4, 1));
+
+    const first = await runImport([place()]);
+    expect(first).toMatchObject({ exitCode: 0, stderr: '' });
+    // That of conversation 2 is there with LF and with CRLF.
+    expect(first.stdout).toContain('imported 7, known before 1, failed 0');
+    const mails = await recorded();
+    expect(mails.map(({ message_id }) => message_id.replace('@mail.example.com', ''))).toEqual([
+      'c1-0',
+      'c1-1',
+      'c2-0',
+      'c3-0',
+      'c3-1',
+      'c4-0',
+      'c4-1',
+    ]);
+    requireRightThreads(mails);
+    expect(mails[3]?.text_body.trimEnd()).toBe('From x\n>From y');
+
+    // Nothing is read again; flags that changed do not matter, nor does what was added.
+    await rename(path.join(maildir, 'cur', '2.M2.host:2,RS'), path.join(maildir, 'cur', '2.M2.host:2,S'));
+    await appendFile(place('Archive'), joinMbox([mailOf(6, 0)]));
+    const second = await runImport([place()]);
+    expect(second.stdout).toContain('imported 1, known before 0, failed 0, files done before 5');
+
+    // A mail program compacted it: what stands before its place is not what it was.
+    await writeFile(
+      place('Archive'),
+      joinMbox([mailOf(3, 0, 'From x\n>From y'), mailOf(6, 0), mailOf(7, 0)]),
+    );
+    const third = await runImport([place('Archive')]);
+    expect(third.stdout).toContain('imported 1, known before 2, failed 0');
+  });
+
+  it('an email without a Date was received when its separator or file says', async () => {
+    const undated = (name: string) => `Message-ID: <${name}@x.test>\nFrom: a@x.test\nSubject: ${name}\n\nx\n`;
+    await mkdir(place(), { recursive: true });
+    await writeFile(place('box'), joinMbox([undated('a')]));
+    await writeFile(place('b.eml'), undated('b'));
+    execFileSync('touch', ['-d', '2020-02-03T04:05:06Z', place('b.eml')]);
+    await runImport([place()]);
+    expect((await recorded()).map(({ date }) => date.toISOString())).toEqual([
+      '2026-01-05T10:00:00.000Z',
+      '2020-02-03T04:05:06.000Z',
+    ]);
+  });
+});
+
+describe('options', () => {
+  it('--sent records outbound emails, and turns those that were imported without it', async () => {
+    await writeMails(place(), [mailOf(1, 0)]);
+    await runImport([place()]);
+    expect((await recorded()).map(({ direction }) => direction)).toEqual(['inbound']);
+    const { stdout } = await runImport([place(), '--sent']);
+    expect(stdout).toContain('imported 0, known before 1');
+    expect((await recorded()).map(({ direction }) => direction)).toEqual(['outbound']);
+  });
+
+  it('--since leaves older ones out', async () => {
+    await writeMails(place(), [mailOf(1, 0), mailOf(1, 30)]);
+    const { stdout } = await runImport([place(), '--since', '2026-01-05T10:15:00Z']);
+    expect(stdout).toContain('imported 1, known before 0, failed 0, older than wanted 1');
+    expect(await subjects()).toEqual(['Re: Conversation 1']);
+    // They are no part of what is done without it.
+    expect((await runImport([place()])).stdout).toContain('imported 1, known before 1');
+  });
+
+  it.each([
+    [['--account', 'nobody'], 'there is no account nobody'],
+    [['--since', 'yesterday'], '--since must be a date'],
+    [['--since', '2026-13-45'], '--since must be a date'],
+  ])('%j can not be used', async (args, message) => {
+    const result = await runImport([place(), ...args]);
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(result.stderr).toContain(message);
+  });
+});
+
+describe('what can not be imported', () => {
+  it('is listed with its reason, and stops nothing', async () => {
+    await writeMails(place(), [mailOf(1, 0), mailOf(2, 0, 'x'.repeat(200_000))]);
+    await writeFile(place('box'), joinMbox([mailOf(3, 0), mailOf(4, 0, 'y\n'.repeat(60_000)), mailOf(5, 0)]));
+    await writeFile(place('empty.eml'), '');
+    await writeFile(place('garbage.eml'), Buffer.from([0, 255, 254, 10, 13, 128]));
+    await writeFile(place('picture.png'), Buffer.from('89504e470d0a1a0a', 'hex'));
+    await symlink(place(), place('loop'));
+    await symlink('/etc/passwd', place('passwd.eml'));
+    const maildir = await makeMaildir(place('Maildir'));
+    execFileSync('mkfifo', [path.join(maildir, 'cur', 'pipe')]);
+    const evil = 'evil \u001b[31m.eml';
+    await mkdir(place(evil, 'cur'), { recursive: true });
+    await symlink('/', place(evil, 'cur', 'root'));
+
+    const report = path.join(temp.path, 'report.jsonl');
+    const result = await runImport([place(), place('picture.png'), place('missing'), '--report', report], {
+      MAX_INBOUND_BYTES: '100000',
+    });
+    expect(result.exitCode).toBe(1);
+    expect(result.stdout).toContain('imported 4, known before 0, failed 8');
+    expect(result.stdout).toContain(report);
+    expect(await subjects()).toEqual(['', 'Conversation 1', 'Conversation 3', 'Conversation 5']);
+    const lines = (await readFile(report, 'utf8')).trimEnd().split('\n');
+    const failures = lines.map(
+      (line) => JSON.parse(line) as { path: string; offset: number; reason: string },
+    );
+    expect(
+      Object.fromEntries(failures.map(({ path: file, reason }) => [path.relative(place(), file), reason])),
+    ).toEqual({
+      '1.eml': 'larger than MAX_INBOUND_BYTES, 100000 bytes',
+      box: 'larger than MAX_INBOUND_BYTES, 100000 bytes',
+      loop: 'is a symbolic link, which is not followed',
+      'passwd.eml': 'is a symbolic link, which is not followed',
+      'Maildir/cur/pipe': 'is not a plain file, and not followed',
+      [`${evil}/cur/root`]: 'is not a plain file, and not followed',
+      'picture.png': 'is neither an email nor an mbox file',
+      missing: expect.stringContaining('ENOENT') as string,
+    });
+    expect(failures.find(({ path: file }) => file.endsWith('box'))?.offset).toBeGreaterThan(0);
+    // Nothing that a file is called steers the terminal.
+    expect(result.stderr).not.toContain('\u001b');
+    expect(result.stderr).toContain('\\u001b[31m');
+
+    // It is looked at again when it fits.
+    const again = await runImport([place('box')]);
+    expect(again.stdout).toContain('imported 1, known before 1, failed 0');
+  });
+
+  it('an mbox file that became shorter is read from its beginning', async () => {
+    await mkdir(place(), { recursive: true });
+    await writeFile(place('box'), joinMbox([mailOf(1, 0), mailOf(2, 0)]));
+    await runImport([place('box')]);
+    await truncate(place('box'), 10);
+    expect(await runImport([place('box')])).toMatchObject({ exitCode: 0 });
+  });
+});
