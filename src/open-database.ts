@@ -10,7 +10,13 @@ import type { Config } from './config.ts';
 export interface OpenDatabase {
   readonly pool: ReturnType<typeof createPool>;
   readonly db: ReturnType<typeof createKysely>;
+  /** The same with a few connections of its own, for statements that take as long as there is mail. */
+  readonly patient: ReturnType<typeof createKysely>;
 }
+
+/** What `patient` may take for one statement, in ms. Ours: a million emails are linked anew in less, see operations.md. */
+const PATIENT_TIMEOUT_MS = 600_000;
+const PATIENT_CONNECTIONS = 2;
 
 /** How long an external server may be away at the start, in ms: machines that start together come up in any order. */
 const START_PATIENCE_MS = 60_000;
@@ -68,7 +74,14 @@ function poolOptions(config: Config, connection: PoolOptions['connection'], logg
 function openPool(options: PoolOptions, teardown: (() => Promise<void>)[]): OpenDatabase {
   const pool = createPool(options);
   teardown.push(() => pool.end());
-  return { pool, db: createKysely(pool) };
+  const patient = createPool({
+    ...options,
+    maxConnections: PATIENT_CONNECTIONS,
+    statementTimeoutMs:
+      options.statementTimeoutMs === null ? null : Math.max(PATIENT_TIMEOUT_MS, options.statementTimeoutMs),
+  });
+  teardown.push(() => patient.end());
+  return { pool, db: createKysely(pool), patient: createKysely(patient) };
 }
 
 /** Migrations take the time they need, so they have connections of their own. */

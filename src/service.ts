@@ -9,8 +9,10 @@ import { loadOrCreateSecret } from './adapters/data-dir/api-secret.ts';
 import { loadOrCreateInstanceId } from './adapters/data-dir/instance-id.ts';
 import { createHttpApp, type HttpApp } from './adapters/http/app.ts';
 import { LmdbAttempts } from './adapters/journal/lmdb-attempts.ts';
+import { createCustomerStore } from './adapters/postgres/customer-rules.ts';
 import { createIdempotencyKeys } from './adapters/postgres/idempotency-keys.ts';
 import { createInboundStore } from './adapters/postgres/record-inbound.ts';
+import { createCustomerSettler } from './adapters/postgres/link-customers.ts';
 import { createMessageStore } from './adapters/postgres/message-store.ts';
 import { createTokenStore } from './adapters/postgres/oauth2-tokens.ts';
 import { createThreadDecisions } from './adapters/postgres/thread-decisions.ts';
@@ -23,6 +25,7 @@ import { createSuppressionStore } from './adapters/postgres/suppressions.ts';
 import type { Application } from './app/application.ts';
 import { checkReadiness } from './app/check-readiness.ts';
 import { createDecisions } from './app/decide-threads.ts';
+import { createCustomers } from './app/customers.ts';
 import { createKeyWork } from './app/idempotency.ts';
 import { createPendingSends } from './app/pending-sends.ts';
 import type { Account, ByteRange, Logger } from './app/ports.ts';
@@ -44,6 +47,7 @@ import { startListeners } from './start-listeners.ts';
 import { startMailboxes } from './start-mailboxes.ts';
 import { createIdSource } from './id-source.ts';
 import { openStorage } from './open-storage.ts';
+import { startCustomerSettler } from './worker/customer-settler.ts';
 import { startJournalReplayer } from './worker/journal-replayer.ts';
 import { startKeyCleaner } from './worker/key-cleaner.ts';
 import { startKeySettler } from './worker/key-settler.ts';
@@ -96,7 +100,7 @@ async function startParts(
   const transports = createTransports(config, tokens, logger);
   teardown.push(() => transports.close());
   const mailboxSource = createMailboxSource(config, tokens);
-  const { pool, db, blobs, spool, journal } = await openStorage(config, logger, teardown);
+  const { pool, db, patient, blobs, spool, journal } = await openStorage(config, logger, teardown);
   tokens.keepIn(createTokenStore(pool));
   teardown.push(() => tokens.close());
   const store = createMessageStore(pool, db);
@@ -186,6 +190,7 @@ async function startParts(
     ...createReads(store, blobs),
     ...createThreadReads(createThreadList(pool)),
     ...createDecisions(createThreadDecisions(db), sendPorts.ids),
+    ...createCustomers(createCustomerStore(pool, patient)),
     ...operations,
     ...createSuppressionOperations(suppressionStore, suppressions),
     receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
@@ -208,6 +213,8 @@ async function startParts(
   });
   const settler = startKeySettler(keyWork, settle, logger);
   teardown.push(() => settler.stop());
+  const customerSettler = startCustomerSettler(createCustomerSettler(db), logger);
+  teardown.push(() => customerSettler.stop());
   const cleaner = startKeyCleaner(keys, logger);
   teardown.push(() => cleaner.stop());
   const indexer = startSearchIndexer(createSearchIndex(pool, logger), logger);

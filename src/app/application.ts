@@ -10,6 +10,7 @@ import type {
   SpoolFolder,
   StoredAttachment,
 } from './ports.ts';
+import type { AmbiguousClaim, CustomerRegistration, Relinked } from './customer-ports.ts';
 import type { EmailListing } from './queue-ports.ts';
 import type { ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
 import type { DecisionResult, MergeRequest, MoveRequest, SplitRequest } from './thread-decisions.ts';
@@ -135,6 +136,31 @@ export interface CustomerEmailsPage {
   readonly nextCursor: string | null;
 }
 
+/** What is to be registered for a customer, as given. */
+export interface RegistrationRequest {
+  /** UUIDs, lower-case. */
+  readonly customerId: string;
+  readonly companyId: string | null;
+  readonly addresses: readonly string[];
+  readonly domains: readonly string[];
+}
+
+export interface AmbiguousClaimsPage {
+  readonly claims: readonly AmbiguousClaim[];
+  /** null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export interface AmbiguousEmailsRequest {
+  /** As given; at most one of the two. null: all. */
+  readonly address: string | null;
+  readonly domain: string | null;
+  /** 1 to 200. */
+  readonly limit: number;
+  /** `nextCursor` of the page before; null for the first page. */
+  readonly cursor: string | null;
+}
+
 export interface EmailsRequest {
   /** What a person typed to search for, see core/search/query.ts; null: any. */
   readonly q: string | null;
@@ -227,6 +253,24 @@ export interface Application {
   markThread(threadId: string, mark: 'read' | 'unread'): Promise<ThreadMark>;
   /** Throws `invalid_cursor`. */
   listCustomerEmails(request: CustomerEmailsRequest): Promise<CustomerEmailsPage>;
+  readCustomerRegistration(customerId: string): Promise<CustomerRegistration>;
+  /**
+   * Replaces all that is registered for a customer and links past mail by it. Throws `invalid_address`,
+   * `invalid_domain`, `header_injection`, `public_domain`, `too_many_entries`.
+   */
+  registerCustomer(
+    request: RegistrationRequest,
+  ): Promise<{ readonly registration: CustomerRegistration; readonly relinked: Relinked }>;
+  /** Addresses and domains that several customers claim. Throws `invalid_cursor`. */
+  listAmbiguousClaims(request: {
+    readonly limit: number;
+    readonly cursor: string | null;
+  }): Promise<AmbiguousClaimsPage>;
+  /**
+   * Emails that have no customer because several claim them, newest first. Throws `invalid_cursor`, `invalid_request`,
+   * `invalid_address`, `invalid_domain`, `header_injection`.
+   */
+  listAmbiguousEmails(request: AmbiguousEmailsRequest): Promise<EmailsPage>;
   /** All threads, newest first. Throws `invalid_cursor`. */
   listEmails(request: EmailsRequest): Promise<EmailsPage>;
   /** Takes a send out of the queue; returns its state now. Throws `email_not_found`, `not_cancellable`. */

@@ -6,6 +6,7 @@ import type { Address } from '../core/address/address.ts';
 import type { MessageId } from '../core/message/message-id.ts';
 import type { PlacementFacts, PlacementQuery } from '../core/thread/place-outbound.ts';
 import type { QueuedSend, QueuePlace } from '../core/delivery/priority.ts';
+import type { CompanySource, CustomerSource } from '../core/customer/link-thread.ts';
 import type { AutomaticMail } from '../core/delivery/automatic.ts';
 import type { Bounce } from '../core/delivery/bounce.ts';
 import type { DeliveryReport } from '../core/delivery/delivery-report.ts';
@@ -225,7 +226,10 @@ export interface EmailDetail extends EmailSummary {
   readonly accountId: string;
   readonly threadId: string;
   readonly customerId: string | null;
+  /** Why it is this customer, or none. */
+  readonly customerSource: CustomerSource | null;
   readonly companyId: string | null;
+  readonly companySource: CompanySource | null;
   readonly cc: readonly AddressView[];
   readonly bcc: readonly AddressView[];
   readonly htmlBody: string | null;

@@ -25,6 +25,12 @@ export const ERRORS = {
   unknown_field: permanent(400, 'Unbekanntes Feld: {field}'),
   invalid_uuid: permanent(400, '{field} ist keine gültige UUID.'),
   invalid_address: permanent(400, 'Ungültige E-Mail-Adresse in {field}: {value}'),
+  invalid_domain: permanent(400, 'Ungültige Domain in {field}: {value}'),
+  public_domain: permanent(
+    400,
+    'Öffentliche Domains gehören keinem Kunden und können nicht eingetragen werden: {value}',
+  ),
+  too_many_entries: permanent(400, '{field} hat zu viele Einträge: höchstens {limit} sind erlaubt.'),
   too_many_recipients: permanent(400, 'Zu viele Empfänger: höchstens {limit} sind erlaubt.'),
   invalid_message_id: permanent(400, '{field} ist keine gültige Message-ID der Form <lokal@domain>.'),
   header_injection: permanent(400, '{field} enthält unzulässige Steuerzeichen.'),

@@ -4,7 +4,13 @@
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { Application, CustomerEmailsRequest, SendRequest } from '../../src/app/application.ts';
+import type {
+  Application,
+  CustomerEmailsRequest,
+  RegistrationRequest,
+  SendRequest,
+} from '../../src/app/application.ts';
+import type { AmbiguousClaim, CustomerRegistration } from '../../src/app/customer-ports.ts';
 import type { EmailDetail, EmailSummary, SpoolFolder, StoredAttachment } from '../../src/app/ports.ts';
 import type { ThreadListing } from '../../src/app/thread-list-ports.ts';
 import type { EmailListing } from '../../src/app/queue-ports.ts';
@@ -68,7 +74,9 @@ export const sampleDetail: EmailDetail = {
   accountId: 'main',
   threadId: IDS.thread,
   customerId: IDS.customer,
+  customerSource: 'explicit',
   companyId: null,
+  companySource: null,
   cc: [{ name: 'C', address: 'c@example.org' }],
   bcc: [],
   htmlBody: '<p>Hallo</p>',
@@ -142,12 +150,31 @@ export const sampleSuppression: Suppression = {
   reportId: IDS.thread,
 };
 
+const sampleRegistration: CustomerRegistration = {
+  companyId: null,
+  addresses: [
+    { address: 'ann@example.org', origin: 'registered', status: 'decides', otherCustomerIds: [] },
+    { address: 'bob@example.org', origin: 'learned', status: 'ambiguous', otherCustomerIds: [IDS.thread] },
+  ],
+  domains: [{ domain: '*.example.org', status: 'decides', otherCustomerIds: [] }],
+  isComplete: true,
+};
+
+const sampleClaim: AmbiguousClaim = {
+  kind: 'address',
+  value: 'bob@example.org',
+  customerIds: [IDS.customer, IDS.thread],
+  customerCount: 2,
+  emailCount: 7,
+};
+
 export interface RecordingApplication extends Application {
   readonly sends: { readonly request: SendRequest; readonly folder: SpoolFolder }[];
   /** Of the sends that had one. */
   readonly keys: string[];
   readonly threadReads: string[];
   readonly customerReads: CustomerEmailsRequest[];
+  readonly registrations: RegistrationRequest[];
   /** Every stream given out, for checks that none is left open. */
   readonly streams: Readable[];
 }
@@ -157,6 +184,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
   const keys: string[] = [];
   const threadReads: string[] = [];
   const customerReads: CustomerEmailsRequest[] = [];
+  const registrations: RegistrationRequest[] = [];
   const streams: Readable[] = [];
   const open = (bytes: Buffer): Readable => {
     const stream = Readable.from([bytes], { objectMode: false });
@@ -173,6 +201,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     keys,
     threadReads,
     customerReads,
+    registrations,
     streams,
     sendMessage,
     async sendOnce(key, request, folder) {
@@ -193,6 +222,13 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       customerReads.push(request);
       return { emails: [sampleEmail], nextCursor: null };
     },
+    readCustomerRegistration: async () => sampleRegistration,
+    registerCustomer: async (request) => {
+      registrations.push(request);
+      return { registration: sampleRegistration, relinked: { linked: 3, moved: 2, unlinked: 1 } };
+    },
+    listAmbiguousClaims: async () => ({ claims: [sampleClaim], nextCursor: null }),
+    listAmbiguousEmails: async () => ({ emails: [sampleListing], nextCursor: null }),
     readEmail: async () => sampleDetail,
     listEmails: async () => ({ emails: [sampleListing], nextCursor: null }),
     cancelSend: async () => 'cancelled',

@@ -18,6 +18,7 @@ import { registerDocumentRoutes } from './routes/document.ts';
 import { RouteTable } from './route-table.ts';
 import { expectContinue } from './request-body.ts';
 import { registerAttachmentRoutes } from './routes/attachments.ts';
+import { registerCustomerRuleRoutes } from './routes/customer-rules.ts';
 import { registerCustomerRoutes } from './routes/customers.ts';
 import { registerEmailRoutes } from './routes/emails.ts';
 import { registerHealthRoutes } from './routes/health.ts';
@@ -117,6 +118,7 @@ function registerRoutes(
     registerSuppressionRoutes(secured, context);
     registerInboundRoutes(secured, context);
     registerCustomerRoutes(secured, context);
+    registerCustomerRuleRoutes(secured, context);
     registerEmailRoutes(secured, context);
     registerAttachmentRoutes(secured, context);
   });

@@ -2,6 +2,7 @@
  * JSON schema of one email with everything known about it.
  */
 import type { XStatic } from 'typebox/schema';
+import { COMPANY_SOURCES, CUSTOMER_SOURCES } from '../../core/customer/link-thread.ts';
 import { AUTOMATIC_KINDS } from '../../core/delivery/automatic.ts';
 import { BOUNCE_ACTIONS } from '../../core/delivery/bounce-recipient.ts';
 import { BOUNCE_FORMATS, BOUNCE_KINDS } from '../../core/delivery/bounce.ts';
@@ -10,7 +11,7 @@ import { REPORT_OUTCOMES } from '../../core/delivery/delivery-report.ts';
 import { ATTEMPT_OUTCOMES, DELIVERY_STATES, EMAIL_STATES } from '../../core/delivery/states.ts';
 import { AddressObject, emailFields, emailProperties, MessageIdText, Timestamp, Uuid } from './schemas.ts';
 
-const NullableUuid = { ...Uuid, type: ['string', 'null'] } as const;
+export const NullableUuid = { ...Uuid, type: ['string', 'null'] } as const;
 
 const SmtpReply = {
   type: 'object',
@@ -163,7 +164,9 @@ export const EmailDetail = {
     'thread_id',
     'account_id',
     'customer_id',
+    'customer_source',
     'company_id',
+    'company_source',
     'cc_addresses',
     'bcc_addresses',
     'html_body',
@@ -192,7 +195,19 @@ export const EmailDetail = {
     thread_id: Uuid,
     account_id: { type: 'string' },
     customer_id: NullableUuid,
+    customer_source: {
+      type: ['string', 'null'],
+      enum: [...CUSTOMER_SOURCES, null],
+      description:
+        '`explicit`: its send named it. `thread`: its thread belongs to it. `address`, `domain`: by that of the ' +
+        'counterparty. `ambiguous`: several customers claim it, so it has none.',
+    },
     company_id: NullableUuid,
+    company_source: {
+      type: ['string', 'null'],
+      enum: [...COMPANY_SOURCES, null],
+      description: '`registration`: the company that was registered for its customer.',
+    },
     cc_addresses: { type: 'array', items: AddressObject },
     bcc_addresses: { type: 'array', items: AddressObject },
     html_body: { type: ['string', 'null'], description: 'As sent or received, not sanitised.' },

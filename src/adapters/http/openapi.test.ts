@@ -49,7 +49,10 @@ describe('the OpenAPI document', () => {
     expect(operations.sort()).toEqual([
       'delete /api/suppressions/{address}',
       'get /api/attachments/{id}',
+      'get /api/customer/{customerId}/addresses',
       'get /api/customer/{customerId}/emails',
+      'get /api/customers/ambiguous',
+      'get /api/customers/ambiguous/emails',
       'get /api/emails',
       'get /api/emails/{id}',
       'get /api/emails/{id}/raw',

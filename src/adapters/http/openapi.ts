@@ -29,6 +29,7 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
         { name: 'Suppressions', description: 'Addresses that nothing is sent to.' },
         { name: 'Emails', description: 'Read what was sent and received.' },
         { name: 'Threads', description: 'Which emails belong together.' },
+        { name: 'Customers', description: 'Say whose mail it is.' },
         { name: 'Health', description: 'For monitoring.' },
         { name: 'Document', description: 'This description.' },
       ],

@@ -8,6 +8,8 @@ import { UUID_PATTERN } from './schemas.ts';
 const TYPES: Readonly<Record<string, string>> = {
   integer: 'eine ganze Zahl',
   string: 'eine Zeichenkette',
+  array: 'eine Liste',
+  object: 'ein Objekt',
   boolean: 'true oder false',
 };
 
@@ -37,6 +39,8 @@ export function toValidationError(errors: readonly FastifySchemaValidationError[
       return invalid(`${field} darf nicht leer sein.`);
     case 'maxLength':
       return invalid(`${field} darf höchstens ${String(params['limit'])} Zeichen haben.`);
+    case 'required':
+      return invalid(`${String(params['missingProperty'])} fehlt.`);
     case 'type':
       return invalid(`${field} muss ${TYPES[String(params['type'])] ?? 'von anderem Typ'} sein.`);
     default:

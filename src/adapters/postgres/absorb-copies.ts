@@ -6,6 +6,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { RecordedSend } from '../../app/ports.ts';
 import type { Database } from './database.ts';
+import { settleCustomers } from './settle-customers.ts';
 
 /**
  * Deletes the records of the account that have one of the identity keys; `emailId`, which exists, takes their place.
@@ -31,7 +32,8 @@ export async function absorbCopies(
     update bounce_reports set email_id = null, next_match_at = now() where email_id = any(${ids})`.execute(
     trx,
   );
-  await trx.deleteFrom('emails').where('id', 'in', ids).execute();
+  const deleted = await trx.deleteFrom('emails').where('id', 'in', ids).returning('thread_id').execute();
+  await settleCustomers(trx, [...new Set(deleted.map((row) => row.thread_id))]);
   return { cameBack: true, orphans: rows.flatMap(({ paths }) => paths) };
 }
 

@@ -1,6 +1,7 @@
 /** The tables as Kysely sees them; the schema itself is in migrations/. Rows never leave this folder. */
 import type { ColumnType, Generated } from 'kysely';
 import type { AddressView, Placement } from '../../app/ports.ts';
+import type { CompanySource, CustomerSource, ThreadLink } from '../../core/customer/link-thread.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { DeliveryState, EmailState } from '../../core/delivery/states.ts';
 
@@ -12,6 +13,8 @@ interface EmailThreadTable {
   account_id: string;
   customer_id: string | null;
   company_id: string | null;
+  customer_source: ThreadLink['customerSource'];
+  company_source: ThreadLink['companySource'];
   created_at: Generated<Date>;
   /** Of threads that may lead to one another, but for a separation; null for nearly all. */
   cluster_id: Generated<string | null>;
@@ -48,6 +51,8 @@ export interface EmailTable {
   date: Date;
   customer_id: string | null;
   company_id: string | null;
+  customer_source: CustomerSource | null;
+  company_source: CompanySource | null;
   state: EmailState;
   state_detail: string | null;
   placement_rule: Placement['rule'];
@@ -118,7 +123,25 @@ interface EmailAttachmentTable {
 interface CustomerAddressTable {
   address: string;
   customer_id: string;
+  origin: Generated<'learned' | 'registered' | 'removed'>;
+  /** Past mail is linked by it. */
+  settled: Generated<boolean>;
   created_at: Generated<Date>;
+}
+
+interface CustomerDomainTable {
+  domain: string;
+  customer_id: string;
+  created_at: Generated<Date>;
+}
+
+interface CustomerCompanyTable {
+  customer_id: string;
+  company_id: string;
+}
+
+interface CustomerRelinkTable {
+  email_id: string;
 }
 
 export interface Database {
@@ -133,4 +156,7 @@ export interface Database {
   email_deliveries: EmailDeliveryTable;
   email_attachments: EmailAttachmentTable;
   customer_addresses: CustomerAddressTable;
+  customer_domains: CustomerDomainTable;
+  customer_companies: CustomerCompanyTable;
+  customer_relinks: CustomerRelinkTable;
 }

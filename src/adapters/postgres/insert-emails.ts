@@ -9,6 +9,9 @@ import { PRIORITIES } from '../../core/delivery/priority.ts';
 import type { OutboundRecord } from '../../app/ports.ts';
 import type { RecordedAttempt } from '../../core/delivery/states.ts';
 import type { Database } from './database.ts';
+import { counterparties, linkColumns, linkJoins } from './match-customer.ts';
+import { RULES_ARE_FRESH } from './rules-lock.ts';
+import { settleCustomersOf } from './settle-customers.ts';
 
 /**
  * Emails that start a conversation, in one statement and a commit of its own. Named, because planning it takes longer
@@ -30,10 +33,17 @@ export async function insertEmails(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** One email whose thread and Message-IDs are there already, as a part of a transaction. False when it is there, too. */
+/**
+ * One email whose thread and Message-IDs are there already, the thread locked, as a part of a transaction. False when it
+ * is there, too.
+ */
 export async function insertEmail(trx: Transaction<Database>, record: OutboundRecord): Promise<boolean> {
-  const { rows } = await trx.executeQuery(CompiledQuery.raw(INSERT_LINKED_EMAIL, [toJson([record])]));
-  return rows.length > 0;
+  const query = CompiledQuery.raw(INSERT_LINKED_EMAIL, [toJson([record])]) as CompiledQuery<{
+    decides: boolean;
+  }>;
+  const [row] = (await trx.executeQuery(query)).rows;
+  if (row?.decides === true) await settleCustomersOf(trx, record);
+  return row !== undefined;
 }
 
 const toJson = (records: readonly OutboundRecord[]) => JSON.stringify(records.map(toRow));
@@ -103,18 +113,20 @@ function toAttemptRow({ number, startedAt, endedAt, outcome, reply, detail }: Re
   };
 }
 
-/**
- * `customer` is the one the send named, else the thread's, else the only one that the first recipient's address was
- * learned for. A new thread takes its customer from its first email.
- */
+const RECIPIENTS = '(r.to_addresses || r.cc_addresses || r.bcc_addresses)';
+const COUNTERPARTIES = counterparties(`'outbound'`, 'r.from_address', RECIPIENTS);
+
+/** `decides`: whose the thread is, which was there before. */
 const INPUT = `
-    input as materialized (
-      select r.*,
-        coalesce(r.customer_id, t.customer_id, (
-          select min(c.customer_id::text)::uuid from customer_addresses c
-          where c.address = lower(r.to_addresses -> 0 ->> 'address') having count(*) = 1
-        )) as customer,
-        coalesce(r.company_id, t.company_id) as company
+    rules as materialized (
+      select ${RULES_ARE_FRESH} as are_fresh
+    ), input as materialized (
+      select r.*, ${linkColumns('r.customer_id', 'r.company_id')},
+        t.id is not null and (
+          (r.customer_id is not null and t.customer_source is distinct from 'explicit')
+          or (r.company_id is not null and t.company_source is distinct from 'explicit')
+          or (t.customer_id is null and m.customer_id is not null)
+        ) as decides
       from jsonb_to_recordset($1::jsonb) as r (
         id uuid, account_id text, thread_id uuid, message_id text, relay_message_id text, in_reply_to text[],
         reference_ids text[], from_address jsonb, to_addresses jsonb, cc_addresses jsonb, bcc_addresses jsonb,
@@ -124,6 +136,7 @@ const INPUT = `
         due_at timestamptz, give_up_at timestamptz
       )
       left join email_threads t on t.id = r.thread_id
+      ${linkJoins('r.customer_id', COUNTERPARTIES)}
     )`;
 
 /** Known from its Sent copy alone; the index emails_sent_elsewhere has them. */
@@ -148,11 +161,6 @@ const LINK_FRESH = `
       select account_id, relay_message_id, thread_id from input where relay_message_id is not null
       on conflict do nothing
       returning account_id, message_id, thread_id
-    ), new_threads as (
-      insert into email_threads (id, account_id, customer_id, company_id)
-      select thread_id, account_id, customer, company from input
-      where thread_id in (select thread_id from new_ids)
-      on conflict do nothing
     ), fresh as materialized (
       select i.* from input i
       where (select count(*) from locks) > 0 and (i.account_id, i.message_id) in (select account_id, message_id from new_ids)
@@ -161,6 +169,14 @@ const LINK_FRESH = `
         and not exists (
           select from emails e where e.account_id = i.account_id and e.date = i.date and ${SENT_ELSEWHERE}
         )
+    ), new_threads as (
+      -- A new thread takes its customer and company from its first email.
+      insert into email_threads (id, account_id, customer_id, customer_source, company_id, company_source)
+      select i.thread_id, i.account_id, f.link_customer, nullif(f.link_customer_source, 'ambiguous'), f.link_company,
+        f.link_company_source
+      from input i left join fresh f on f.id = i.id
+      where i.thread_id in (select thread_id from new_ids)
+      on conflict do nothing
     )`;
 
 /** @param source `input` or `fresh` */
@@ -168,13 +184,15 @@ const insertFrom = (source: string) => `
     new_emails as (
       insert into emails (
         id, account_id, thread_id, direction, message_id, relay_message_id, in_reply_to, reference_ids, from_address,
-        to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body, date, customer_id, company_id, state,
-        state_detail, placement_rule, placement_message_id, raw_size_bytes, raw, raw_path
+        to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body, date, customer_id, customer_source,
+        company_id, company_source, state, state_detail, placement_rule, placement_message_id, raw_size_bytes, raw,
+        raw_path
       )
       select
         id, account_id, thread_id, 'outbound', message_id, relay_message_id, in_reply_to, reference_ids, from_address,
-        to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body, date, customer, company, state,
-        state_detail, placement_rule, placement_message_id, raw_size_bytes, decode(raw, 'base64'), raw_path
+        to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body, date, link_customer,
+        link_customer_source, link_company, link_company_source, state, state_detail, placement_rule,
+        placement_message_id, raw_size_bytes, decode(raw, 'base64'), raw_path
       from ${source}
       on conflict (id) do nothing
       returning id
@@ -214,11 +232,17 @@ const insertFrom = (source: string) => `
       ) with ordinality as a (id, filename, content_type, size_bytes, storage_path, sha256, ordinality)
       where i.attachments <> '[]'
       on conflict do nothing
-    ), new_addresses as (
+    ), learned as (
       insert into customer_addresses (address, customer_id)
-      select distinct lower(a ->> 'address'), i.customer_id
-      from ${source} i, jsonb_array_elements(i.to_addresses) a
-      where i.customer_id is not null
+      select distinct lower((a ->> 'address') collate "C"), i.customer_id
+      from rules, ${source} i, jsonb_array_elements(i.to_addresses) a
+      where i.customer_id is not null and rules.are_fresh
+      -- Sorted, so that two sends that teach the same never wait for each other in a circle.
+      order by 1, 2
+      on conflict do nothing
+    ), relinks as (
+      insert into customer_relinks (email_id)
+      select i.id from rules, ${source} i where not rules.are_fresh
       on conflict do nothing
     )`;
 
@@ -228,4 +252,4 @@ const INSERT_NEW_EMAILS = `
 
 const INSERT_LINKED_EMAIL = `
     with ${INPUT}, ${insertFrom('input')}
-    select id from new_emails`;
+    select i.decides from input i join new_emails n on n.id = i.id`;

@@ -12,6 +12,7 @@ import type { Database } from './database.ts';
 import { absorbThreads } from './move-threads.ts';
 import { settleThreads } from './settle-threads.ts';
 import type { Newcomer } from './thread-graph.ts';
+import { settleCustomers } from './settle-customers.ts';
 
 export interface LinkRequest {
   readonly accountId: string;
@@ -51,12 +52,7 @@ export async function linkThread(trx: Transaction<Database>, request: LinkReques
     : { threadId: requested, elsewhere: new Map<string, string>() };
   const { threadId } = place;
 
-  // In conflict with any of the unique indexes: a row that is being inserted at this moment is met in either first.
-  await trx
-    .insertInto('email_threads')
-    .values({ id: threadId, account_id: accountId, customer_id: null, company_id: null })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
+  await openThread(trx, threadId, accountId);
   // Sorted, so that two emails with the same Message-IDs never wait for each other in a circle.
   await trx
     .insertInto('thread_message_ids')
@@ -69,6 +65,19 @@ export async function linkThread(trx: Transaction<Database>, request: LinkReques
     if (owner !== (place.elsewhere.get(messageId) ?? threadId)) throw new LinkConflict();
   }
   return { threadId, owners };
+}
+
+/**
+ * Makes the thread when it does not exist, and locks its row: whose it is does not change before the email is in it.
+ * Before any Message-ID is written, so that nobody waits for it who has what another one waits for. In conflict with any
+ * of the unique indexes: a row that is being inserted at this moment is met in either first.
+ */
+async function openThread(trx: Transaction<Database>, threadId: string, accountId: string): Promise<void> {
+  await sql`
+    with made as (
+      insert into email_threads (id, account_id) values (${threadId}, ${accountId}) on conflict do nothing
+    )
+    select from email_threads where id = ${threadId} for no key update`.execute(trx);
 }
 
 /** First key of the advisory locks of exclusive transactions; the second is the account. */
@@ -137,7 +146,10 @@ async function placeExclusively(
     const [survivor, ...merged] = threads.sort(
       (a, b) => a.created_at.getTime() - b.created_at.getTime() || (a.id < b.id ? -1 : 1),
     );
-    if (survivor !== undefined) await absorbThreads(trx, survivor.id, merged);
+    if (survivor !== undefined && merged.length > 0) {
+      await absorbThreads(trx, survivor.id, merged);
+      await settleCustomers(trx, [survivor.id]);
+    }
     place = { threadId: survivor?.id ?? requested, elsewhere: new Map() };
   }
   if (!exists && place.threadId !== requested) {

@@ -158,7 +158,8 @@ const DELIVERY_REPORT = `(
   )`;
 
 const READ_EMAIL = `
-  select ${SUMMARY}, e.account_id, e.thread_id, e.customer_id, e.company_id, e.cc_addresses, e.bcc_addresses,
+  select ${SUMMARY}, e.account_id, e.thread_id, e.customer_id, e.customer_source, e.company_id,
+    e.company_source, e.cc_addresses, e.bcc_addresses,
     e.html_body, e.in_reply_to, e.reference_ids, e.relay_message_id, e.state, e.state_detail, e.placement_rule,
     e.placement_message_id, e.raw_size_bytes, e.reply_text, e.sender_address, e.reply_to_addresses, e.defects,
     e.automatic, e.new_participant, e.created_at,

@@ -9,6 +9,7 @@ import * as inbound from './migrations/0004_inbound.ts';
 import * as oauth2Tokens from './migrations/0005_oauth2_tokens.ts';
 import * as mailboxes from './migrations/0006_mailboxes.ts';
 import * as threadDecisions from './migrations/0007_thread_decisions.ts';
+import * as customerRules from './migrations/0008_customer_rules.ts';
 import * as threadListSearch from './migrations/0009_thread_list_search.ts';
 import * as bounces from './migrations/0010_bounces.ts';
 import * as imports from './migrations/0011_imports.ts';
@@ -25,6 +26,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0005_oauth2_tokens': oauth2Tokens,
   '0006_mailboxes': mailboxes,
   '0007_thread_decisions': threadDecisions,
+  '0008_customer_rules': customerRules,
   '0009_thread_list_search': threadListSearch,
   '0010_bounces': bounces,
   '0011_imports': imports,

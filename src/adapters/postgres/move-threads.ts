@@ -1,12 +1,13 @@
-/** Threads that end, and emails and Message-IDs that change threads. All within a transaction that holds `lockLinks`. */
+/**
+ * Threads that end, and emails and Message-IDs that change threads. All within a transaction that holds `lockLinks`, and
+ * that works out in the end whose the threads are (settle-customers.ts).
+ */
 import { sql, type Transaction } from 'kysely';
 import type { Move } from '../../core/thread/plan-threads.ts';
 import type { Database } from './database.ts';
 
 export interface EndingThread {
   readonly id: string;
-  readonly customer_id: string | null;
-  readonly company_id: string | null;
 }
 
 /** All that is in the threads comes into the survivor, and their identifiers lead to it for ever. */
@@ -25,20 +26,10 @@ export async function absorbThreads(
     .insertInto('thread_aliases')
     .values(ids.map((id) => ({ id, thread_id: survivorId })))
     .execute();
-  for (const thread of ending) await adoptCustomer(trx, survivorId, thread.customer_id, thread.company_id);
 }
 
-/** A new thread, with the customer of the one its emails come from. */
-export async function makeThread(
-  trx: Transaction<Database>,
-  accountId: string,
-  id: string,
-  from: string | null,
-): Promise<void> {
-  await sql`
-    insert into email_threads (id, account_id, customer_id, company_id)
-    select ${id}, ${accountId}, t.customer_id, t.company_id
-    from (select 1) one left join email_threads t on t.id = ${from}`.execute(trx);
+export async function makeThread(trx: Transaction<Database>, accountId: string, id: string): Promise<void> {
+  await trx.insertInto('email_threads').values({ id, account_id: accountId }).execute();
 }
 
 export async function moveEmails(trx: Transaction<Database>, moves: readonly Move[]): Promise<void> {
@@ -77,33 +68,4 @@ export async function moveMessageIds(
 function columnsOf(moves: readonly Move[]): { readonly ids: string[]; readonly threads: string[] } {
   const sorted = moves.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   return { ids: sorted.map(({ id }) => id), threads: sorted.map(({ to }) => to) };
-}
-
-/** A thread without a customer or company takes the given one, and so do its emails that have none. */
-export async function adoptCustomer(
-  trx: Transaction<Database>,
-  threadId: string,
-  customerId: string | null,
-  companyId: string | null,
-): Promise<void> {
-  if (customerId === null && companyId === null) return;
-  const changed = await trx
-    .updateTable('email_threads')
-    .set({
-      customer_id: sql`coalesce(customer_id, ${customerId})`,
-      company_id: sql`coalesce(company_id, ${companyId})`,
-    })
-    .where('id', '=', threadId)
-    .returning(['customer_id', 'company_id'])
-    .executeTakeFirst();
-  if (changed === undefined) return;
-  await trx
-    .updateTable('emails')
-    .set({
-      customer_id: sql`coalesce(customer_id, ${changed.customer_id})`,
-      company_id: sql`coalesce(company_id, ${changed.company_id})`,
-    })
-    .where('thread_id', '=', threadId)
-    .where((where) => where.or([where('customer_id', 'is', null), where('company_id', 'is', null)]))
-    .execute();
 }

@@ -100,6 +100,11 @@ export function isRetryable(error: unknown): boolean {
   return RETRY.has(sqlState(error) ?? '');
 }
 
+/** lock_not_available: `lock_timeout` is over. */
+export function isLockTimeout(error: unknown): boolean {
+  return sqlState(error) === '55P03';
+}
+
 /** True for a failure of the connection or the server, false for one of the statement or its data. */
 export function isAway(error: unknown): boolean {
   const code = sqlState(error);

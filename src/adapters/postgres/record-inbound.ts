@@ -10,19 +10,21 @@ import type {
   KnownEmail,
   SentCopy,
 } from '../../app/inbound-ports.ts';
+import { normaliseAddress } from '../../core/customer/rules.ts';
 import { isCopyOfSent, type MessageIdentity } from '../../core/message/identity.ts';
 import { placeInbound } from '../../core/thread/place-inbound.ts';
 import type { Database } from './database.ts';
 import { insertReport } from './delivery-reports.ts';
 import { createTurns } from './in-turn.ts';
 import { linkThread } from './link-thread.ts';
+import { finishLink, linkOf } from './link-received.ts';
 import { inLinkingTransaction, RecordedMeanwhile } from './linking-transaction.ts';
-import { adoptCustomer } from './move-threads.ts';
 import { guard } from './pool.ts';
 import { clean, toView } from './received-values.ts';
 import { createCopyMatching } from './rewritten-copies.ts';
 import { toMessageId } from './rows.ts';
-import { counterpartyOf, insertCopyDeliveries, markAsSent, SENT_ELSEWHERE } from './sent-copies.ts';
+import { lockThreadOf, settleCustomers } from './settle-customers.ts';
+import { counterpartiesOf, insertCopyDeliveries, markAsSent, SENT_ELSEWHERE } from './sent-copies.ts';
 
 /** Sent emails with one Message-ID; more than one is somebody's mistake. */
 const MAX_SENDS_OF_ONE_ID = 10;
@@ -122,10 +124,10 @@ async function findKnown(
 
 /** See `InboundStore.turnIntoSent`. */
 async function turnIntoSent(trx: Transaction<Database>, id: string, copy: SentCopy): Promise<void> {
+  await lockThreadOf(trx, id);
   const threadId = await markAsSent(trx, id, copy);
-  if (threadId === null) return;
-  const customer = await customerOf(trx, threadId, counterpartyOf(copy));
-  if (customer.is_learned) await adoptCustomer(trx, threadId, customer.customer_id, null);
+  // Its counterparties are its recipients now, not its sender.
+  if (threadId !== null) await settleCustomers(trx, [threadId]);
 }
 
 async function insert(
@@ -157,11 +159,12 @@ async function insert(
     new Map([...named.keys()].filter((id) => owners.get(id) === threadId).map((id) => [id, threadId])),
   );
   const from = record.from === null ? { name: '', address: '' } : toView(record.from);
-  const counterparty = record.isSentCopy ? counterpartyOf(record) : from.address.toLowerCase();
-  const newParticipant = !record.isSentCopy && (await isNewParticipant(trx, threadId, counterparty));
+  const newParticipant =
+    !record.isSentCopy && (await isNewParticipant(trx, threadId, from.address.toLowerCase()));
   const direction = record.isSentCopy ? 'outbound' : 'inbound';
   const state = record.isSentCopy ? 'sent' : 'received';
-  const customer = await customerOf(trx, threadId, counterparty);
+  const counterparties = record.isSentCopy ? counterpartiesOf(record) : [normaliseAddress(from.address)];
+  const link = await linkOf(trx, threadId, counterparties, newParticipant);
   const inserted = await trx
     .insertInto('emails')
     .values({
@@ -184,8 +187,10 @@ async function insert(
       html_body: record.htmlBody === null ? null : clean(record.htmlBody),
       reply_text: clean(record.replyText),
       date: record.date,
-      customer_id: customer.customer_id,
-      company_id: customer.company_id,
+      customer_id: link.customer_id,
+      customer_source: link.customer_source,
+      company_id: link.company_id,
+      company_source: link.company_source,
       state,
       state_detail: record.isSentCopy ? SENT_ELSEWHERE : null,
       placement_rule: placement.rule,
@@ -208,10 +213,7 @@ async function insert(
   await insertAttachments(trx, record);
   if (record.isSentCopy) await insertCopyDeliveries(trx, record.id, record);
   else if (record.report !== null) await insertReport(trx, record.id, accountId, record.report);
-  // A stranger who guessed or was given a Message-ID never decides whose thread it is.
-  if (customer.is_learned && !newParticipant) {
-    await adoptCustomer(trx, threadId, customer.customer_id, null);
-  }
+  await finishLink(trx, { id: record.id, threadId }, link);
   return { id: record.id, messageId: identity.messageId, threadId, direction, state };
 }
 
@@ -244,30 +246,6 @@ async function isNewParticipant(
     ), false) as is_new
     from emails e where e.thread_id = ${threadId}`.execute(trx);
   return rows[0]?.is_new === true;
-}
-
-interface CustomerRow {
-  customer_id: string | null;
-  company_id: string | null;
-  /** By the address, not by the thread. */
-  is_learned: boolean;
-}
-
-/** The thread's customer, else the only one that the address was learned for. */
-async function customerOf(
-  trx: Transaction<Database>,
-  threadId: string,
-  address: string,
-): Promise<CustomerRow> {
-  const { rows } = await sql<CustomerRow>`
-    select coalesce(t.customer_id, l.customer_id) as customer_id, t.company_id,
-      t.customer_id is null and l.customer_id is not null as is_learned
-    from email_threads t left join (
-      select min(customer_id::text)::uuid as customer_id from customer_addresses
-      where address = ${address} having count(*) = 1
-    ) l on true
-    where t.id = ${threadId}`.execute(trx);
-  return rows[0] ?? { customer_id: null, company_id: null, is_learned: false };
 }
 
 async function insertAttachments(

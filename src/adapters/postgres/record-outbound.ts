@@ -18,7 +18,6 @@ import type { Database } from './database.ts';
 import { insertEmail, insertEmails, SENDS_LOCK, SENT_ELSEWHERE } from './insert-emails.ts';
 import { linkThread } from './link-thread.ts';
 import { inLinkingTransaction, RecordedMeanwhile } from './linking-transaction.ts';
-import { adoptCustomer } from './move-threads.ts';
 import { guard } from './pool.ts';
 import { findRewrittenCopy } from './rewritten-copies.ts';
 
@@ -141,7 +140,6 @@ async function link(
     ({ threadId } = await linkThread(trx, { accountId, threadId, email, mayMerge: true, exclusive }));
   }
   if (!(await insertEmail(trx, { ...recorded, threadId }))) throw new RecordedMeanwhile();
-  await adoptCustomer(trx, threadId, record.customerId, record.companyId);
   if (known.ids.size === 0) return NEVER_CAME_BACK;
   return absorbCopies(trx, accountId, id, keysOf(recorded));
 }

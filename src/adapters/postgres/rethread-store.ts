@@ -114,7 +114,7 @@ async function* readEmails(trx: Transaction<Database>): AsyncGenerator<readonly 
 /** What the settlement says, for people. */
 function changesOf(settlement: Settlement): ThreadChanges {
   const { plan } = settlement;
-  const made = new Set(plan.made.map(({ id }) => id));
+  const made = new Set(plan.made);
   return {
     moves: reasonsOf(settlement).map(({ email, move, reason }): ThreadMove => ({
       emailId: email.id,

@@ -15,6 +15,7 @@ import type {
   RecordedAttempt,
   Reply,
 } from '../../core/delivery/states.ts';
+import type { CompanySource, CustomerSource } from '../../core/customer/link-thread.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { DeliveryReport, ReportOutcome } from '../../core/delivery/delivery-report.ts';
 import type { EmailListing } from '../../app/queue-ports.ts';
@@ -46,7 +47,9 @@ export interface DetailRow extends SummaryRow {
   account_id: string;
   thread_id: string;
   customer_id: string | null;
+  customer_source: CustomerSource | null;
   company_id: string | null;
+  company_source: CompanySource | null;
   cc_addresses: AddressView[];
   bcc_addresses: AddressView[];
   html_body: string | null;
@@ -149,7 +152,9 @@ export function toDetail(row: DetailRow): EmailDetail {
     accountId: row.account_id,
     threadId: row.thread_id,
     customerId: row.customer_id,
+    customerSource: row.customer_source,
     companyId: row.company_id,
+    companySource: row.company_source,
     cc: row.cc_addresses,
     bcc: row.bcc_addresses,
     htmlBody: row.html_body,

@@ -5,17 +5,18 @@
 import { sql, type Transaction } from 'kysely';
 import type { SentCopy } from '../../app/inbound-ports.ts';
 import { addrSpec, dedupeAddresses, sameMailbox } from '../../core/address/address.ts';
+import { normaliseAddress } from '../../core/customer/rules.ts';
 import type { Database } from './database.ts';
 import { clean, toView } from './received-values.ts';
 
 /** `state_detail` of an email that this service did not send itself. */
 export const SENT_ELSEWHERE = 'sent by another program; known from its copy in the Sent mailbox';
 
-/** The first recipient that is not the sender, lower-case; empty when there is none. */
-export function counterpartyOf({ from, to, cc, bcc }: SentCopy): string {
-  const recipients = [...to, ...cc, ...bcc];
-  const other = recipients.find((address) => from === null || !sameMailbox(address, from)) ?? recipients[0];
-  return other === undefined ? '' : toView(other).address.toLowerCase();
+/** The recipients but for the sender, normalised. */
+export function counterpartiesOf({ from, to, cc, bcc }: SentCopy): readonly string[] {
+  return [...to, ...cc, ...bcc]
+    .filter((address) => from === null || !sameMailbox(address, from))
+    .map((address) => normaliseAddress(toView(address).address));
 }
 
 export async function insertCopyDeliveries(

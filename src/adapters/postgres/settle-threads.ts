@@ -9,6 +9,7 @@ import { planThreads, type Move, type ThreadPlan } from '../../core/thread/plan-
 import { whyMoved, type Reason } from '../../core/thread/why-moved.ts';
 import type { Database } from './database.ts';
 import { absorbThreads, makeThread, moveEmails, moveMessageIds, type EndingThread } from './move-threads.ts';
+import { settleCustomers } from './settle-customers.ts';
 import { readThreadGraph, type Newcomer, type StoredEmail, type ThreadGraph } from './thread-graph.ts';
 
 /** An email that is about to be recorded, and the thread it gets when it joins none. */
@@ -111,7 +112,7 @@ async function readCluster(
 ): Promise<readonly ThreadRow[]> {
   const ids = [...threadIds];
   const { rows } = await sql<ThreadRow>`
-    select id, created_at, customer_id, company_id, cluster_id
+    select id, created_at, cluster_id
     from email_threads
     where id = any(${ids}::uuid[])
       or cluster_id in (select cluster_id from email_threads where id = any(${ids}::uuid[]))
@@ -127,7 +128,7 @@ export async function carryOut(
   settlement: Settlement,
 ): Promise<void> {
   const { threads, graph, plan } = settlement;
-  for (const { id, from } of plan.made) await makeThread(trx, accountId, id, from);
+  for (const id of plan.made) await makeThread(trx, accountId, id);
   const moved = reasonsOf(settlement);
   await moveEmails(
     trx,
@@ -142,6 +143,7 @@ export async function carryOut(
       .flatMap(({ id }) => byId.get(id) ?? []);
     await absorbThreads(trx, survivor, ending);
   }
+  await settleCustomers(trx, [...new Set([...byId.keys(), ...plan.threadOf.values()])]);
   if (graph.separations.length > 0) await formCluster(trx, [...plan.threadOf.values()], threads);
 }
 

@@ -18,6 +18,7 @@ import { freezeThreads, type Freeze } from './freeze-threads.ts';
 import { lockLinks, resolveThread } from './link-thread.ts';
 import { inLinkingTransaction } from './linking-transaction.ts';
 import { absorbThreads, makeThread, moveEmails, moveMessageIds, type EndingThread } from './move-threads.ts';
+import { settleCustomers } from './settle-customers.ts';
 import { readThreadGraph } from './thread-graph.ts';
 
 export function createThreadDecisions(db: Kysely<Database>): ThreadDecisions {
@@ -42,7 +43,7 @@ async function split(
   }
   await lockThreads(trx, [thread.id]);
   if ((await countEmails(trx, thread.id)) === emails.length) throw new ServiceError('thread_would_be_empty');
-  await makeThread(trx, thread.accountId, newThreadId, thread.id);
+  await makeThread(trx, thread.accountId, newThreadId);
   await carryOver(trx, thread.accountId, emails, newThreadId, {
     accountId: thread.accountId,
     decisionId,
@@ -50,6 +51,7 @@ async function split(
     heirs: new Map([[thread.id, [thread.id, newThreadId]]]),
     apart: [[thread.id, newThreadId]],
   });
+  await settleCustomers(trx, [thread.id, newThreadId]);
   const decidedAt = await store(trx, {
     id: decisionId,
     kind: 'split',
@@ -95,6 +97,7 @@ async function move(
     thread.id,
     rows.filter(({ id }) => emptied.includes(id)),
   );
+  await settleCustomers(trx, [thread.id, ...left]);
   const decidedAt = await store(trx, { id: decisionId, kind: 'move', thread, other: null, emails, reason });
   return { threadId: thread.id, changed: true, decision: { id: decisionId, decidedAt } };
 }
@@ -126,6 +129,7 @@ async function merge(
     thread.id,
     rows.filter(({ id }) => id === other.id),
   );
+  await settleCustomers(trx, [thread.id]);
   const decidedAt = await store(trx, {
     id: decisionId,
     kind: 'merge',
@@ -172,7 +176,7 @@ async function lockThreads(
 ): Promise<readonly EndingThread[]> {
   return await trx
     .selectFrom('email_threads')
-    .select(['id', 'customer_id', 'company_id'])
+    .select('id')
     .where('id', 'in', [...ids])
     .orderBy('id')
     .forUpdate()

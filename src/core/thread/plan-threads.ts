@@ -18,8 +18,8 @@ export interface Placed {
 export interface ThreadPlan {
   /** Group → thread. Groups without emails that have no thread of their own are missing. */
   readonly threadOf: ReadonlyMap<number, string>;
-  /** Threads to be made, and the thread whose customer they inherit; null for none. */
-  readonly made: readonly { readonly id: string; readonly from: string | null }[];
+  /** Threads to be made. */
+  readonly made: readonly string[];
   /** Threads that end; all that is in them is in the survivor, or moves elsewhere. */
   readonly merged: readonly { readonly id: string; readonly into: string }[];
   readonly emails: readonly Move[];
@@ -55,12 +55,12 @@ export function planThreads(
     if (survivor === undefined) threadOf.set(group, id);
     else merged.push({ id, into: survivor });
   }
-  const made: { id: string; from: string | null }[] = [];
+  const made: string[] = [];
   for (const email of emails) {
     if (threadOf.has(email.group)) continue;
     const id = newThreadId(email);
     threadOf.set(email.group, id);
-    made.push({ id, from: email.threadId });
+    made.push(id);
   }
   return {
     threadOf,

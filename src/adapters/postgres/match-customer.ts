@@ -1,0 +1,86 @@
+/**
+ * Whose an email is by the rules, for the statements that record one: `matchAll` of core/customer/match.ts as SQL.
+ */
+
+/** Addresses as the rules spell them. */
+const normalised = (address: string): string => `lower(${address} collate "C")`;
+
+/**
+ * Counterparties of an email as a text array: its sender, or its recipients but for the sender itself. The arguments
+ * are SQL: columns of an email, or the like.
+ */
+export function counterparties(direction: string, from: string, recipients: string): string {
+  return `array(
+    select distinct ${normalised('a.address')}
+    from jsonb_array_elements_text(
+      jsonb_path_query_array(case ${direction} when 'inbound' then ${from} else ${recipients} end, '$.address')
+    ) as a (address)
+    where ${direction} = 'inbound' or ${normalised('a.address')} <> ${normalised(`(${from} ->> 'address')`)}
+  )`;
+}
+
+/** The domain rules an address falls under, the exact one first; see domainRulesOf. */
+const DOMAIN_RULES = `case when a.address ~ '.@[^@]{1,255}$' then (
+    select l.labels[1:0] || array_to_string(l.labels, '.') || array(
+      select '*.' || array_to_string(l.labels[i:], '.') from generate_series(2, cardinality(l.labels)) i
+    ) from (select string_to_array(split_part(a.address, '@', -1), '.') as labels) l
+  ) end`;
+
+/**
+ * A subquery of one row, (customer_id, source): the customer of an email with these counterparties, and why. A null
+ * customer with the source `ambiguous` when several have a claim, with null when nobody has. No work unless `condition`.
+ */
+export const matchOf = (addresses: string, condition: string): string => `(
+  select
+    case when count(distinct best.customer_id) = 1 then min(best.customer_id::text)::uuid end as customer_id,
+    case
+      when count(distinct best.customer_id) = 1 then
+        case when bool_or(best.is_address and best.customer_id is not null) then 'address' else 'domain' end
+      when count(*) > 0 then 'ambiguous'
+    end as source
+  from unnest(${addresses}) as a (address)
+  cross join lateral (
+    select case when count(*) = 1 then min(c.customer_id::text)::uuid end as customer_id, bool_or(c.rank < 2) as is_address
+    from (
+      select claims.*, min(claims.rank) over () as best_rank
+      from (
+        select customer_id, case origin when 'registered' then 0 else 1 end as rank
+        from customer_addresses where address = a.address and origin <> 'removed'
+        union all
+        -- The exact domain, then the longest
+        select d.customer_id, case when d.domain like '*%' then 1000 - length(d.domain) else 2 end
+        from customer_domains d where d.domain = any (${DOMAIN_RULES})
+      ) claims
+    ) c
+    where c.rank = c.best_rank
+    having count(*) > 0
+  ) best
+  where ${condition}
+)`;
+
+/**
+ * The four columns of an email's link as SQL, for one that joins the thread `t` (its columns null for a new one) and
+ * has the match `m`; see emailLink in core/customer/link-thread.ts.
+ */
+export function linkColumns(namedCustomer: string, namedCompany: string): string {
+  const customer = `coalesce(${namedCustomer}, t.customer_id, m.customer_id)`;
+  return `${customer} as link_customer,
+    case
+      when ${namedCustomer} is not null then 'explicit'
+      when t.customer_id is null or (t.customer_source <> 'explicit' and m.customer_id = t.customer_id) then m.source
+      else 'thread'
+    end as link_customer_source,
+    coalesce(${namedCompany}, case when t.company_source = 'explicit' then t.company_id else c.company_id end)
+      as link_company,
+    case
+      when ${namedCompany} is not null then 'explicit'
+      when t.company_source = 'explicit' then 'thread'
+      when c.company_id is not null then 'registration'
+    end as link_company_source`;
+}
+
+/** The joins that linkColumns needs, behind `t`. `addresses` is the array of the counterparties, as SQL. */
+export function linkJoins(namedCustomer: string, addresses: string): string {
+  return `cross join lateral ${matchOf(addresses, `${namedCustomer} is null and t.customer_source is distinct from 'explicit'`)} m
+    left join customer_companies c on c.customer_id = coalesce(${namedCustomer}, t.customer_id, m.customer_id)`;
+}

@@ -1,0 +1,101 @@
+/**
+ * The customer and the company of a thread and of each of its emails, from what sends named and what the rules say.
+ * Everything but the ids that a send named follows from the rest, and may be worked out anew at any time.
+ *
+ * Order of decision for an email: the ids of its send, then the thread's, then the rules. A thread belongs to the
+ * customer that the first of its sends named; else to whom the rules give the first email that they give to anybody.
+ * The first is the one that was recorded first. A stranger in the thread, marked `new_participant`, decides for its own
+ * email only.
+ */
+import type { Match, RuleSource } from './match.ts';
+
+/** Why an email has its customer, or none: `ambiguous`. null: nothing speaks for any. */
+export const CUSTOMER_SOURCES = ['explicit', 'thread', 'address', 'domain', 'ambiguous'] as const;
+export type CustomerSource = (typeof CUSTOMER_SOURCES)[number];
+
+/** Why an email has its company. `registration`: that of its customer. */
+export const COMPANY_SOURCES = ['explicit', 'thread', 'registration'] as const;
+export type CompanySource = (typeof COMPANY_SOURCES)[number];
+
+export interface LinkedMail {
+  readonly id: string;
+  /** What its send named. */
+  readonly namedCustomerId: string | null;
+  readonly namedCompanyId: string | null;
+  readonly isStranger: boolean;
+  /** By the rules alone; see matchAll. */
+  readonly match: Match;
+}
+
+export interface Link<Customer, Company> {
+  readonly customerId: string | null;
+  readonly customerSource: Customer | null;
+  readonly companyId: string | null;
+  readonly companySource: Company | null;
+}
+
+export type EmailLink = Link<CustomerSource, CompanySource>;
+export type ThreadLink = Link<'explicit' | RuleSource, 'explicit' | 'registration'>;
+
+export interface ThreadLinks {
+  readonly thread: ThreadLink;
+  /** Same order as the emails. */
+  readonly emails: readonly EmailLink[];
+}
+
+/** `emails` in the order in which they were recorded. `companyOf`: what was registered for a customer. */
+export function linkEmails(
+  emails: readonly LinkedMail[],
+  companyOf: (customerId: string) => string | null,
+): ThreadLinks {
+  const thread = threadLink(emails, companyOf);
+  return { thread, emails: emails.map((email) => emailLink(email, thread, companyOf)) };
+}
+
+function threadLink(
+  emails: readonly LinkedMail[],
+  companyOf: (customerId: string) => string | null,
+): ThreadLink {
+  const named = emails.find(({ namedCustomerId }) => namedCustomerId !== null)?.namedCustomerId ?? null;
+  const company = emails.find(({ namedCompanyId }) => namedCompanyId !== null)?.namedCompanyId ?? null;
+  const match = emails.find((email) => email.match.kind === 'customer' && !email.isStranger)?.match;
+  const byRule = match?.kind === 'customer' ? match : null;
+  const customerId = named ?? byRule?.customerId ?? null;
+  const registered = customerId === null ? null : companyOf(customerId);
+  return {
+    customerId,
+    customerSource: named === null ? (byRule?.source ?? null) : 'explicit',
+    companyId: company ?? registered,
+    companySource: company !== null ? 'explicit' : registered === null ? null : 'registration',
+  };
+}
+
+function emailLink(
+  email: LinkedMail,
+  thread: ThreadLink,
+  companyOf: (customerId: string) => string | null,
+): EmailLink {
+  const { customerId, customerSource } = customerOf(email, thread);
+  if (email.namedCompanyId !== null) {
+    return { customerId, customerSource, companyId: email.namedCompanyId, companySource: 'explicit' };
+  }
+  if (thread.companySource === 'explicit') {
+    return { customerId, customerSource, companyId: thread.companyId, companySource: 'thread' };
+  }
+  const companyId = customerId === null ? null : companyOf(customerId);
+  return { customerId, customerSource, companyId, companySource: companyId === null ? null : 'registration' };
+}
+
+function customerOf(
+  { namedCustomerId, match }: LinkedMail,
+  thread: ThreadLink,
+): Pick<EmailLink, 'customerId' | 'customerSource'> {
+  if (namedCustomerId !== null) return { customerId: namedCustomerId, customerSource: 'explicit' };
+  const matched = match.kind === 'customer' ? match : null;
+  if (thread.customerId !== null) {
+    const agrees = thread.customerSource !== 'explicit' && matched?.customerId === thread.customerId;
+    return { customerId: thread.customerId, customerSource: agrees ? matched.source : 'thread' };
+  }
+  if (matched !== null) return { customerId: matched.customerId, customerSource: matched.source };
+  return { customerId: null, customerSource: match.kind === 'ambiguous' ? 'ambiguous' : null };
+}

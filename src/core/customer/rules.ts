@@ -1,0 +1,80 @@
+/**
+ * The rules a caller registers for a customer, and their one spelling: addresses and domains in lower-case ASCII
+ * letters, domains as A-labels (RFC 5890).
+ *
+ * `ann+news@example.org` is another address than `ann@example.org`: whether a `+` separates a detail (RFC 5233) is the
+ * receiving host's business.
+ */
+import { addrSpec } from '../address/address.ts';
+import { parseAddress } from '../address/address-list.ts';
+import { toAsciiDomain } from '../address/domain.ts';
+import { ServiceError } from '../errors.ts';
+import { MAX_CUSTOMER_ADDRESSES, MAX_CUSTOMER_DOMAINS } from './limits.ts';
+import { isPublicDomain } from './public-domain.ts';
+
+/** Normalised, each once, in the order given. */
+export interface CustomerRules {
+  /** `local@domain`. */
+  readonly addresses: readonly string[];
+  /** `example.org`, or `*.example.org` for everything below it. */
+  readonly domains: readonly string[];
+}
+
+/** Longer than any address with a name or comment has reason to be, in UTF-16 units. */
+const MAX_ADDRESS_CHARS = 1000;
+
+/** A name in an error; there may be hundreds. */
+const MAX_NAMED = 10;
+
+/**
+ * Throws `too_many_entries`, `invalid_address`, `invalid_domain`, `header_injection`, and `public_domain`, which names
+ * all such domains at once.
+ */
+export function parseCustomerRules(addresses: readonly string[], domains: readonly string[]): CustomerRules {
+  refuseMoreThan(MAX_CUSTOMER_ADDRESSES, addresses, 'addresses');
+  refuseMoreThan(MAX_CUSTOMER_DOMAINS, domains, 'domains');
+  const rules = {
+    addresses: unique(addresses.map((text, index) => readAddressRule(text, `addresses[${index}]`))),
+    domains: unique(domains.map((text, index) => readDomainRule(text, `domains[${index}]`))),
+  };
+  const open = rules.domains.filter((rule) => isPublicDomain(domainOf(rule), isWildcard(rule)));
+  if (open.length > 0) {
+    const more = open.length > MAX_NAMED ? ', …' : '';
+    throw new ServiceError('public_domain', {
+      values: { value: open.slice(0, MAX_NAMED).join(', ') + more },
+    });
+  }
+  return rules;
+}
+
+/** The spelling under which addresses are compared. As the database does it: other letters than ASCII keep their case. */
+export function normaliseAddress(address: string): string {
+  return address.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+/** Throws `invalid_domain`. */
+export function readDomainRule(text: string, field: string): string {
+  const wildcard = text.startsWith('*.');
+  const domain = toAsciiDomain(wildcard ? text.slice(2) : text);
+  if (domain === null) throw new ServiceError('invalid_domain', { values: { field, value: text } });
+  return wildcard ? `*.${domain}` : domain;
+}
+
+export const isWildcard = (rule: string): boolean => rule.startsWith('*.');
+
+/** Without the `*.` of a wildcard. */
+export const domainOf = (rule: string): string => (isWildcard(rule) ? rule.slice(2) : rule);
+
+/** Throws `invalid_address`, `header_injection`. */
+export function readAddressRule(text: string, field: string): string {
+  if (text.length > MAX_ADDRESS_CHARS) {
+    throw new ServiceError('invalid_address', { values: { field, value: text } });
+  }
+  return normaliseAddress(addrSpec(parseAddress(text, field)));
+}
+
+function refuseMoreThan(limit: number, entries: readonly string[], field: string): void {
+  if (entries.length > limit) throw new ServiceError('too_many_entries', { values: { field, limit } });
+}
+
+const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)];

@@ -1,0 +1,33 @@
+/** The loop that links past mail by what sends taught, and mail that was recorded while rules changed. */
+import type { CustomerSettler } from '../app/customer-ports.ts';
+import type { Logger } from '../app/ports.ts';
+import { startLoop, type Loop } from './loop.ts';
+
+const INTERVAL_MS = 1000;
+
+export function startCustomerSettler(settler: CustomerSettler, logger: Logger): Loop {
+  let stopped = false;
+  let failed = false;
+  const loop = startLoop({
+    intervalMs: INTERVAL_MS,
+    failure: 'past mail could not be linked to its customers; it is tried every second',
+    logger,
+    async run() {
+      try {
+        while (!stopped && (await settler.settleSome()));
+        failed = false;
+      } catch (error) {
+        // Said once until it works again: the database may be away for hours.
+        if (failed) return;
+        failed = true;
+        throw error;
+      }
+    },
+  });
+  return {
+    stop() {
+      stopped = true;
+      return loop.stop();
+    },
+  };
+}
