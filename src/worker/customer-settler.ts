@@ -6,7 +6,7 @@ import { startLoop, type Loop } from './loop.ts';
 const INTERVAL_MS = 1000;
 
 export function startCustomerSettler(settler: CustomerSettler, logger: Logger): Loop {
-  let stopped = false;
+  const stopping = new AbortController();
   let failed = false;
   const loop = startLoop({
     intervalMs: INTERVAL_MS,
@@ -14,7 +14,7 @@ export function startCustomerSettler(settler: CustomerSettler, logger: Logger): 
     logger,
     async run() {
       try {
-        while (!stopped && (await settler.settleSome()));
+        while (!stopping.signal.aborted && (await settler.settleSome()));
         failed = false;
       } catch (error) {
         // Said once until it works again: the database may be away for hours.
@@ -26,7 +26,7 @@ export function startCustomerSettler(settler: CustomerSettler, logger: Logger): 
   });
   return {
     stop() {
-      stopped = true;
+      stopping.abort();
       return loop.stop();
     },
   };
