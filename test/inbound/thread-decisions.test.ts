@@ -187,7 +187,7 @@ describe('a split', () => {
     expect(await emailsOf(threadId)).toEqual(idsOf(...emails));
   });
 
-  it('hands the customer of the thread on', async () => {
+  it('leaves the emails with the customer that their address gives', async () => {
     const customer = '7d8c5a5e-1111-4222-8333-444455556666';
     const sent = await service.request('/api/send', {
       json: { to: 'ada@customer.test', subject: 'A', text_body: 'a', customer_id: customer },

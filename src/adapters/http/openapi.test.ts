@@ -73,6 +73,7 @@ describe('the OpenAPI document', () => {
       'post /api/thread/{threadId}/read',
       'post /api/thread/{threadId}/split',
       'post /api/thread/{threadId}/unread',
+      'put /api/customer/{customerId}/addresses',
       'put /api/suppressions/{address}',
     ]);
   });
