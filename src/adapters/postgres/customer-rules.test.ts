@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inboundRecord } from '../../../test/helpers/inbound-record.ts';
-import { addressOf, outboundRecord } from '../../../test/helpers/outbound-record.ts';
+import { addressOf, newMessageId, outboundRecord } from '../../../test/helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import type { CustomerSettler, CustomerStore } from '../../app/customer-ports.ts';
@@ -156,6 +156,22 @@ describe('registered rules', () => {
     });
     expect((await pool.query('select from emails')).rowCount).toBe((before.rowCount ?? 0) + 6);
   });
+});
+
+it('records an answer that names a company, to an address that several customers have', async () => {
+  const domain = newDomain();
+  const company = randomUUID();
+  for (const customer of [randomUUID(), randomUUID()]) await put(customer, [`ada@${domain}`]);
+  const parents = [newMessageId()];
+  const record = outboundRecord({
+    to: [addressOf('ada', domain)],
+    companyId: company,
+    inReplyTo: parents,
+    references: parents,
+  });
+  await store.recordOutbound(record);
+  expect(await ownerOf(record.id)).toBe('nobody ambiguous');
+  expect((await store.readEmail(record.id))!.companyId).toBe(company);
 });
 
 describe('learned addresses', () => {

@@ -33,7 +33,8 @@ export async function settleCustomersOf(
 ): Promise<void> {
   // Nearly always it is the first of its thread, which then has the same link.
   const { rows } = await sql`
-    update email_threads t set customer_id = e.customer_id, customer_source = e.customer_source,
+    update email_threads t set customer_id = e.customer_id,
+      customer_source = nullif(e.customer_source, 'ambiguous'),
       company_id = e.company_id, company_source = e.company_source
     from emails e
     where t.id = ${threadId} and e.id = ${id}
