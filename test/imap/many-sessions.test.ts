@@ -46,7 +46,6 @@ describe.skipIf(skipWithoutMailServers())('many idle sessions', () => {
     };
     // Code is loaded and compiled before the measuring starts.
     const first = await connect();
-    const stop = new AbortController();
     const before = memory();
     const sessions = [first];
     const waits: Promise<string>[] = [];

@@ -96,6 +96,7 @@ async function* fetchSmall(
   batch: readonly Uid[],
 ): AsyncGenerator<FetchedMessage> {
   const sources = new Map<Uid, Buffer>();
+  const overlong = new Set<Uid>();
   let refusal: MailboxError | null = null;
   let broken: unknown = null;
   try {
@@ -103,7 +104,10 @@ async function* fetchSmall(
     const source = { start: 0, maxLength: SMALL_MESSAGE_BYTES + 1 };
     await fetchRows(connection, batch, { source }, (row) => {
       // Seen in practice: Dovecot gives an empty text for a file that is gone below it, and says OK.
-      if (row.source && row.source.length > 0 && !sources.has(row.uid)) sources.set(row.uid, row.source);
+      if (!row.source || row.source.length === 0 || sources.has(row.uid)) return;
+      // Not kept: all of a batch could be like that.
+      if (row.source.length > SMALL_MESSAGE_BYTES + 1) overlong.add(row.uid);
+      else sources.set(row.uid, row.source);
     });
   } catch (error) {
     if (isRefused(error)) refusal = error;
@@ -115,6 +119,7 @@ async function* fetchSmall(
     const source = sources.get(uid);
     sources.delete(uid);
     if (source !== undefined) yield { uid, raw: readSmall(connection, uid, source) };
+    else if (overlong.has(uid)) yield { uid, raw: failing(tooMuch(uid)) };
     else if (present.has(uid)) {
       if (batch.length > 1) yield* fetchSmall(connection, [uid]);
       else
@@ -164,9 +169,7 @@ async function* readLarge(
   let chunk = start.bytes;
   let { asked } = start;
   for (;;) {
-    if (chunk.length > asked) {
-      throw new MailboxError('refused', `the server gives more of UID ${uid} than was asked for`);
-    }
+    if (chunk.length > asked) throw tooMuch(uid);
     if (chunk.length > 0) yield chunk;
     offset += chunk.length;
     if (offset > MAX_MESSAGE_BYTES) throw new MailboxError('refused', `UID ${uid} has no end`);
@@ -198,6 +201,10 @@ function readOrigin(row: FetchMessageObject): number | null {
   const origins: unknown = 'partialOrigins' in row ? row.partialOrigins : null;
   const origin: unknown = origins instanceof Map ? origins.get('') : null;
   return typeof origin === 'number' ? origin : null;
+}
+
+function tooMuch(uid: Uid): MailboxError {
+  return new MailboxError('refused', `the server gives more of UID ${uid} than was asked for`);
 }
 
 // oxlint-disable-next-line require-yield

@@ -9,15 +9,18 @@ import { ImapFlow, type ImapFlowOptions } from 'imapflow';
 import { MailboxError, type Uid } from '../../app/mailbox-ports.ts';
 import {
   LOGOUT_MS,
+  MAX_COMMAND_BYTES,
   MAX_COMMAND_MS,
   MAX_LINE_BYTES,
+  MAX_LIST_BYTES,
   MAX_LITERAL_BYTES,
   MAX_RESPONSE_BYTES,
   MAX_RESPONSE_TOKENS,
+  WATCH_MS,
 } from './limits.ts';
 import { toMailboxError, type FailureContext } from './mailbox-failure.ts';
 import type { SuspectUids } from './suspect-uids.ts';
-import { VanishedUids } from './vanished-uids.ts';
+import { VanishedUids, type VanishedResponse } from './vanished-uids.ts';
 
 /** The longest time that a timer of Node.js can wait, in ms. */
 const NEVER_MS = 2_147_483_647;
@@ -30,6 +33,12 @@ export interface ConnectionOptions extends Pick<
   readonly commandTimeoutMs: number;
   /** Of the account: they outlive the connection. */
   readonly suspects: SuspectUids;
+}
+
+/** A method of the library that is not for others; tests on a real server fail when an update takes it away. */
+interface PrivateMethods {
+  /** For VANISHED, within EXAMINE and elsewhere. */
+  untaggedVanished(response: VanishedResponse): Promise<void>;
 }
 
 export class ImapConnection {
@@ -52,10 +61,7 @@ export class ImapConnection {
     const { context, suspects, commandTimeoutMs: _, ...library } = options;
     this.#options = options;
     this.suspects = suspects;
-    this.vanished = new VanishedUids(
-      () => this.#noteChange(),
-      () => this.fail(new MailboxError('connection', `${context.server}: too many VANISHED messages`)),
-    );
+    this.vanished = new VanishedUids(() => this.#noteChange());
     this.client = new ImapFlow({
       ...library,
       clientInfo: { name: 'email-worker', version: false, vendor: false, 'support-url': false },
@@ -66,7 +72,6 @@ export class ImapConnection {
       // It has nothing that we need, and answers that servers are less used to give.
       disableIMAP4rev2: true,
       qresync: true,
-      expungeHandler: (event) => this.vanished.add(event),
       // MD5, the default, is missing where only FIPS algorithms are allowed.
       idHashAlgorithm: 'sha256',
       connectionTimeout: NEVER_MS,
@@ -80,6 +85,10 @@ export class ImapConnection {
     this.client.on('error', (error) => this.fail(toMailboxError(error, 'the connection', context)));
     this.client.on('close', () => this.#wake());
     this.client.on('exists', () => this.#noteChange());
+    this.client.on('expunge', () => this.#noteChange());
+    Object.assign(this.client, {
+      untaggedVanished: async (response: VanishedResponse) => this.vanished.add(response),
+    } satisfies PrivateMethods);
   }
 
   /** Greeting, TLS and login, within `timeoutMs`. */
@@ -89,26 +98,28 @@ export class ImapConnection {
     const timer = setTimeout(() => this.fail(late), timeoutMs);
     const stop = (): void => this.fail(new MailboxError('connection', `${server}: connecting was stopped`));
     signal.addEventListener('abort', stop, { once: true });
+    const watch = this.#watch('login', MAX_LIST_BYTES);
     try {
       if (signal.aborted) stop();
-      await this.client.connect();
+      await Promise.race([this.client.connect(), watch.expired]);
     } catch (error) {
       throw this.#over(error, 'login');
     } finally {
+      watch.stop();
       clearTimeout(timer);
       signal.removeEventListener('abort', stop);
     }
   }
 
   /**
-   * Does a command, with a bound on the server's silence and on the whole.
+   * Does a command, with a bound on the server's silence, on the whole time, and on what the server says meanwhile.
    *
    * @param step how messages name it
    */
-  async run<T>(step: string, command: () => Promise<T>): Promise<T> {
+  async run<T>(step: string, command: () => Promise<T>, maxBytes: number = MAX_COMMAND_BYTES): Promise<T> {
     this.assertOpen();
     this.#active += 1;
-    const watch = this.#watch(step);
+    const watch = this.#watch(step, maxBytes);
     try {
       return await Promise.race([command(), watch.expired]);
     } catch (error) {
@@ -175,24 +186,31 @@ export class ImapConnection {
     return failure;
   }
 
-  #watch(step: string): { expired: Promise<never>; stop(): void } {
+  #watch(step: string, maxBytes: number): { expired: Promise<never>; stop(): void } {
     const { commandTimeoutMs, context } = this.#options;
     let timer: NodeJS.Timeout | undefined;
     const expired = new Promise<never>((_, reject) => {
       const start = performance.now();
-      let received = this.client.stats().received;
+      const before = this.client.stats().received;
+      let received = before;
+      let heardAt = start;
       const check = (): void => {
-        const now = this.client.stats().received;
-        if (now !== received && performance.now() - start < MAX_COMMAND_MS) {
-          received = now;
-          timer = setTimeout(check, commandTimeoutMs);
-          return;
-        }
-        const what = now === received ? `no answer to ${step}` : `no end of the answer to ${step}`;
-        reject(new MailboxError('connection', `${context.server}: ${what}`));
+        const now = performance.now();
+        const bytes = this.client.stats().received;
+        if (bytes !== received) heardAt = now;
+        received = bytes;
+        const fault =
+          bytes - before > maxBytes
+            ? 'too long an answer to'
+            : now - start > MAX_COMMAND_MS
+              ? 'no end of the answer to'
+              : now - heardAt > commandTimeoutMs
+                ? 'no answer to'
+                : null;
+        if (fault !== null) reject(new MailboxError('connection', `${context.server}: ${fault} ${step}`));
       };
-      timer = setTimeout(check, commandTimeoutMs);
+      timer = setInterval(check, Math.min(WATCH_MS, commandTimeoutMs));
     });
-    return { expired, stop: () => clearTimeout(timer) };
+    return { expired, stop: () => clearInterval(timer) };
   }
 }

@@ -12,6 +12,7 @@ import { fetchMessages } from './fetch-messages.ts';
 import { search } from './fetch-rows.ts';
 import { fetchSummaries } from './fetch-summaries.ts';
 import type { ImapConnection } from './imap-connection.ts';
+import { MAX_LIST_BYTES, MAX_OPEN_BYTES } from './limits.ts';
 import { ChangeWaiter } from './wait-for-change.ts';
 
 /** UIDVALIDITY is a 32-bit number, never 0 (RFC 9051 §9 "nz-number"). */
@@ -30,7 +31,7 @@ export function createSession(connection: ImapConnection, options: SessionOption
   async function listMailboxes(): Promise<readonly MailboxInfo[]> {
     const { sentPath } = options;
     const hints = sentPath === null ? {} : { specialUseHints: { sent: sentPath } };
-    const mailboxes = await connection.run('LIST', () => client.list(hints));
+    const mailboxes = await connection.run('LIST', () => client.list(hints), MAX_LIST_BYTES);
     return mailboxes
       .filter(canBeOpened)
       .map(({ path, specialUse }) => ({ path, specialUse: specialUse ?? null }));
@@ -44,8 +45,10 @@ export function createSession(connection: ImapConnection, options: SessionOption
     connection.changed = false;
     connection.sizes.clear();
     vanished.collect();
-    const mailbox = await connection.run('EXAMINE', () =>
-      client.mailboxOpen(path, { readOnly: true, ...since }),
+    const mailbox = await connection.run(
+      'EXAMINE',
+      () => client.mailboxOpen(path, { readOnly: true, ...since }),
+      MAX_OPEN_BYTES,
     );
     const gone = vanished.take();
     const { uidValidity, uidNext, exists, highestModseq, noModseq } = mailbox;

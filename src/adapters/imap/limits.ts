@@ -17,6 +17,21 @@ export const MAX_RESPONSE_TOKENS = 100_000;
 /** One command, however busily the server answers, in ms. */
 export const MAX_COMMAND_MS = 900_000;
 
+/**
+ * Everything that a server says during one command, in bytes: its answer, and what nobody asked for. A batch of small
+ * messages has 8 MiB, the answer to a UID SEARCH at most 32 MiB.
+ */
+export const MAX_COMMAND_BYTES = 64 * 1024 * 1024;
+
+/** The same for opening a mailbox: QRESYNC tells each change of flags since the last time, which nobody keeps. */
+export const MAX_OPEN_BYTES = 512 * 1024 * 1024;
+
+/** The same for the login, and for the list of mailboxes, which is kept whole: some ten thousand mailboxes. */
+export const MAX_LIST_BYTES = 4 * 1024 * 1024;
+
+/** How often a command under way is looked at, in ms. */
+export const WATCH_MS = 250;
+
 /** Messages up to this size are fetched several in one command. */
 export const SMALL_MESSAGE_BYTES = 256 * 1024;
 
@@ -41,9 +56,6 @@ export const MAX_SUMMARY_HEADER_BYTES = 64 * 1024;
 
 /** UIDs that one resynchronisation may report as gone; beyond it the list of UIDs has to be compared. */
 export const MAX_VANISHED = 1_000_000;
-
-/** UIDs that a session may hear of as gone at all; a server that says more floods. */
-export const MAX_VANISHED_PER_SESSION = 40_000_000;
 
 /** How often a server without IDLE is asked for changes, in ms. */
 export const POLL_MS = 60_000;

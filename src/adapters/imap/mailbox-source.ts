@@ -48,31 +48,41 @@ async function connectWithToken(
   deadline: number,
   signal: AbortSignal,
 ): Promise<MailboxSession> {
-  const accessToken = await getToken(account, tokens, deadline);
+  const accessToken = await getToken(account, tokens, deadline, signal);
   try {
     return await connect(account, { accessToken }, deadline, signal);
   } catch (error) {
     if (!(error instanceof MailboxError) || error.kind !== 'credentials') throw error;
     tokens.reject(account.id, accessToken);
-    const another = await getToken(account, tokens, deadline);
+    const another = await getToken(account, tokens, deadline, signal);
     if (another === accessToken) throw error;
     return await connect(account, { accessToken: another }, deadline, signal);
   }
 }
 
-async function getToken(account: KnownAccount, tokens: AccessTokens, deadline: number): Promise<string> {
+async function getToken(
+  account: KnownAccount,
+  tokens: AccessTokens,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<string> {
+  let stop = (): void => {};
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const error = new MailboxError('connection', `no OAuth2 token within ${account.connectTimeoutMs} ms`);
-    timer = setTimeout(() => reject(error), Math.max(1, deadline - performance.now()));
+  const cut = new Promise<never>((_, reject) => {
+    const late = new MailboxError('connection', `no OAuth2 token within ${account.connectTimeoutMs} ms`);
+    timer = setTimeout(() => reject(late), Math.max(1, deadline - performance.now()));
+    stop = () => reject(new MailboxError('connection', 'connecting was stopped'));
   });
+  signal.addEventListener('abort', stop, { once: true });
   try {
-    return await Promise.race([tokens.get(account.id), late]);
+    if (signal.aborted) stop();
+    return await Promise.race([tokens.get(account.id), cut]);
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;
     throw new MailboxError(error.permanent ? 'credentials' : 'connection', error.message, error);
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
   }
 }
 

@@ -1,25 +1,28 @@
 /**
- * What a server says of messages that are gone: VANISHED (RFC 7162 §3.2.10) and EXPUNGE. Within EXAMINE, VANISHED
- * (EARLIER) tells what went since the last time; a server that forgot when may name every UID that is not there, so the
- * list can be much longer than the mailbox, and a hostile one can name four thousand million UIDs in a short line.
+ * What a server says of messages that are gone: VANISHED (RFC 7162 §3.2.10). Within EXAMINE, VANISHED (EARLIER) tells
+ * what went since the last time; a server that forgot when may name every UID that is not there, so the list can be much
+ * longer than the mailbox, and a hostile one can name four thousand million UIDs in a short line.
  */
-import type { ExpungeEvent } from 'imapflow';
 import type { Uid } from '../../app/mailbox-ports.ts';
-import { MAX_VANISHED, MAX_VANISHED_PER_SESSION } from './limits.ts';
+import { MAX_VANISHED } from './limits.ts';
 
-/** UIDs between two pauses for the rest of the process. */
-const PAUSE_EVERY = 100_000;
+/** A response as the library has parsed it. */
+export interface VanishedResponse {
+  readonly attributes?: readonly unknown[] | undefined;
+}
+
+/** RFC 9051 §9 "seq-range" without `*`, which means nothing here. */
+const RANGE = /^(\d{1,10})(?::(\d{1,10}))?$/;
+const MAX_UID = 2 ** 32 - 1;
 
 export class VanishedUids {
   #collected: Uid[] | null = null;
   #complete = true;
-  #count = 0;
   readonly #onChange: () => void;
-  readonly #onFlood: () => void;
 
-  constructor(onChange: () => void, onFlood: () => void) {
+  /** @param onChange called for what vanished just now */
+  constructor(onChange: () => void) {
     this.#onChange = onChange;
-    this.#onFlood = onFlood;
   }
 
   /** From now on the UIDs of VANISHED (EARLIER) are kept. */
@@ -35,19 +38,33 @@ export class VanishedUids {
     return uids?.toSorted((a, b) => a - b) ?? null;
   }
 
-  /** For each message that the server says is gone; the library waits for it before the next one. */
-  add(event: ExpungeEvent): Promise<void> | undefined {
-    this.#count += 1;
-    if (this.#count > MAX_VANISHED_PER_SESSION) {
-      this.#onFlood();
-      // The connection is closed; the library's loop over what it was told ends here, and is collected with it.
-      return new Promise(() => {});
-    }
-    if (event.earlier !== true) this.#onChange();
-    else if (this.#collected !== null && event.uid !== undefined) {
-      if (this.#collected.length < MAX_VANISHED) this.#collected.push(event.uid);
-      else this.#complete = false;
-    }
-    return this.#count % PAUSE_EVERY === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined;
+  /** In place of the library's own way, which goes through every UID that is named. */
+  add({ attributes = [] }: VanishedResponse): void {
+    const [first, second] = attributes;
+    const earlier = Array.isArray(first) && first.some((tag) => /^EARLIER$/i.test(textOf(tag)));
+    if (!earlier) this.#onChange();
+    else if (this.#collected !== null) this.#addSet(textOf(second));
   }
+
+  #addSet(set: string): void {
+    for (const part of set.split(',')) {
+      const [, from, to = from] = RANGE.exec(part) ?? [];
+      const [first, last] = [Number(from), Number(to)].toSorted((a, b) => a - b);
+      // NaN is in no range.
+      if (first === undefined || last === undefined || !(first >= 1 && last <= MAX_UID)) continue;
+      const collected = this.#collected ?? [];
+      if (collected.length + last - first >= MAX_VANISHED) {
+        this.#complete = false;
+        this.#collected = null;
+        return;
+      }
+      for (let uid = first; uid <= last; uid += 1) collected.push(uid);
+    }
+  }
+}
+
+function textOf(attribute: unknown): string {
+  const value: unknown =
+    typeof attribute === 'object' && attribute !== null && 'value' in attribute ? attribute.value : null;
+  return typeof value === 'string' ? value : '';
 }
