@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from './config-error.ts';
 import { readDay, readFrom, readUrl } from './config-values.ts';
-import { readOAuth2, type OAuth2Config } from './config-oauth2.ts';
+import { readOAuth2, type OAuth2Config } from './config-oauth.ts';
 import type { Address } from './core/address/address.ts';
 import type { RateLimit } from './core/delivery/rate-window.ts';
 

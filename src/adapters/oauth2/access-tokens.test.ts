@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
@@ -13,7 +12,7 @@ import { createAccessTokens, type OAuth2Tokens } from './access-tokens.ts';
 import type { OAuth2Account } from './account-tokens.ts';
 
 let database: TestDatabase;
-let pool: Pool;
+let pool: ReturnType<typeof createPool>;
 let store: TokenStore;
 let server: TokenServer;
 let account: OAuth2Account;

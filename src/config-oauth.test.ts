@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readOAuth2 } from './config-oauth2.ts';
+import { readOAuth2 } from './config-oauth.ts';
 
 const USES = { imap: true, smtp: false };
 const read = (value: unknown, uses = USES) =>
