@@ -15,6 +15,7 @@ import { createInboundStore } from './adapters/postgres/record-inbound.ts';
 import { createCustomerSettler } from './adapters/postgres/link-customers.ts';
 import { createMessageStore } from './adapters/postgres/message-store.ts';
 import { createTokenStore } from './adapters/postgres/oauth2-tokens.ts';
+import { createPlacementStore } from './adapters/postgres/read-placement.ts';
 import { createThreadDecisions } from './adapters/postgres/thread-decisions.ts';
 import { createSendOperations } from './adapters/postgres/send-operations.ts';
 import { createThreadList } from './adapters/postgres/thread-list.ts';
@@ -31,6 +32,7 @@ import { createPendingSends } from './app/pending-sends.ts';
 import type { Account, ByteRange, Logger } from './app/ports.ts';
 import { createOperations } from './app/operate-sends.ts';
 import type { RetryPolicy } from './app/queue-ports.ts';
+import { createPlacementReads } from './app/placement.ts';
 import { createReads } from './app/read-emails.ts';
 import { createThreadReads } from './app/read-threads.ts';
 import { receiveMessage } from './app/receive-message.ts';
@@ -189,6 +191,7 @@ async function startParts(
   const application: Application = {
     ...createReads(store, blobs),
     ...createThreadReads(createThreadList(pool)),
+    ...createPlacementReads(createPlacementStore(db)),
     ...createDecisions(createThreadDecisions(db), sendPorts.ids),
     ...createCustomers(createCustomerStore(pool, patient)),
     ...operations,

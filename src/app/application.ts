@@ -13,6 +13,7 @@ import type {
 import type { AmbiguousClaim, CustomerRegistration, Relinked } from './customer-ports.ts';
 import type { EmailListing } from './queue-ports.ts';
 import type { ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
+import type { ExplainedPlacement } from './placement-facts.ts';
 import type { DecisionResult, MergeRequest, MoveRequest, SplitRequest } from './thread-decisions.ts';
 import type { Priority } from '../core/delivery/priority.ts';
 import type { EmailState } from '../core/delivery/states.ts';
@@ -291,6 +292,8 @@ export interface Application {
   liftSuppression(address: string): Promise<{ readonly address: string; readonly liftedAt: Date }>;
   /** Throws `email_not_found`. */
   readEmail(id: string): Promise<EmailDetail>;
+  /** Throws `email_not_found`. */
+  explainPlacement(emailId: string): Promise<ExplainedPlacement>;
   /** Gives emails of a thread a new one. Throws what `ThreadDecisions.split` throws. */
   splitThread(request: SplitRequest): Promise<DecisionResult>;
   /** Makes one thread of two. Throws what `ThreadDecisions.merge` throws. */

@@ -14,6 +14,7 @@ import type { AmbiguousClaim, CustomerRegistration } from '../../src/app/custome
 import type { EmailDetail, EmailSummary, SpoolFolder, StoredAttachment } from '../../src/app/ports.ts';
 import type { ThreadListing } from '../../src/app/thread-list-ports.ts';
 import type { EmailListing } from '../../src/app/queue-ports.ts';
+import type { ExplainedPlacement } from '../../src/app/placement-facts.ts';
 import type { DecisionResult } from '../../src/app/thread-decisions.ts';
 import type { Suppression } from '../../src/core/delivery/suppression.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
@@ -133,6 +134,26 @@ export const sampleListing: EmailListing = {
   nextAttemptAt: new Date('2026-01-31T12:05:00.000Z'),
 };
 
+const samplePlacement: ExplainedPlacement = {
+  emailId: IDS.email,
+  messageId: sampleEmail.messageId,
+  accountId: 'main',
+  threadId: IDS.thread,
+  rule: 'in_reply_to',
+  matchedMessageId: 'one@example.org' as MessageId,
+  matchedEmails: [],
+  firstNamedBy: {
+    id: IDS.email,
+    messageId: sampleEmail.messageId,
+    direction: 'outbound',
+    date: sampleEmail.date,
+  },
+  chain: [{ emailId: IDS.email, rule: 'in_reply_to', messageId: 'one@example.org' }],
+  merges: [{ threadId: IDS.customer, mergedAt: sampleEmail.date }],
+  decisions: [],
+  explanation: 'It answers <one@example.org>.',
+};
+
 const sampleDecision: DecisionResult = {
   threadId: IDS.thread,
   changed: true,
@@ -234,6 +255,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     cancelSend: async () => 'cancelled',
     retrySend: async () => 'queued',
     resolveSend: async (_id, outcome) => outcome,
+    explainPlacement: async () => samplePlacement,
     splitThread: async () => sampleDecision,
     mergeThreads: async () => sampleDecision,
     moveEmails: async () => sampleDecision,

@@ -332,3 +332,88 @@ describe('decisions and merges by later mail', () => {
     expect(await emailsOf(threadId)).toHaveLength(3);
   });
 });
+
+describe('the placement of an email', () => {
+  interface Explained {
+    readonly rule: string;
+    readonly matched_message_id: string | null;
+    readonly matched_emails: readonly { id: string }[];
+    readonly first_named_by: { id: string } | null;
+    readonly chain: readonly { email_id: string; rule: string; message_id: string | null }[];
+    readonly merges: readonly { thread_id: string; merged_at: string }[];
+    readonly decisions: readonly object[];
+    readonly explanation: string;
+    readonly thread_id: string;
+  }
+  async function explain({ id }: Received): Promise<Explained> {
+    const response = await service.request(`/api/emails/${id}/placement`);
+    expect(response.status).toBe(200);
+    return (await response.json()) as Explained;
+  }
+
+  it('names what it answers, and the chain to the first email', async () => {
+    const { ids, emails } = await conversation(3);
+    expect(await explain(emails[0]!)).toMatchObject({
+      rule: 'new',
+      matched_message_id: null,
+      matched_emails: [],
+      first_named_by: null,
+      chain: [],
+      merges: [],
+      decisions: [],
+      explanation: 'Nothing it names was known, so it began this thread.',
+    });
+    const last = await explain(await receive(service, mail({ inReplyTo: ids[2]! })));
+    expect(last).toMatchObject({
+      rule: 'in_reply_to',
+      matched_message_id: ids[2],
+      matched_emails: [{ id: emails[2]!.id }],
+    });
+    expect(last.chain.map(({ rule, message_id }) => [rule, message_id])).toEqual([
+      ['in_reply_to', ids[2]],
+      ['message_id', ids[2]],
+      ['references', ids[0]],
+      ['message_id', ids[0]],
+    ]);
+    expect(last.explanation).toContain(
+      `It answers ${ids[2]!}, which is the Message-ID of email ${emails[2]!.id}`,
+    );
+  });
+
+  it('names the merge that a late email made', async () => {
+    const missing = newId();
+    const first = await reply([]);
+    const second = await receive(service, mail({ inReplyTo: missing }));
+    const third = await receive(service, mail({ messageId: missing, inReplyTo: first.messageId }));
+    const explained = await explain(second);
+    expect(explained).toMatchObject({ rule: 'new', merges: [{ thread_id: second.threadId }] });
+    expect(explained.chain[0]).toEqual({ email_id: second.id, rule: 'in_reply_to', message_id: missing });
+    expect(explained.explanation).toContain('later mail tied it');
+    expect((await explain(third)).thread_id).toBe(first.threadId);
+  });
+
+  it('names the decisions, with their reasons', async () => {
+    const { emails, threadId } = await conversation(2);
+    const { decision_id: id, thread_id: other } = await decide(threadId, 'split', {
+      email_ids: [emails[1]!.id],
+      reason: 'another order',
+    });
+    const decision = {
+      id,
+      kind: 'split',
+      thread_id: threadId,
+      other_thread_id: other,
+      names_email: true,
+      reason: 'another order',
+    };
+    const explained = await explain(emails[1]!);
+    expect(explained).toMatchObject({ rule: 'decision', decisions: [decision] });
+    expect(explained.explanation).toMatch(/^An operator split it off at 20/);
+    expect((await explain(emails[0]!)).decisions).toMatchObject([{ ...decision, names_email: false }]);
+  });
+
+  it('is not there for an email that is not', async () => {
+    const response = await service.request('/api/emails/00000000-0000-4000-8000-000000000000/placement');
+    expect(response.status).toBe(404);
+  });
+});

@@ -23,6 +23,7 @@ import { registerCustomerRoutes } from './routes/customers.ts';
 import { registerEmailRoutes } from './routes/emails.ts';
 import { registerHealthRoutes } from './routes/health.ts';
 import { registerInboundRoutes } from './routes/inbound.ts';
+import { registerPlacementRoutes } from './routes/placement.ts';
 import { registerSendRoutes } from './routes/send.ts';
 import { registerSendStateRoutes } from './routes/sends.ts';
 import { registerThreadListRoutes } from './routes/thread-list.ts';
@@ -120,6 +121,7 @@ function registerRoutes(
     registerCustomerRoutes(secured, context);
     registerCustomerRuleRoutes(secured, context);
     registerEmailRoutes(secured, context);
+    registerPlacementRoutes(secured, context);
     registerAttachmentRoutes(secured, context);
   });
 }

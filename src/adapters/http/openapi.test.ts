@@ -55,6 +55,7 @@ describe('the OpenAPI document', () => {
       'get /api/customers/ambiguous/emails',
       'get /api/emails',
       'get /api/emails/{id}',
+      'get /api/emails/{id}/placement',
       'get /api/emails/{id}/raw',
       'get /api/health',
       'get /api/health/ready',

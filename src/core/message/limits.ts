@@ -19,3 +19,9 @@ export const MAX_REFERENCES_OCTETS = 8000;
 
 /** Random bytes of a Message-ID of ours, at least. 128 bits can't be guessed. */
 export const MIN_MESSAGE_ID_RANDOM_BYTES = 16;
+
+/**
+ * Of an id without `@` in References or In-Reply-To, in characters: a shorter one names no message. Seen in practice:
+ * `<yes>` and `<y>`, answers to a question of git send-email, in hundreds of messages that have nothing in common.
+ */
+export const MIN_BARE_ID_CHARS = 16;

@@ -1,7 +1,7 @@
 /**
  * References and In-Reply-To, RFC 5322 §3.6.4: read them from any mail, build them for an answer.
  */
-import { MAX_PARSED_REFERENCES, MAX_REFERENCES, MAX_REFERENCES_OCTETS } from './limits.ts';
+import { MAX_PARSED_REFERENCES, MAX_REFERENCES, MAX_REFERENCES_OCTETS, MIN_BARE_ID_CHARS } from './limits.ts';
 import { toMessageId } from './message-id.ts';
 import type { MessageId } from './message-id.ts';
 
@@ -16,14 +16,14 @@ const BRACKETED = /<([^<>]*)>/g;
  * What is no id is skipped. Never throws. Of very many ids the first and the newest are kept.
  *
  * Seen in practice, and accepted: commas or nothing between ids, white space from folding inside an id, comments and
- * phrases around ids, ids without `@`, and, when nothing stands in brackets, bare ids.
+ * phrases around ids, long ids without `@`, and, when nothing stands in brackets, bare ids.
  */
 export function parseMessageIdList(text: string): readonly MessageId[] {
   const visible = withoutComments(text);
   const ids = new Set<MessageId>();
   const add = (candidate: string): void => {
     const id = toMessageId(candidate);
-    if (id !== null) ids.add(id);
+    if (id !== null && (id.includes('@') || id.length >= MIN_BARE_ID_CHARS)) ids.add(id);
   };
   for (const [, content = ''] of visible.matchAll(BRACKETED)) {
     // An odd quote means that a bracket of a quoted local part was taken for the end: no id that could be quoted.
