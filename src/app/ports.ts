@@ -52,6 +52,11 @@ export interface Envelope {
   readonly mailFrom: string | null;
   /** Without repeats. */
   readonly rcptTo: readonly string[];
+  /**
+   * ENVID (RFC 3461 §4.4), which delivery reports give back also when the message is not returned, or its Message-ID was
+   * replaced on the way: our Message-ID. Left out when a report is of no use.
+   */
+  readonly envelopeId?: string;
 }
 
 /**

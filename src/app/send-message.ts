@@ -194,7 +194,7 @@ async function prepareSend(
       companyId: request.companyId,
       attachments: attachments.map(({ stored }): StoredAttachment => stored),
     },
-    envelope: envelopeOf(account.from, recipients),
+    envelope: { ...envelopeOf(account.from, recipients), envelopeId: draft.messageId },
     raw,
     attachments: attachments.map(({ content }): Content => content),
     queue,

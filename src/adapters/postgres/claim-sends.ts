@@ -14,6 +14,7 @@ interface ClaimRow {
   attempt: number;
   lane: string;
   mail_from: string;
+  message_id: string;
   rcpt_to: string[];
   suppressed: string[];
   raw: Buffer | null;
@@ -36,7 +37,7 @@ export async function claimSends(
       emailId: row.email_id,
       attempt: row.attempt,
       accountId,
-      envelope: { mailFrom: row.mail_from, rcptTo: row.rcpt_to },
+      envelope: { mailFrom: row.mail_from, rcptTo: row.rcpt_to, envelopeId: row.message_id },
       suppressed: row.suppressed,
       raw: row.raw,
       rawPath: row.raw_path,
@@ -103,9 +104,9 @@ const CLAIM = `
   ), sending as (
     update emails e set state = 'sending', state_detail = null
     from taken t where e.id = t.email_id
-    returning e.id, e.from_address ->> 'address' as mail_from, e.raw, e.raw_path
+    returning e.id, e.from_address ->> 'address' as mail_from, e.message_id, e.raw, e.raw_path
   )
-  select t.email_id, t.attempt, t.lane, s.mail_from, s.raw, s.raw_path,
+  select t.email_id, t.attempt, t.lane, s.mail_from, s.message_id, s.raw, s.raw_path,
     coalesce(open.addresses, '{}') as rcpt_to, coalesce(open.suppressed, '{}') as suppressed
   from taken t join sending s on s.id = t.email_id
   cross join lateral (

@@ -16,7 +16,7 @@ import {
 import { isUnguessable } from '../../core/message/message-id.ts';
 import { conclude, isOpen } from '../../core/delivery/conclude.ts';
 import type { DeliveryState } from '../../core/delivery/states.ts';
-import { SOFT_BOUNCES, suppressionBy } from '../../core/delivery/suppression.ts';
+import { MAX_SUPPRESSED_CHARS, SOFT_BOUNCES, suppressionBy } from '../../core/delivery/suppression.ts';
 import type { Database } from './database.ts';
 import { createNamedQuery } from './named-query.ts';
 import { applyConclusion, lockQueueRow } from './settle-attempt.ts';
@@ -215,6 +215,7 @@ async function suppress(
 ): Promise<void> {
   const { reportId, emailId, reportedAt } = report;
   const address = deliveryAddressKey(delivery.address);
+  if (address.length > MAX_SUPPRESSED_CHARS) return;
   const reason =
     outcome === 'bounced_soft' && (await isLastStraw(client, address))
       ? 'repeated_soft_bounces'

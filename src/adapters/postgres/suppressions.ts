@@ -37,7 +37,12 @@ export function createSuppressionStore(pool: Pool): SuppressionStore {
           `insert into suppressions as s (address, reason, since, diagnostic, note, version)
           values ($1, 'manual', now(), '', $2, $3)
           on conflict (address) do update set reason = 'manual', note = excluded.note, version = excluded.version,
-            since = case when s.lifted_at is null then s.since else excluded.since end, lifted_at = null
+            since = case when s.lifted_at is null then s.since else excluded.since end,
+            status = case when s.lifted_at is null then s.status end,
+            diagnostic = case when s.lifted_at is null then s.diagnostic else '' end,
+            email_id = case when s.lifted_at is null then s.email_id end,
+            report_id = case when s.lifted_at is null then s.report_id end,
+            lifted_at = null
           returning ${COLUMNS}`,
           [address, note, version],
         );

@@ -84,6 +84,8 @@ export function createSession(
       to: [...envelope.rcptTo],
       size: sizeOfContent(content),
       use8BitMime: eightBit,
+      // Said only to servers that offer DSN (RFC 3461).
+      ...(fitsEnvelopeId(envelope.envelopeId) ? { dsn: { id: envelope.envelopeId } } : {}),
     };
     let deadline: NodeJS.Timeout | undefined;
     const message = new MessageStream(
@@ -198,6 +200,11 @@ function concludePart(ending: Ending, reply: Reply | null, inStep: boolean): Ses
   const who = failure?.command === 'RCPT TO' ? 'all recipients' : (failure?.command ?? 'the message');
   const detail = `${who} refused: ${formatReply(reply)}`;
   return { result: toRefused(envelope, { reply, detail }, refused), session, stale: false };
+}
+
+/** RFC 3461 §4.4 and §5.4: printable ASCII, at most 100 characters; the few signs that xtext would lengthen are not used. */
+function fitsEnvelopeId(id: string | undefined): id is string {
+  return id !== undefined && /^[!-*,-<>-~]{1,100}$/.test(id);
 }
 
 /** What the server's EHLO already rules out; null when nothing does. */

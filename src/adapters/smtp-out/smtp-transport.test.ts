@@ -66,6 +66,20 @@ describe('a message', () => {
     expect(taken).toMatchObject([{ mailFrom: '', rcptTo: ['a@example.test', 'b@example.test'], data: RAW }]);
   });
 
+  it.each([
+    ['a server that offers DSN', ['DSN'], 'id@example.com', ' ENVID=id@example.com'],
+    ['one that does not', ['SIZE'], 'id@example.com', ''],
+    ['a server that offers DSN, but not an id it could not give back', ['DSN'], `${'x'.repeat(101)}@x`, ''],
+    ['a server that offers DSN, but not one that breaks the line', ['DSN'], 'a\r\nRSET', ''],
+  ])('tells its id to %s', async (_, extensions, envelopeId, said) => {
+    const server = await startScripted({ extensions });
+    const transport = connect(`smtp://127.0.0.1:${server.port}`);
+    expect(await transport.send({ ...ENVELOPE, envelopeId }, SMALL)).toMatchObject({ kind: 'accepted' });
+    const [command] = server.commands.filter((one) => one.startsWith('MAIL'));
+    expect(command?.replace(/ SIZE=\d+/, '')).toBe(`MAIL FROM:<sender@example.com>${said}`);
+    expect(server.commands.filter((one) => one.startsWith('RSET'))).toEqual([]);
+  });
+
   it('arrives from a file larger than any buffer', async () => {
     const bytes = Buffer.from(`Subject: big\r\n\r\n${`${'x'.repeat(76)}\r\n`.repeat(80_000)}.\r\n..\r\n`);
     const file = path.join(folder, 'big');

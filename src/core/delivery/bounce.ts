@@ -5,7 +5,7 @@
  */
 import { addrSpec } from '../address/address.ts';
 import { parseLenientAddressList } from '../address/lenient-address-list.ts';
-import type { MessageId } from '../message/message-id.ts';
+import { parseMessageId, type MessageId } from '../message/message-id.ts';
 import { fieldValue, fieldValues, messageIdOf, parseHeaderBlock } from '../mime/header-fields.ts';
 import type { HeaderField } from '../mime/header-fields.ts';
 import { parseMessageIdList } from '../message/references.ts';
@@ -194,13 +194,18 @@ function originalIds(message: ParsedMessage): readonly MessageId[] {
 /** Where servers keep the Message-ID that we gave, when they put their own into its place. */
 const REWRITTEN_FIELDS = [
   'original-message-id',
+  // RFC 3464 §2.2.1: our ENVID, which is the Message-ID.
+  'original-envelope-id',
   'x-original-message-id',
   'x-microsoft-original-message-id',
   'x-google-original-message-id',
 ];
 
 function rewrittenIds(fields: readonly HeaderField[]): readonly MessageId[] {
-  return REWRITTEN_FIELDS.flatMap((name) => parseMessageIdList(fieldValue(fields, name) ?? '').slice(0, 1));
+  return REWRITTEN_FIELDS.flatMap((name) => {
+    const value = fieldValue(fields, name) ?? '';
+    return parseMessageId(value) ?? parseMessageIdList(value)[0] ?? [];
+  });
 }
 
 /** Headers of the messages that a report contains. */

@@ -26,6 +26,9 @@ export interface Suppression {
   readonly reportId: string | null;
 }
 
+/** RFC 5321 §4.5.3.1: longer addresses exist in copies of what other programs sent only, and get no mail anyway. */
+export const MAX_SUPPRESSED_CHARS = 320;
+
 /** What a caller is told, German. */
 export const SUPPRESSION_TEXTS: Readonly<Record<SuppressionReason, string>> = {
   repeated_soft_bounces: 'mehrere Zustellungen nacheinander sind gescheitert',
