@@ -75,7 +75,15 @@ const AUTO_REPLY_SUBJECT =
 
 /** Subjects of notices about mail that was not delivered. Seen in practice, from postmasters and null senders. */
 const BOUNCE_SUBJECT =
-  /\b(?:undeliver(?:able|ed)|non-?deliver\w*|returned mail|mail (?:delivery|system error)|deliver(?:y|ed) (?:status|has failed|fail\w*|notification|report|problem|error|of your message)|failure notice|mail failure|message (?:delivery|not delivered|could not be delivered)|could not be delivered|unzustellbar\w*|nicht zugestellt|zustell(?:ung|fehler|bericht)\w*|non remis\w*|non distribu\w*|échec (?:de )?(?:la )?(?:remise|distribution)|no se (?:ha )?(?:pudo )?entreg\w*|mancato recapito|onbestelbaar)\b|メールエラー|配信不能|配信できません|недоставлен|退信|无法投递/iu;
+  /\b(?:undeliver(?:able|ed)|non-?deliver\w*|returned mail|mail (?:delivery|system error)|deliver(?:y|ed) (?:status|has failed|fail\w*|notification|report|problem|error|of your message)|failure notice|mail failure|message (?:delivery|not delivered|could not be delivered)|could not be delivered|unzustellbar\w*|nicht zugestellt|zustell(?:fehler|bericht)\w*|zustellung (?:fehlgeschlagen|nicht|verzögert)|non remis\w*|non distribu\w*|échec (?:de )?(?:la )?(?:remise|distribution)|no se (?:ha )?(?:pudo )?entreg\w*|mancato recapito|onbestelbaar)\b|メールエラー|配信不能|配信できません|недоставлен|退信|无法投递/iu;
+
+/** Whether a program that writes this reports that mail was not delivered. */
+export function isBounceSubject(subject: string): boolean {
+  return BOUNCE_SUBJECT.test(subject);
+}
+
+/** Who writes such notices, but also answers as a person: an answer to a notice is none. */
+const POSTMASTER = /^(?:post_?master|mail[._]delivery[._]system)$/i;
 
 export interface AutomaticContext {
   /**
@@ -102,8 +110,12 @@ export function classifyAutomatic(
   if (fieldValue(fields, 'x-failed-recipients') !== null) return found('bounce', 'x-failed-recipients');
   if (robot !== null && /^(?:mailer-daemon|mail-daemon)$/i.test(robot))
     return found('bounce', `from: ${robot}`);
-  if (isNullSender && robot !== null) return found('bounce', `null sender, from: ${robot}`);
-  if ((isNullSender || robot !== null) && BOUNCE_SUBJECT.test(subject)) {
+  // Seen in practice: acknowledgements come from no-reply addresses with the null sender.
+  if (isNullSender && robot !== null && !/^(?:no-?reply|do-?not)/i.test(robot)) {
+    return found('bounce', `null sender, from: ${robot}`);
+  }
+  const isPostmaster = robot !== null && POSTMASTER.test(robot) && !/^(?:re|aw|fwd?|wg) ?:/i.test(subject);
+  if ((isNullSender || isPostmaster) && isBounceSubject(subject)) {
     return found('bounce', `subject: ${subject}`);
   }
 

@@ -10,7 +10,7 @@ import { fieldValue, fieldValues, messageIdOf, parseHeaderBlock } from '../mime/
 import type { HeaderField } from '../mime/header-fields.ts';
 import { parseMessageIdList } from '../message/references.ts';
 import type { ParsedMessage } from '../mime/parsed-message.ts';
-import { classifyAutomatic } from './automatic.ts';
+import { classifyAutomatic, isBounceSubject } from './automatic.ts';
 import type { AutomaticContext } from './automatic.ts';
 import { BOUNCE_ACTIONS, classifyFailure, findStatus } from './bounce-recipient.ts';
 import type { BounceAction, BounceRecipient } from './bounce-recipient.ts';
@@ -65,6 +65,7 @@ export function readBounce(message: ParsedMessage, context: AutomaticContext = {
   if (message.reportType === 'disposition-notification') return null;
   if (statuses.length === 0 && classifyAutomatic(message, context)?.kind !== 'bounce') return null;
   const free = readFreeFormBounce(message);
+  if (statuses.length === 0 && !isNotice(message, free.messageIds)) return null;
   const ids = [...free.messageIds, ...originalIds(message)];
   return {
     kind: 'report',
@@ -72,6 +73,20 @@ export function readBounce(message: ParsedMessage, context: AutomaticContext = {
     recipients: free.recipients.slice(0, MAX_RECIPIENTS),
     originalMessageIds: [...new Set(ids)],
   };
+}
+
+/**
+ * Seen in practice: acknowledgements and notes of absence with the null sender, which answer our email (In-Reply-To) and
+ * say anything. Only what looks like a bounce beside its sender is one: a wrong one costs a customer.
+ */
+function isNotice(message: ParsedMessage, returned: readonly MessageId[]): boolean {
+  return (
+    returned.length > 0 ||
+    returnedHeaders(message).length > 0 ||
+    fieldValue(message.fields, 'x-failed-recipients') !== null ||
+    message.from.some(({ localPart }) => /^mail(?:er)?-daemon$/i.test(localPart)) ||
+    isBounceSubject(message.subject)
+  );
 }
 
 /** RFC 3464 §2.1: groups of fields with empty lines between; the first group is about the message. */
