@@ -92,7 +92,7 @@ async function receive(
   const sent = await findSent();
   if (sent !== null) return await answerKnown(ports, sent);
   if (known !== null) {
-    await ports.store.turnIntoSent(known.id, toRecord(received, identity, receivedAt));
+    await ports.store.turnIntoSent(known.id, toReading(received, identity, receivedAt));
     return await answerKnown(ports, (await findSentMeanwhile()) ?? known);
   }
   const place = placeOfRaw(raw, accountId, id);
@@ -109,7 +109,7 @@ async function receive(
     accountId,
     isSentCopy,
     newThreadId: ports.ids.uuid(),
-    ...toRecord(received, identity, receivedAt),
+    ...toReading(received, identity, receivedAt),
     identity,
     identityKey: key,
     attachments: attachments.map(({ stored }) => stored),
@@ -176,7 +176,8 @@ type ReadFields =
   | 'automatic'
   | 'report';
 
-function toRecord(
+/** What the message says, as it is recorded; `receivedAt` stands for a missing Date. */
+export function toReading(
   { message, replyText, automatic, bounce }: ReceivedMessage,
   { messageId }: MessageIdentity,
   receivedAt: Date,

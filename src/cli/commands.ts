@@ -1,6 +1,7 @@
 /** Every command, in the order of the help. */
 import type { Command } from './command.ts';
 import { importCommand } from './import.ts';
+import { reparseCommand } from './reparse.ts';
 import { rethreadCommand } from './rethread.ts';
 
-export const COMMANDS: readonly Command[] = [importCommand, rethreadCommand];
+export const COMMANDS: readonly Command[] = [importCommand, reparseCommand, rethreadCommand];

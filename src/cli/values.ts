@@ -10,3 +10,11 @@ export function parseDate(option: string, text: string): Date {
   }
   return date;
 }
+
+/** Lower-case. */
+export function parseUuid(option: string, text: string): string {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) {
+    throw new UsageError(`${option} must be an id such as 0198c0de-0000-7000-8000-000000000000`);
+  }
+  return text.toLowerCase();
+}

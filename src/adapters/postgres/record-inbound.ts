@@ -71,7 +71,7 @@ function linkedIdsOf({ accountId, links }: InboundRecord): readonly string[] {
   return links.map(({ messageId }) => `${accountId} ${messageId}`);
 }
 
-async function findKnown(
+export async function findKnown(
   db: Kysely<Database>,
   accountId: string,
   identity: MessageIdentity,

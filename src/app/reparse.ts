@@ -1,0 +1,197 @@
+/**
+ * Reads stored messages again, with the parser of today, and records what is different now. What is no part of the
+ * message stays: the email's id, its customer, what operators decided, where its thread is, unless the message names
+ * Message-IDs of other threads.
+ *
+ * Files are stored before the email refers to them and deleted after it does not any more. Interrupted, it can be
+ * repeated; an email that is read as before is not changed.
+ */
+import { ServiceError } from '../core/errors.ts';
+import { identityKey, identityOf } from '../core/message/identity.ts';
+import { displayFilename, storageFilename } from '../core/mime/filename.ts';
+import type { AttachmentInput } from './application.ts';
+import { DELIVERY_IN_MEMORY_MAX_BYTES } from './limits.ts';
+import type {
+  BlobStore,
+  ByteRange,
+  Content,
+  IdSource,
+  Logger,
+  MessageStore,
+  Spool,
+  SpoolFolder,
+  StoredAttachment,
+} from './ports.ts';
+import { sha256 } from './prepare-attachments.ts';
+import { readRaw } from './read-raw.ts';
+import { readReceived } from './read-received.ts';
+import { readReceivedAttachments } from './receive-attachments.ts';
+import { toReading } from './receive-message.ts';
+import type { ReadEmail, ReparseFilter, ReparseStore, ReplaceResult } from './reparse-ports.ts';
+
+export interface ReparsePorts {
+  readonly store: ReparseStore;
+  readonly messages: Pick<MessageStore, 'readRaw'>;
+  readonly blobs: Pick<BlobStore, 'put' | 'get' | 'delete'>;
+  readonly spool: Spool;
+  readonly openFile: (path: string, range?: ByteRange) => AsyncIterable<Buffer>;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+}
+
+/** `not_parsed`: it still can't be. `failed`: `reason` says in English why. */
+export type ReparseOutcome =
+  ReplaceResult | { readonly kind: 'not_parsed' } | { readonly kind: 'failed'; readonly reason: string };
+
+export interface ReparseOptions {
+  readonly filter: ReparseFilter;
+  /** Begins behind this id; null: at the beginning. */
+  readonly after: string | null;
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal;
+  /** Told of each, in the order of their ids. */
+  readonly onEmail: (id: string, outcome: ReparseOutcome) => void;
+}
+
+/** Ids that are asked for together. */
+const PAGE = 500;
+
+/** One after the other. Ends early when the signal is aborted. Throws when the database is away. */
+export async function reparse(ports: ReparsePorts, options: ReparseOptions): Promise<void> {
+  let { after } = options;
+  for (;;) {
+    const ids = await ports.store.list(options.filter, after, PAGE);
+    for (const id of ids) {
+      if (options.signal.aborted) return;
+      options.onEmail(id, await reparseOne(ports, id, options.dryRun));
+    }
+    after = ids.at(-1) ?? null;
+    if (after === null) return;
+  }
+}
+
+async function reparseOne(ports: ReparsePorts, id: string, dryRun: boolean): Promise<ReparseOutcome> {
+  const folder = ports.spool.create();
+  try {
+    const email = await ports.store.read(id);
+    if (email === null) return { kind: 'gone' };
+    return await readAgain(ports, email, folder, dryRun);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'database_unavailable') throw error;
+    ports.logger.debug({ err: error, emailId: id }, 'an email could not be read again');
+    return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
+  } finally {
+    await folder.remove();
+  }
+}
+
+async function readAgain(
+  ports: ReparsePorts,
+  email: ReadEmail,
+  folder: SpoolFolder,
+  dryRun: boolean,
+): Promise<ReparseOutcome> {
+  const raw = await openRaw(ports, email.id, folder);
+  const received = await readReceived(ports, raw, contextOf(email));
+  if (received.message.defects.includes('not_parsed')) return { kind: 'not_parsed' };
+  const identity = identityOf(received.message);
+  const inputs = await readReceivedAttachments(ports, raw, received.message.attachments, folder);
+  const attachments = await matchAttachments(ports, email, inputs);
+  const reading = {
+    ...toReading(received, identity, email.date),
+    identity,
+    identityKey: identityKey(identity),
+    attachments: attachments.map(({ stored }) => stored),
+  };
+  if (dryRun) return await ports.store.replace(email, reading, true);
+
+  const added = attachments.filter(({ isNew }) => isNew);
+  for (const { stored, content } of added) {
+    await ports.blobs.put(stored.storagePath, content, stored.contentType);
+  }
+  const result = await ports.store.replace(email, reading, false);
+  const unused = result.kind === 'changed' ? removedFrom(email, attachments) : added;
+  for (const { stored } of unused) {
+    await ports.blobs.delete(stored.storagePath).catch((err: unknown) => {
+      ports.logger.warn(
+        { err, path: stored.storagePath },
+        'a file that nothing refers to could not be deleted',
+      );
+    });
+  }
+  return result;
+}
+
+/** The sender of the envelope is not kept, but for what it told then. */
+function contextOf({ automatic }: ReadEmail): { mailFrom?: null } {
+  const evidence = automatic?.evidence ?? '';
+  const told =
+    evidence.startsWith('null sender') || (automatic?.kind === 'bounce' && evidence.startsWith('subject: '));
+  return told ? { mailFrom: null } : {};
+}
+
+async function openRaw({ messages, blobs }: ReparsePorts, id: string, folder: SpoolFolder): Promise<Content> {
+  const place = await messages.readRaw(id);
+  if (place?.bytes) return { kind: 'bytes', bytes: place.bytes };
+  const stream = place?.path ? await blobs.get(place.path) : null;
+  if (stream === null) throw new ServiceError('content_missing');
+  return await readRaw(
+    stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>,
+    DELIVERY_IN_MEMORY_MAX_BYTES,
+    folder,
+  );
+}
+
+interface MatchedAttachment {
+  readonly stored: StoredAttachment;
+  readonly content: Content;
+  readonly isNew: boolean;
+}
+
+/**
+ * The same bytes under the same name are the same attachment: callers may have kept its id. A new one never takes the
+ * place of a file that is there, which the email refers to until the end.
+ */
+async function matchAttachments(
+  ports: ReparsePorts,
+  email: ReadEmail,
+  inputs: readonly AttachmentInput[],
+): Promise<readonly MatchedAttachment[]> {
+  const left = [...email.attachments];
+  const taken = new Set(email.attachments.map(({ storagePath }) => storagePath.split('/').at(-1) ?? ''));
+  const matched: MatchedAttachment[] = [];
+  for (const { filename, contentType: given, content } of inputs) {
+    const display = displayFilename(filename);
+    const contentType = given ?? 'application/octet-stream';
+    const digest = await sha256(ports, content);
+    const index = left.findIndex((old) => old.sha256 === digest && old.filename === display);
+    const [old] = index === -1 ? [] : left.splice(index, 1);
+    if (old !== undefined) {
+      matched.push({ stored: { ...old, contentType }, content, isNew: false });
+      continue;
+    }
+    const segment = storageFilename(display, taken);
+    taken.add(segment);
+    matched.push({
+      stored: {
+        id: ports.ids.uuid(),
+        filename: display,
+        contentType,
+        sizeBytes: content.kind === 'bytes' ? content.bytes.length : content.sizeBytes,
+        storagePath: `${email.accountId}/${email.id}/${segment}`,
+        sha256: digest,
+      },
+      content,
+      isNew: true,
+    });
+  }
+  return matched;
+}
+
+function removedFrom(
+  email: ReadEmail,
+  attachments: readonly MatchedAttachment[],
+): readonly { readonly stored: StoredAttachment }[] {
+  const kept = new Set(attachments.map(({ stored }) => stored.id));
+  return email.attachments.filter(({ id }) => !kept.has(id)).map((stored) => ({ stored }));
+}

@@ -1,0 +1,104 @@
+/** `email-worker reparse`: reads stored messages again. */
+import { createReadStream } from 'node:fs';
+import { createMessageStore } from '../adapters/postgres/message-store.ts';
+import { createReparseStore } from '../adapters/postgres/reparse-store.ts';
+import { reparse, type ReparseOutcome } from '../app/reparse.ts';
+import { defineCommand } from './command.ts';
+import { printable } from './output.ts';
+import { parseDate, parseUuid } from './values.ts';
+
+/** Emails between two lines that say how far it is. */
+const TELL_EVERY = 10_000;
+
+export const reparseCommand = defineCommand({
+  name: 'reparse',
+  summary: 'Reads received messages again, as the parser of today does, and records what is different.',
+  description:
+    'For after an update that reads more, and for emails with the defect not_parsed, of which nothing but the bytes ' +
+    'could be kept. Texts, addresses, subject, defects, attachments and what the email answers are replaced, whole or not ' +
+    'at all; ids, customers and decisions about threads stay, and an attachment with the same bytes and name keeps ' +
+    'its id. Threads that turn out to be one are merged; to take threads apart, run rethread.\n\n' +
+    'Each email that is changed is printed with what changed. The service may run meanwhile.',
+  arguments: [],
+  options: {
+    email: { type: 'string', value: 'id', meaning: 'Only this email.' },
+    account: { type: 'string', value: 'id', meaning: 'Only emails of this account.' },
+    defect: { type: 'string', value: 'name', meaning: 'Only emails with this defect, such as not_parsed.' },
+    since: {
+      type: 'string',
+      value: 'date',
+      meaning: 'Only emails recorded since then (2026-01-31, or with a time: 2026-01-31T12:00:00Z).',
+    },
+    after: {
+      type: 'string',
+      value: 'id',
+      meaning: 'Goes on behind this email, which an interrupted run has named.',
+    },
+    'dry-run': { type: 'boolean', meaning: 'Only prints what would change.' },
+  },
+  async run({ email, account, defect, since, after, 'dry-run': dryRun = false }, _positionals, context) {
+    const { output, logger, signal } = context;
+    const filter = {
+      emailId: email === undefined ? null : parseUuid('--email', email),
+      accountId: account ?? null,
+      defect: defect ?? null,
+      since: since === undefined ? null : parseDate('--since', since),
+    };
+    const start = after === undefined ? null : parseUuid('--after', after);
+    const data = await context.open();
+    const counts = { changed: 0, unchanged: 0, same_as: 0, not_parsed: 0, failed: 0, gone: 0 };
+    let read = 0;
+    let last = start;
+    try {
+      await reparse(
+        {
+          store: createReparseStore(data.pool, data.db),
+          messages: createMessageStore(data.pool, data.db),
+          blobs: data.blobs,
+          spool: data.spool,
+          openFile: (file, range) => createReadStream(file, range),
+          ids: data.ids,
+          logger,
+        },
+        {
+          filter,
+          after: start,
+          dryRun,
+          signal,
+          onEmail: (id, outcome) => {
+            last = id;
+            counts[outcome.kind] += 1;
+            const line = formatOutcome(outcome);
+            if (line !== null) output.print(printable(`${id}: ${line}`));
+            read += 1;
+            if (read % TELL_EVERY === 0) output.note(`${read} emails read`);
+          },
+        },
+      );
+    } finally {
+      output.print(
+        `${read} emails read: ${counts.changed} ${dryRun ? 'would change' : 'changed'}, ` +
+          `${counts.unchanged} as before, ${counts.same_as} recorded twice, ${counts.not_parsed} can not be parsed, ` +
+          `${counts.failed} failed`,
+      );
+      if (signal.aborted && last !== null) output.note(`to go on: the same command with --after ${last}`);
+    }
+    return counts.failed === 0 ? 'done' : 'failed';
+  },
+});
+
+/** null: nothing to tell. */
+function formatOutcome(outcome: ReparseOutcome): string | null {
+  switch (outcome.kind) {
+    case 'changed':
+      return outcome.fields.join(', ');
+    case 'same_as':
+      return `is the same email as ${outcome.emailId}; nothing was changed`;
+    case 'not_parsed':
+      return 'can not be parsed';
+    case 'failed':
+      return `failed: ${outcome.reason}`;
+    default:
+      return null;
+  }
+}
