@@ -11,7 +11,7 @@ import type {
   StoredAttachment,
 } from './ports.ts';
 import type { AmbiguousClaim, CustomerRegistration, Relinked } from './customer-ports.ts';
-import type { EmailListing } from './queue-ports.ts';
+import type { EmailListing, ListedDefect } from './queue-ports.ts';
 import type { ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
 import type { ExplainedPlacement } from './placement-facts.ts';
 import type { DecisionResult, MergeRequest, MoveRequest, SplitRequest } from './thread-decisions.ts';
@@ -166,6 +166,7 @@ export interface EmailsRequest {
   /** What a person typed to search for, see core/search/query.ts; null: any. */
   readonly q: string | null;
   readonly state: EmailState | null;
+  readonly defect: ListedDefect | null;
   readonly accountId: string | null;
   /** 1 to 200. */
   readonly limit: number;

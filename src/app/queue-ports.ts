@@ -4,6 +4,7 @@
 import type { Conclusion } from '../core/delivery/conclude.ts';
 import type { RateLimit } from '../core/delivery/rate-window.ts';
 import type { RetrySchedule } from '../core/delivery/retry-schedule.ts';
+import type { ParseDefect } from '../core/mime/parsed-message.ts';
 import type { SearchQuery } from '../core/search/query.ts';
 import type { DeliveryState, EmailState } from '../core/delivery/states.ts';
 import type { AddressView, EmailSummary, Envelope, TransportResult } from './ports.ts';
@@ -119,11 +120,16 @@ export interface EmailsQuery {
   /** What their words must be; null: any. */
   readonly search: SearchQuery | null;
   readonly state: EmailState | null;
+  readonly defect: ListedDefect | null;
   readonly accountId: string | null;
   readonly limit: number;
   /** Where the page before ended; null for the first. */
   readonly after: { readonly date: Date; readonly id: string } | null;
 }
+
+/** Defects that an operator looks for: nothing but the bytes of the email could be kept. */
+export const LISTED_DEFECTS = ['not_parsed'] as const satisfies readonly ParseDefect[];
+export type ListedDefect = (typeof LISTED_DEFECTS)[number];
 
 /** An email of a list over all threads. */
 export interface EmailListing extends EmailSummary {

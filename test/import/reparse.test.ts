@@ -7,7 +7,9 @@ import { runCommand } from '../helpers/command-process.ts';
 import { mailOf, writeMails } from '../helpers/mail-folders.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
+import { startServiceProcess } from '../helpers/service-process.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
 
 let temp: TempFolder;
 let database: TestDatabase;
@@ -154,6 +156,41 @@ it('an email that turns out to be another record is left alone', async () => {
   const { stdout } = await run('reparse');
   expect(stdout).toContain(`${first}: is the same email as ${String(second?.['id'])}; nothing was changed`);
   expect(stdout).toContain('0 changed, 1 as before, 1 recorded twice');
+});
+
+it('emails that could not be parsed are listed, also among those that a search finds', async () => {
+  await importMails([mailOf(1, 0), mailOf(1, 1), mailOf(2, 0)]);
+  await sql(`update emails set defects = '{not_parsed}' where message_id in ($1, $2)`, [
+    'c1-1@mail.example.com',
+    'c2-0@mail.example.com',
+  ]);
+  const service = await startServiceProcess({
+    dataDir: dataDir(),
+    env: { DATABASE_URL: database.connectionString },
+  });
+  const list = async (parameters: string) => {
+    const response = await service.request(`/api/emails?${parameters}`);
+    expect(response.status).toBe(200);
+    const { emails, next_cursor } = (await response.json()) as {
+      emails: { message_id: string }[];
+      next_cursor: string | null;
+    };
+    return { ids: emails.map(({ message_id }) => message_id.slice(1, 5)), next_cursor };
+  };
+  const first = await list('defect=not_parsed&limit=1');
+  expect(first.ids).toEqual(['c1-1']);
+  expect((await list(`defect=not_parsed&limit=1&cursor=${first.next_cursor}`)).ids).toEqual(['c2-0']);
+  expect((await list('defect=not_parsed&account_id=other')).ids).toEqual([]);
+  expect((await list('defect=not_parsed&state=received')).ids).toEqual(['c1-1', 'c2-0']);
+  expect((await list('defect=not_parsed&state=sent')).ids).toEqual([]);
+  await waitUntil(
+    'the search has its words',
+    async () => (await list('q=conversation')).ids.length === 3,
+    60_000,
+  );
+  expect((await list('defect=not_parsed&q=conversation')).ids).toEqual(['c1-1', 'c2-0']);
+  expect((await service.request('/api/emails?defect=no_date')).status).toBe(400);
+  await service.stop();
 });
 
 it('filters, and goes on behind an email; a file that is missing fails alone', async () => {

@@ -310,6 +310,7 @@ describe('operators', () => {
     await expect(node.send({ subject })).rejects.toMatchObject({ code: 'send_failed' });
     const { emails } = await node.listEmails({
       q: null,
+      defect: null,
       state: 'failed',
       accountId: null,
       limit: 10,

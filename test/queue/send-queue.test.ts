@@ -315,7 +315,14 @@ describe('the list', () => {
     for (let n = 0; n < 5; n += 1)
       ids.push(await node.enqueue({ sendAt: new Date(Date.now() + 60_000 + n * 1000) }));
     await node.cancelSend(ids[0]!);
-    const request = { q: null, state: 'queued', accountId: null, limit: 3, cursor: null } as const;
+    const request = {
+      q: null,
+      defect: null,
+      state: 'queued',
+      accountId: null,
+      limit: 3,
+      cursor: null,
+    } as const;
     const first = await node.listEmails(request);
     expect(first.emails.map(({ id }) => id)).toEqual([ids[4], ids[3], ids[2]]);
     expect(first.emails[0]!.nextAttemptAt).toBeInstanceOf(Date);

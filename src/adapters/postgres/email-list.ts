@@ -33,7 +33,7 @@ export function createEmailList(pool: Pool, choose?: typeof planSearch): EmailLi
     }
     const words = formatTsquery(search);
     const { emails, estimate } = await readStatistics();
-    const isNarrow = request.state !== null && !COMMON_STATES.has(request.state);
+    const isNarrow = request.defect !== null || (request.state !== null && !COMMON_STATES.has(request.state));
     const rows = await searchPage(
       { emails, share: estimate(search), limit, isNarrow },
       {
@@ -64,12 +64,15 @@ const ORDER = 'order by e.date desc, e.id desc';
 function startStatement(request: EmailsQuery) {
   const values: unknown[] = [request.limit];
   const parameter = (value: unknown) => `$${values.push(value)}`;
-  const { accountId, after, state } = request;
+  const { accountId, after, state, defect } = request;
   const conditions = [
+    // In the words of the index that has only these.
+    ...(defect === null ? [] : [`e.defects @> '{${defect}}'`]),
     ...(accountId === null ? [] : [`e.account_id = ${parameter(accountId)}`]),
     ...(after === null ? [] : [`(e.date, e.id) < (${parameter(after.date)}, ${parameter(after.id)}::uuid)`]),
   ];
-  const states = state === null ? EMAIL_STATES : [state];
+  const all = defect === null ? EMAIL_STATES : [null];
+  const states = state === null ? all : [state];
   return {
     values,
     parameter,
@@ -79,7 +82,8 @@ function startStatement(request: EmailsQuery) {
     list: (rows: string) => {
       const pieces = states.map(
         (one) => `(select e.id, e.date from emails e
-          where ${[`e.state = '${one}'`, ...conditions].join(' and ')} ${ORDER} limit ${rows})`,
+          where ${[...(one === null ? [] : [`e.state = '${one}'`]), ...conditions].join(' and ')}
+          ${ORDER} limit ${rows})`,
       );
       return `select e.id, e.date from (${pieces.join(' union all ')}) e ${ORDER} limit ${rows}`;
     },
@@ -95,7 +99,11 @@ const selectEmails = (found: string) => `
 
 function listEmails(request: EmailsQuery): Statement & { readonly name: string } {
   const { list, values } = startStatement(request);
-  const asked = `${request.accountId === null ? '' : '-account'}${request.after === null ? '' : '-after'}`;
+  const asked = [
+    request.accountId === null ? '' : '-account',
+    request.after === null ? '' : '-after',
+    request.defect === null ? '' : `-${request.defect}`,
+  ].join('');
   return { name: `list-emails-${request.state ?? 'all'}${asked}`, text: selectEmails(list('$1')), values };
 }
 
@@ -118,12 +126,12 @@ function lookUpEmails(request: EmailsQuery, words: string): Statement {
   const { values, parameter, conditions } = startStatement(request);
   const filter = conditions.map((condition) => `and ${condition}`).join(' ');
   // What the rows of the search know is asked there: the emails themselves are large.
-  const isPlain = request.accountId === null && request.state === null;
+  const isPlain = request.accountId === null && request.state === null && request.defect === null;
   const text = selectEmails(`
     select e.id, e.date from ${
       isPlain
         ? '(select x.email_id as id, x.date from email_search x where'
-        : '(select e.id, e.date, e.state, e.account_id from email_search x join emails e on e.id = x.email_id where'
+        : '(select e.id, e.date, e.state, e.account_id, e.defects from email_search x join emails e on e.id = x.email_id where'
     } x.words @@ ${parameter(words)}::tsquery) e
     where true ${filter} ${ORDER} limit $1`);
   return { text, values };

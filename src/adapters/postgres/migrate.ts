@@ -15,6 +15,7 @@ import * as bounces from './migrations/0010_bounces.ts';
 import * as imports from './migrations/0011_imports.ts';
 import * as sentCopies from './migrations/0012_sent_copies.ts';
 import * as emailAliases from './migrations/0013_email_aliases.ts';
+import * as notParsed from './migrations/0014_not_parsed.ts';
 import * as search from './migrations/0020_search.ts';
 
 /** In order of their names; forward only. A migration that was ever released is never changed. */
@@ -32,6 +33,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0011_imports': imports,
   '0012_sent_copies': sentCopies,
   '0013_email_aliases': emailAliases,
+  '0014_not_parsed': notParsed,
   '0020_search': search,
 };
 

@@ -90,7 +90,7 @@ it('reads an early span of a customer without reading what came later', async ()
 
 it('reads the last page of all emails without reading the pages before it', async () => {
   const operations = createSendOperations(pool);
-  const filters = { search: null, state: null, accountId: null, limit: LIMIT };
+  const filters = { search: null, state: null, defect: null, accountId: null, limit: LIMIT };
   const read = await countRead(async () => {
     for (let i = 0; i < REPEATS; i += 1) {
       expect(await operations.listEmails({ ...filters, after: lastPage })).toHaveLength(LIMIT);
@@ -100,9 +100,11 @@ it('reads the last page of all emails without reading the pages before it', asyn
 });
 
 it.each([
-  ['of an account that has none', { state: null, accountId: 'other' }],
-  ['of a state that hardly an email has', { state: 'received', accountId: null }],
-  ['of both', { state: 'received', accountId: 'default' }],
+  ['of an account that has none', { state: null, accountId: 'other', defect: null }],
+  ['of a state that hardly an email has', { state: 'received', accountId: null, defect: null }],
+  ['of both', { state: 'received', accountId: 'default', defect: null }],
+  ['that could not be parsed', { state: null, accountId: null, defect: 'not_parsed' }],
+  ['of one account that could not be', { state: null, accountId: 'default', defect: 'not_parsed' }],
 ] as const)('finds the emails %s without reading the others', async (_, filter) => {
   const operations = createSendOperations(pool);
   const read = await countRead(async () => {

@@ -89,7 +89,7 @@ async function findEmails(
   choose?: Choose,
 ): Promise<readonly string[]> {
   await indexAll();
-  const request = { state: null, accountId: null, limit: 50, after: null, ...filter };
+  const request = { state: null, defect: null, accountId: null, limit: 50, after: null, ...filter };
   const emails = await createEmailList(pool, choose)({ ...request, search: parseSearchQuery(q)! });
   return emails.map(({ id }) => id);
 }

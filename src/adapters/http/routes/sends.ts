@@ -5,6 +5,7 @@
 import { EMAIL_STATES } from '../../../core/delivery/states.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
 import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
+import { LISTED_DEFECTS } from '../../../app/queue-ports.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
 import { EmailListingSchema } from '../email-detail-schema.ts';
 import { toEmailListingJson } from '../email-view.ts';
@@ -27,6 +28,12 @@ const EmailsQuerySchema = {
         'it; `"in quotes"` finds a phrase, a minus excludes. Letter case and accents make no difference.',
     },
     state: { type: 'string', enum: EMAIL_STATES, description: 'Only emails in this state.' },
+    defect: {
+      type: 'string',
+      enum: LISTED_DEFECTS,
+      description:
+        '`not_parsed`: only received emails of which nothing but the bytes could be kept; the command reparse reads them again.',
+    },
     account_id: {
       type: 'string',
       pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
@@ -98,10 +105,11 @@ export function registerSendStateRoutes(app: HttpServer, { application, limits }
       },
     },
     async (request) => {
-      const { q, state, account_id: accountId, limit = DEFAULT_LIMIT, cursor } = request.query;
+      const { q, state, defect, account_id: accountId, limit = DEFAULT_LIMIT, cursor } = request.query;
       const page = await application.listEmails({
         q: q ?? null,
         state: state ?? null,
+        defect: defect ?? null,
         accountId: accountId ?? null,
         limit,
         cursor: cursor ?? null,
