@@ -13,6 +13,7 @@ import { createCustomerStore } from './adapters/postgres/customer-rules.ts';
 import { createIdempotencyKeys } from './adapters/postgres/idempotency-keys.ts';
 import { createInboundStore } from './adapters/postgres/record-inbound.ts';
 import { createCustomerSettler } from './adapters/postgres/link-customers.ts';
+import { createMailboxStatusStore } from './adapters/postgres/mailbox-status.ts';
 import { createMessageStore } from './adapters/postgres/message-store.ts';
 import { createTokenStore } from './adapters/postgres/oauth2-tokens.ts';
 import { createPlacementStore } from './adapters/postgres/read-placement.ts';
@@ -33,6 +34,7 @@ import type { Account, ByteRange, Logger } from './app/ports.ts';
 import { createOperations } from './app/operate-sends.ts';
 import type { RetryPolicy } from './app/queue-ports.ts';
 import { createPlacementReads } from './app/placement.ts';
+import { createMailboxStatus } from './app/read-mailbox-status.ts';
 import { createReads } from './app/read-emails.ts';
 import { createThreadReads } from './app/read-threads.ts';
 import { receiveMessage } from './app/receive-message.ts';
@@ -199,6 +201,13 @@ async function startParts(
     receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
     sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),
+    ...createMailboxStatus({
+      status: createMailboxStatusStore(pool),
+      source: mailboxSource,
+      accounts: sendPorts.accounts,
+      instanceId,
+      wake: (accountId) => mailboxes.wake(accountId),
+    }),
     checkReadiness: () =>
       checkReadiness({
         database: () => store.check(),

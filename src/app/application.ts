@@ -12,9 +12,11 @@ import type {
 } from './ports.ts';
 import type { AmbiguousClaim, CustomerRegistration, Relinked } from './customer-ports.ts';
 import type { EmailListing, ListedDefect } from './queue-ports.ts';
+import type { QuarantinedMessage, ReadingStatus } from './mailbox-status-ports.ts';
 import type { ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
 import type { ExplainedPlacement } from './placement-facts.ts';
 import type { DecisionResult, MergeRequest, MoveRequest, SplitRequest } from './thread-decisions.ts';
+import type { Address } from '../core/address/address.ts';
 import type { Priority } from '../core/delivery/priority.ts';
 import type { EmailState } from '../core/delivery/states.ts';
 import type { Suppression, SuppressionReason } from '../core/delivery/suppression.ts';
@@ -211,6 +213,31 @@ export interface ThreadsPage {
   readonly nextCursor: string | null;
 }
 
+export interface AccountStatus extends ReadingStatus {
+  /** null: this process does not know the account. */
+  readonly from: Address | null;
+  /** This process is configured to read its mailboxes. */
+  readonly hasMailbox: boolean;
+  /** This process reads them. */
+  readonly isOwnedHere: boolean;
+  /** Why it will stop to work unless somebody acts; English, null when all is well. */
+  readonly warning: string | null;
+}
+
+export interface QuarantineRequest {
+  readonly accountId: string | null;
+  /** 1 to 200. */
+  readonly limit: number;
+  /** `nextCursor` of the page before; null for the first page. */
+  readonly cursor: string | null;
+}
+
+export interface QuarantinePage {
+  readonly messages: readonly QuarantinedMessage[];
+  /** null on the last page. */
+  readonly nextCursor: string | null;
+}
+
 export interface RawMessage {
   readonly sizeBytes: number;
   readonly stream: Readable;
@@ -307,6 +334,12 @@ export interface Application {
   readAttachment(id: string): Promise<StoredAttachment>;
   /** Throws `content_missing`. */
   openAttachment(attachment: StoredAttachment, range?: ByteRange): Promise<Readable>;
+  /** Every account, configured here or read by another process, and how its mailboxes are. */
+  listAccounts(): Promise<readonly AccountStatus[]>;
+  /** Messages of mailboxes that are set aside, the newest first. Throws `invalid_cursor`. */
+  listQuarantine(request: QuarantineRequest): Promise<QuarantinePage>;
+  /** Has a message that is set aside tried now. Throws `quarantined_not_found`. */
+  retryQuarantined(id: string): Promise<QuarantinedMessage>;
   /** Asks every dependency, each with a deadline. */
   checkReadiness(): Promise<Readiness>;
 }

@@ -75,11 +75,11 @@ export async function readAccount(
   }
 }
 
-export const INBOX = '\\Inbox';
-export const SENT = '\\Sent';
+const INBOX = '\\Inbox';
+const SENT = '\\Sent';
 
 /** INBOX, then the Sent mailbox if there is one. */
-function mailboxesToRead(mailboxes: readonly MailboxInfo[]): readonly MailboxInfo[] {
+export function mailboxesToRead(mailboxes: readonly MailboxInfo[]): readonly MailboxInfo[] {
   return [INBOX, SENT].flatMap((use) =>
     // PostgreSQL keeps no NUL, and no real mailbox has one.
     mailboxes.filter(({ specialUse, path }) => specialUse === use && !path.includes('\0')).slice(0, 1),

@@ -201,7 +201,7 @@ async function takeBatch(
 
   const fail = (message: WantedMessage, failure: MessageFailure, error: unknown) => {
     const { uid, tries } = message;
-    failed.push(failureOf(uid, failure, tries, reasonOf(error)));
+    failed.push(failureOf(uid, failure, tries, error));
     ports.logger.warn(
       { err: error, accountId: mailbox.accountId, mailboxId: mailbox.mailboxId, uid },
       'a message of a mailbox could not be taken; it is tried again later',
@@ -247,7 +247,9 @@ async function takeBatch(
     if (away === null) await noteGone(ports, mailbox, left.keys());
   } catch (error) {
     if (!(error instanceof MailboxError) || signal.aborted) throw error;
-    for (const message of suspectsOf(left, error)) fail(message, 'doubtful', error);
+    for (const { uid, tries } of suspectsOf(left, error)) {
+      failed.push(failureOf(uid, 'doubtful', tries, error));
+    }
     if (error.kind !== 'refused') throw error;
   } finally {
     await Promise.all(recording);

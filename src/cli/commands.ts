@@ -1,7 +1,8 @@
 /** Every command, in the order of the help. */
 import type { Command } from './command.ts';
+import { auditCommand } from './audit.ts';
 import { importCommand } from './import.ts';
 import { reparseCommand } from './reparse.ts';
 import { rethreadCommand } from './rethread.ts';
 
-export const COMMANDS: readonly Command[] = [importCommand, reparseCommand, rethreadCommand];
+export const COMMANDS: readonly Command[] = [importCommand, reparseCommand, rethreadCommand, auditCommand];

@@ -27,6 +27,11 @@ export interface MailboxReaderOptions {
   readonly pollMs: number;
 }
 
+export interface MailboxReader extends Loop {
+  /** Something of the account may be tried now. */
+  wake(accountId: string): void;
+}
+
 export interface MailboxAccount {
   readonly id: string;
   /** See `SyncOptions`. */
@@ -48,6 +53,8 @@ const CONNECTS = 32;
 const RECONNECTS = 16;
 /** A connection that lasted so long was a good one: the next failure is a first one again. */
 const GOOD_SESSION_MS = 60_000;
+/** A connection that broke at a certain message counts as so many failures at most. */
+const MESSAGE_FAILURES = 2;
 /** A failure that stays the same is logged again only after so many. */
 const FAILURES_PER_LOG_LINE = 20;
 
@@ -60,7 +67,7 @@ interface Reading {
   wait: AbortController | null;
 }
 
-export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxReaderOptions): Loop {
+export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxReaderOptions): MailboxReader {
   const { owner, leaseMs, pollMs } = options;
   const { records, source, logger, random } = ports;
   const accountPorts: ReadAccountPorts = {
@@ -143,6 +150,9 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
         if (signal.aborted || error instanceof LeaseLost) break;
         if (progressed || performance.now() - startedAt > GOOD_SESSION_MS) failures = 0;
         failures += 1;
+        // At one message: the others, and what is new, do not have to wait for long.
+        if (error instanceof MailboxError && error.uid !== null)
+          failures = Math.min(failures, MESSAGE_FAILURES);
         const kind = failureOf(error);
         const retryMs = accountRetryDelay(kind, failures, random());
         if (failures % FAILURES_PER_LOG_LINE === 1) {
@@ -194,7 +204,10 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
       );
     }
   }
-  return { stop: () => (stopped ??= stopAll()) };
+  return {
+    wake: (accountId) => readings.get(accountId)?.wait?.abort(),
+    stop: () => (stopped ??= stopAll()),
+  };
 }
 
 function failureOf(error: unknown): AccountFailure {

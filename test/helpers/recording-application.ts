@@ -5,12 +5,14 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type {
+  AccountStatus,
   Application,
   CustomerEmailsRequest,
   RegistrationRequest,
   SendRequest,
 } from '../../src/app/application.ts';
 import type { AmbiguousClaim, CustomerRegistration } from '../../src/app/customer-ports.ts';
+import type { QuarantinedMessage } from '../../src/app/mailbox-status-ports.ts';
 import type { EmailDetail, EmailSummary, SpoolFolder, StoredAttachment } from '../../src/app/ports.ts';
 import type { ThreadListing } from '../../src/app/thread-list-ports.ts';
 import type { EmailListing } from '../../src/app/queue-ports.ts';
@@ -47,6 +49,42 @@ export const sampleEmail: EmailSummary = {
   textBody: 'Hallo\n',
   date: new Date('2026-01-31T12:00:00.123Z'),
   attachments: [sampleAttachment],
+};
+
+export const sampleAccount: AccountStatus = {
+  accountId: 'main',
+  from: { name: 'Ann', localPart: 'ann', domain: 'example.com' },
+  hasMailbox: true,
+  isOwnedHere: true,
+  owner: IDS.thread,
+  warning: null,
+  lastAttemptAt: sampleEmail.date,
+  nextAttemptAt: sampleEmail.date,
+  lastError: { kind: 'connection', reason: 'the line is cut', at: sampleEmail.date },
+  mailboxes: [
+    {
+      path: 'INBOX',
+      specialUse: '\\Inbox',
+      lastSuccessAt: sampleEmail.date,
+      lagMs: 1499,
+      lastError: { reason: 'refused', at: sampleEmail.date },
+      leftAt: null,
+      counts: { messages: 9, recorded: 5, waiting: 3, quarantined: 1, expunged: 2 },
+    },
+  ],
+};
+
+export const sampleQuarantined: QuarantinedMessage = {
+  id: IDS.email,
+  accountId: 'main',
+  path: 'INBOX',
+  uidValidity: 4_294_967_295,
+  uid: 7,
+  reason: 'too large',
+  tries: 1,
+  firstSeenAt: sampleEmail.date,
+  quarantinedAt: sampleEmail.date,
+  nextTryAt: sampleEmail.date,
 };
 
 export const sampleThread: ThreadListing = {
@@ -263,6 +301,9 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     readSuppression: async () => sampleSuppression,
     suppress: async () => sampleSuppression,
     liftSuppression: async (address) => ({ address, liftedAt: sampleSuppression.since }),
+    listAccounts: async () => [sampleAccount],
+    listQuarantine: async () => ({ messages: [sampleQuarantined], nextCursor: null }),
+    retryQuarantined: async () => sampleQuarantined,
     readRaw: async () => ({ sizeBytes: FILE.length, stream: open(FILE) }),
     readAttachment: async () => sampleAttachment,
     openAttachment: async (_attachment, range) =>

@@ -17,6 +17,7 @@ import type { HttpLimits } from './limits.ts';
 import { registerDocumentRoutes } from './routes/document.ts';
 import { RouteTable } from './route-table.ts';
 import { expectContinue } from './request-body.ts';
+import { registerAccountRoutes } from './routes/accounts.ts';
 import { registerAttachmentRoutes } from './routes/attachments.ts';
 import { registerCustomerRuleRoutes } from './routes/customer-rules.ts';
 import { registerCustomerRoutes } from './routes/customers.ts';
@@ -118,6 +119,7 @@ function registerRoutes(
     registerSendStateRoutes(secured, context);
     registerSuppressionRoutes(secured, context);
     registerInboundRoutes(secured, context);
+    registerAccountRoutes(secured, context);
     registerCustomerRoutes(secured, context);
     registerCustomerRuleRoutes(secured, context);
     registerEmailRoutes(secured, context);

@@ -48,6 +48,7 @@ describe('the OpenAPI document', () => {
     );
     expect(operations.sort()).toEqual([
       'delete /api/suppressions/{address}',
+      'get /api/accounts',
       'get /api/attachments/{id}',
       'get /api/customer/{customerId}/addresses',
       'get /api/customer/{customerId}/emails',
@@ -60,6 +61,7 @@ describe('the OpenAPI document', () => {
       'get /api/health',
       'get /api/health/ready',
       'get /api/openapi.json',
+      'get /api/quarantine',
       'get /api/suppressions',
       'get /api/suppressions/{address}',
       'get /api/thread/{threadId}',
@@ -68,6 +70,7 @@ describe('the OpenAPI document', () => {
       'post /api/emails/{id}/resolve',
       'post /api/emails/{id}/retry',
       'post /api/inbound',
+      'post /api/quarantine/{id}/retry',
       'post /api/send',
       'post /api/thread/{threadId}/merge',
       'post /api/thread/{threadId}/move',

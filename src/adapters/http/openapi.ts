@@ -26,6 +26,7 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
       tags: [
         { name: 'Sending', description: 'Send an email.' },
         { name: 'Receiving', description: 'Take in what came from elsewhere.' },
+        { name: 'Mailboxes', description: 'What is read by IMAP, and how it goes.' },
         { name: 'Suppressions', description: 'Addresses that nothing is sent to.' },
         { name: 'Emails', description: 'Read what was sent and received.' },
         { name: 'Threads', description: 'Which emails belong together.' },

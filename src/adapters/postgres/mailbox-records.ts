@@ -12,10 +12,10 @@ import {
 } from '../../app/mailbox-record-ports.ts';
 import type { AddressView } from '../../app/ports.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
-import { NEVER_OPENED } from '../../core/mailbox/sync-plan.ts';
 import { joinRanges, type UidSet } from '../../core/mailbox/uid-set.ts';
 import { isCopyOfSent } from '../../core/message/identity.ts';
 import { createMailboxLeases, fenced, HELD, storable } from './mailbox-leases.ts';
+import { MAILBOX_COLUMNS, toProgress, type ProgressRow } from './mailbox-progress.ts';
 import { createNamedQuery } from './named-query.ts';
 
 export function createMailboxRecords(pool: Pool): MailboxRecords {
@@ -120,29 +120,14 @@ interface ConclusionRow {
   next_try_ms: number | null;
 }
 
-interface MailboxRow {
+interface MailboxRow extends ProgressRow {
   id: string;
   path: string;
   special_use: string | null;
-  uid_validity: string | null;
-  uid_next: string | null;
-  message_count: string;
-  highest_modseq: string | null;
-  since: Date | null;
 }
 
 function toMailbox(row: MailboxRow): KnownMailboxRecord {
-  const progress =
-    row.uid_validity === null
-      ? NEVER_OPENED
-      : {
-          uidValidity: Number(row.uid_validity),
-          uidNext: row.uid_next === null ? null : Number(row.uid_next),
-          exists: Number(row.message_count),
-          highestModSeq: row.highest_modseq === null ? null : BigInt(row.highest_modseq),
-          since: row.since,
-        };
-  return { id: row.id, path: row.path, specialUse: row.special_use, progress };
+  return { id: row.id, path: row.path, specialUse: row.special_use, progress: toProgress(row) };
 }
 
 interface RecordedRow {
@@ -198,7 +183,7 @@ const OPEN = `
   select exists (select from held) as held`;
 
 const READ_MAILBOXES = `
-  select b.id, b.path, b.special_use, b.uid_validity, b.uid_next, b.message_count, b.highest_modseq, b.since
+  select b.id, b.path, b.special_use, ${MAILBOX_COLUMNS}
   from unnest($2::text[]) with ordinality p (path, ordinal)
   join mailboxes b on b.account_id = $1 and b.path = p.path
   order by p.ordinal`;
@@ -255,7 +240,8 @@ const SETTLE = `
   ${HELD}, settled as (
     update mailbox_messages m set email_id = r.email_id, tries = coalesce(r.tries, m.tries), last_error = r.reason,
       next_try_at = case when r.email_id is null then now() + r.delay_ms * interval '1 millisecond' else m.next_try_at end,
-      quarantined_at = case when r.quarantined then coalesce(m.quarantined_at, now()) end
+      quarantined_at = case when r.quarantined then coalesce(m.quarantined_at, date_trunc('milliseconds', now())) end,
+      quarantine_id = case when r.quarantined then coalesce(m.quarantine_id, gen_random_uuid()) end
     from unnest($5::bigint[], $6::uuid[], $7::int[], $8::float8[], $9::boolean[], $10::text[])
       r (uid, email_id, tries, delay_ms, quarantined, reason), held
     where m.mailbox_id = $3 and m.uid_validity = $4 and m.uid = r.uid and m.email_id is null
@@ -275,15 +261,21 @@ const CONCLUDE_PASS = `
     (extract(epoch from w.next_try_at - now()) * 1000)::float8 as next_try_ms
   from waiting w, mailboxes b where b.id = $3`;
 
-/** An email that is in this generation as well has only got another UID; one that is not was expunged. */
+/**
+ * An email that is in this generation as well has only got another UID; one that is not was expunged. Either may be known
+ * by the identifier of a record that turned out to be its copy.
+ */
 const RETIRE_OLDER = `
-  ${HELD}, older as materialized (
-    select o.uid_validity, o.uid, o.email_id is null or exists (
-      select from mailbox_messages n
-      where n.email_id = o.email_id and n.mailbox_id = o.mailbox_id and n.uid_validity = $4
-        and n.expunged_at is null
-    ) as replaced
-    from mailbox_messages o, held where o.mailbox_id = $3 and o.uid_validity <> $4
+  ${HELD}, present as materialized (
+    select distinct coalesce(a.email_id, n.email_id) as email_id
+    from mailbox_messages n left join email_aliases a on a.id = n.email_id
+    where n.mailbox_id = $3 and n.uid_validity = $4 and n.expunged_at is null and n.email_id is not null
+  ), older as materialized (
+    select o.uid_validity, o.uid, o.email_id is null or p.email_id is not null as replaced
+    from held, mailbox_messages o
+    left join email_aliases a on a.id = o.email_id
+    left join present p on p.email_id = coalesce(a.email_id, o.email_id)
+    where o.mailbox_id = $3 and o.uid_validity <> $4
   ), replaced as (
     delete from mailbox_messages m using older o
     where o.replaced and m.mailbox_id = $3 and m.uid_validity = o.uid_validity and m.uid = o.uid

@@ -16,6 +16,7 @@ import * as imports from './migrations/0011_imports.ts';
 import * as sentCopies from './migrations/0012_sent_copies.ts';
 import * as emailAliases from './migrations/0013_email_aliases.ts';
 import * as notParsed from './migrations/0014_not_parsed.ts';
+import * as mailboxCounts from './migrations/0015_mailbox_counts.ts';
 import * as search from './migrations/0020_search.ts';
 
 /** In order of their names; forward only. A migration that was ever released is never changed. */
@@ -34,6 +35,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0012_sent_copies': sentCopies,
   '0013_email_aliases': emailAliases,
   '0014_not_parsed': notParsed,
+  '0015_mailbox_counts': mailboxCounts,
   '0020_search': search,
 };
 

@@ -1,0 +1,127 @@
+/**
+ * How the mailboxes are that are read: GET /api/accounts, and the messages that could not be taken: GET /api/quarantine and
+ * POST /api/quarantine/{id}/retry.
+ */
+import type { HttpContext, HttpServer } from '../context.ts';
+import { AccountSchema, QuarantinedSchema, toAccountJson, toQuarantinedJson } from '../mailbox-view.ts';
+import { errorResponses, Uuid } from '../schemas.ts';
+
+const DEFAULT_LIMIT = 50;
+
+const Accounts = {
+  type: 'object',
+  title: 'Accounts',
+  additionalProperties: false,
+  required: ['accounts'],
+  properties: { accounts: { type: 'array', items: AccountSchema } },
+} as const;
+
+const QuarantineQuerySchema = {
+  type: 'object',
+  // A misspelt filter must not answer with what it was meant to leave out.
+  additionalProperties: false,
+  properties: {
+    account_id: {
+      type: 'string',
+      pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
+      description: 'Only messages of this account.',
+    },
+    limit: { type: 'integer', minimum: 1, maximum: 200, default: DEFAULT_LIMIT, description: 'On a page.' },
+    cursor: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 512,
+      description: '`next_cursor` of the page before; nothing for the first page.',
+    },
+  },
+} as const;
+
+const Quarantine = {
+  type: 'object',
+  title: 'Quarantine',
+  additionalProperties: false,
+  required: ['messages', 'next_cursor'],
+  properties: {
+    messages: { type: 'array', items: QuarantinedSchema },
+    next_cursor: { type: ['string', 'null'], description: 'For the next page; null on the last one.' },
+  },
+} as const;
+
+const QuarantineParams = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: { ...Uuid, description: 'As `GET /api/quarantine` names it.' } },
+} as const;
+
+export function registerAccountRoutes(app: HttpServer, { application }: HttpContext): void {
+  app.get(
+    '/api/accounts',
+    {
+      schema: {
+        operationId: 'listAccounts',
+        tags: ['Mailboxes'],
+        summary: 'How the accounts and their mailboxes are',
+        description:
+          'Every account of the configuration, then those that only other processes read. Read from the database: what ' +
+          'every process of the installation does.',
+        querystring: { type: 'object', additionalProperties: false, properties: {} },
+        response: {
+          200: { description: 'All of them.', ...Accounts },
+          ...errorResponses('unknown_field', 'unauthorized', 'database_unavailable'),
+        },
+      },
+    },
+    async () => ({ accounts: (await application.listAccounts()).map(toAccountJson) }),
+  );
+
+  app.get(
+    '/api/quarantine',
+    {
+      schema: {
+        operationId: 'listQuarantine',
+        tags: ['Mailboxes'],
+        summary: 'List messages that could not be taken from a mailbox',
+        description: 'The newest first. They are tried again by themselves, ever more rarely.',
+        querystring: QuarantineQuerySchema,
+        response: {
+          200: { description: 'One page.', ...Quarantine },
+          ...errorResponses(
+            'invalid_request',
+            'unknown_field',
+            'invalid_cursor',
+            'unauthorized',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { account_id: accountId, limit = DEFAULT_LIMIT, cursor } = request.query;
+      const page = await application.listQuarantine({
+        accountId: accountId ?? null,
+        limit,
+        cursor: cursor ?? null,
+      });
+      return { messages: page.messages.map(toQuarantinedJson), next_cursor: page.nextCursor };
+    },
+  );
+
+  app.post(
+    '/api/quarantine/:id/retry',
+    {
+      schema: {
+        operationId: 'retryQuarantined',
+        tags: ['Mailboxes'],
+        summary: 'Try to take a message now',
+        description:
+          'Whichever process reads the account tries it, within seconds; it leaves the list when that works.',
+        params: QuarantineParams,
+        response: {
+          200: { description: 'It is due.', ...QuarantinedSchema },
+          ...errorResponses('invalid_uuid', 'unauthorized', 'quarantined_not_found', 'database_unavailable'),
+        },
+      },
+    },
+    async (request) => toQuarantinedJson(await application.retryQuarantined(request.params.id.toLowerCase())),
+  );
+}

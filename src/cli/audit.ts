@@ -1,0 +1,90 @@
+/** `email-worker audit`: compares mailboxes with what is recorded of them. */
+import { createTokenStore } from '../adapters/postgres/oauth2-tokens.ts';
+import { createMailboxAuditStore } from '../adapters/postgres/mailbox-audit.ts';
+import { auditAccount, type MailboxAudit } from '../app/audit-mailboxes.ts';
+import { MailboxError } from '../app/mailbox-ports.ts';
+import { AUDIT_FINDINGS, type AuditFinding } from '../core/mailbox/audit.ts';
+import { createTokens } from '../create-access-tokens.ts';
+import { createMailboxSource } from '../create-mailbox-source.ts';
+import { defineCommand, UsageError } from './command.ts';
+import { formatError } from './command-logger.ts';
+import { printable } from './output.ts';
+
+/** UIDs that are named for each finding. */
+const MAX_UIDS = 20;
+
+const TEXTS: Readonly<Record<AuditFinding, string>> = {
+  missing: 'not known',
+  lost: 'without the email they are said to have',
+  other: 'with the email of another Message-ID',
+  marked_gone: 'there, but marked as gone',
+  not_marked: 'gone, but not marked',
+};
+
+export const auditCommand = defineCommand({
+  name: 'audit',
+  summary: 'Compares the mailboxes with what is recorded of them: UIDs and Message-IDs.',
+  description:
+    'Differences are listed, and the exit code is 1 when there are any that were not repaired. Repaired messages are ' +
+    'taken again by the service: within seconds while it runs, else when it is started.\n\n' +
+    'A message that only waits, or is set aside, is no difference; it is counted. Nothing is changed in a mailbox.',
+  arguments: [],
+  options: {
+    account: {
+      type: 'string',
+      value: 'id',
+      multiple: true,
+      meaning: 'Only this account. Default: all that have a mailbox.',
+    },
+    repair: {
+      type: 'boolean',
+      meaning: 'Has missing messages and those with a wrong record taken again, and corrects wrong marks.',
+    },
+  },
+  async run({ account: wanted = [], repair = false }, _paths, { config, output, logger, signal, open }) {
+    const tokens = createTokens(config, logger);
+    const source = createMailboxSource(config, tokens);
+    const unknown = wanted.find((id) => !source.accountIds.includes(id));
+    if (unknown !== undefined) throw new UsageError(`the account ${unknown} has no mailbox to read`);
+    const status = { isClean: true };
+    try {
+      const { pool } = await open();
+      tokens.keepIn(createTokenStore(pool));
+      const store = createMailboxAuditStore(pool);
+      for (const accountId of wanted.length > 0 ? wanted : source.accountIds) {
+        if (signal.aborted) break;
+        try {
+          for await (const audit of auditAccount({ source, store }, { accountId, repair, signal })) {
+            for (const line of formatAudit(accountId, audit, repair)) output.print(printable(line));
+            if (audit.kind === 'other_uids' || (audit.findings.size > 0 && !repair)) status.isClean = false;
+          }
+        } catch (error) {
+          if (!(error instanceof MailboxError)) throw error;
+          if (!signal.aborted) output.note(printable(`${accountId}: ${formatError(error)}`));
+          status.isClean = false;
+        }
+      }
+    } finally {
+      await tokens.close();
+    }
+    return status.isClean ? 'done' : 'failed';
+  },
+});
+
+function formatAudit(accountId: string, audit: MailboxAudit, repaired: boolean): readonly string[] {
+  const { path, kind, messages, waiting, quarantined, findings } = audit;
+  if (kind === 'other_uids') {
+    return [`${accountId} ${path}: ${messages} messages, not read yet under its present UIDVALIDITY`];
+  }
+  const differences = AUDIT_FINDINGS.flatMap((finding) => {
+    const uids = findings.get(finding);
+    if (uids === undefined) return [];
+    const named = `${uids.slice(0, MAX_UIDS).join(', ')}${uids.length > MAX_UIDS ? ', …' : ''}`;
+    return [`  ${uids.length} ${TEXTS[finding]}${repaired ? ', repaired' : ''}: UID ${named}`];
+  });
+  const result = differences.length === 0 ? 'no differences' : 'differences:';
+  return [
+    `${accountId} ${path}: ${messages} messages, ${waiting} to be taken, ${quarantined} set aside; ${result}`,
+    ...differences,
+  ];
+}
