@@ -5,53 +5,20 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ImapFlow } from 'imapflow';
-import { createImapSource } from '../../src/adapters/imap/mailbox-source.ts';
-import { parseImapUrl } from '../../src/adapters/imap/imap-url.ts';
-import type {
-  FetchedMessage,
-  MailboxError,
-  MailboxSession,
-  MailboxSource,
-} from '../../src/app/mailbox-ports.ts';
+import type { MailboxError, MailboxSession } from '../../src/app/mailbox-ports.ts';
 import { startDovecot, type DovecotServer } from '../helpers/dovecot-server.ts';
 import { MAIL_USERS } from '../helpers/dovecot-files.ts';
+import { collect, failureOf, NEVER, readAll, sourceOf } from '../helpers/imap-sessions.ts';
 import { skipWithoutMailServers, type MailUser } from '../helpers/mail-servers.ts';
-import { NO_TOKENS } from '../helpers/no-tokens.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 const MIB = 1024 * 1024;
-const NEVER = new AbortController().signal;
 const LONG_MS = 60_000;
-
-function sourceOf(url: string, sentPath: string | null = null): MailboxSource {
-  return createImapSource([{ ...parseImapUrl(url, false), id: 'a', sentPath }], NO_TOKENS);
-}
 
 function small(name: string): Buffer {
   return Buffer.from(
     `Message-ID: <${name}@example.test>\r\nDate: Sat, 21 Nov 2026 12:00:00 +0000\r\nFrom: Bob <bob@example.test>\r\n` +
       `Subject: ${name}\r\nX-Other: y\r\n\r\nBody of ${name}\r\n`,
-  );
-}
-
-async function readAll({ raw }: FetchedMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of raw) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const result: T[] = [];
-  for await (const item of items) result.push(item);
-  return result;
-}
-
-function failureOf(promise: Promise<unknown>): Promise<MailboxError> {
-  return promise.then(
-    () => {
-      throw new Error('it did not fail');
-    },
-    (error: unknown) => error as MailboxError,
   );
 }
 
@@ -156,7 +123,7 @@ namespace inbox {
 
     const fetched: [number, string][] = [];
     for await (const message of session.fetchMessages([3, 99, 1])) {
-      fetched.push([message.uid, (await readAll(message)).toString()]);
+      fetched.push([message.uid, await readAll(message)]);
     }
     expect(fetched).toEqual([
       [3, messages[2]!.toString()],
@@ -238,7 +205,7 @@ namespace inbox {
     const uids: number[] = [];
     await inMailbox(name, (client) => client.messageDelete('1:2', { uid: true }));
     for await (const message of session.fetchMessages([1, 2, 3])) {
-      expect((await readAll(message)).toString()).toContain('Body of c');
+      expect(await readAll(message)).toContain('Body of c');
       uids.push(message.uid);
     }
     expect(uids).toEqual([3]);
@@ -267,7 +234,7 @@ namespace inbox {
       await session.open(name, null);
       try {
         for await (const message of session.fetchMessages([...wanted])) {
-          read.push((await readAll(message)).toString().slice(-11, -2));
+          read.push((await readAll(message)).slice(-11, -2));
           wanted.delete(message.uid);
         }
       } catch (error) {

@@ -1,19 +1,16 @@
 /** What servers do that are broken or hostile: everything ends, in an error that says what it was. */
 import { afterEach, expect, it } from 'vitest';
-import { parseImapUrl } from '../../src/adapters/imap/imap-url.ts';
-import { createImapSource } from '../../src/adapters/imap/mailbox-source.ts';
-import type { FetchedMessage, MailboxError, MailboxSession } from '../../src/app/mailbox-ports.ts';
+import type { MailboxError, MailboxSession } from '../../src/app/mailbox-ports.ts';
 import {
   startScriptedImapServer,
   type ImapCommand,
   type ImapScript,
   type ScriptedImapServer,
 } from '../helpers/scripted-imap-server.ts';
-import { NO_TOKENS } from '../helpers/no-tokens.ts';
+import { collect, failureOf, NEVER, readAll, sourceOf } from '../helpers/imap-sessions.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 const MIB = 1024 * 1024;
-const NEVER = new AbortController().signal;
 const LONG_MS = 60_000;
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -33,11 +30,7 @@ async function connectTo(
   query = 'command_timeout_ms=400&connect_timeout_ms=2000',
   host = '127.0.0.1',
 ): Promise<MailboxSession> {
-  const url = parseImapUrl(`imap://u:the-secret@${host}:${port}?${query}`, false);
-  const session = await createImapSource([{ ...url, id: 'a', sentPath: null }], NO_TOKENS).connect(
-    'a',
-    NEVER,
-  );
+  const session = await sourceOf(`imap://u:the-secret@${host}:${port}?${query}`).connect('a', NEVER);
   cleanups.push(() => session.close());
   return session;
 }
@@ -50,27 +43,6 @@ async function inInbox(script: ImapScript): Promise<MailboxSession> {
   const session = await connect(script);
   await session.open('INBOX', null);
   return session;
-}
-
-function failureOf(promise: Promise<unknown>): Promise<MailboxError> {
-  return promise.then(
-    () => {
-      throw new Error('it did not fail');
-    },
-    (error: unknown) => error as MailboxError,
-  );
-}
-
-async function readAll({ raw }: FetchedMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of raw) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('latin1');
-}
-
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const result: T[] = [];
-  for await (const item of items) result.push(item);
-  return result;
 }
 
 function* forEver(piece: string | Buffer, first: string = ''): Generator<string | Buffer> {

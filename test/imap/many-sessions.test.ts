@@ -2,12 +2,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { parseImapUrl } from '../../src/adapters/imap/imap-url.ts';
-import { createImapSource } from '../../src/adapters/imap/mailbox-source.ts';
 import { MAIL_USERS } from '../helpers/dovecot-files.ts';
 import { startDovecot } from '../helpers/dovecot-server.ts';
+import { sourceOf } from '../helpers/imap-sessions.ts';
 import { skipWithoutMailServers } from '../helpers/mail-servers.ts';
-import { NO_TOKENS } from '../helpers/no-tokens.ts';
 
 const SESSIONS = Number(process.env.IMAP_SESSIONS ?? 60);
 /** Connections that are set up at the same time. */
@@ -38,7 +36,7 @@ describe.skipIf(skipWithoutMailServers())('many idle sessions', () => {
     const server = await startDovecot({ tls: true, settings: MANY });
     const login = `alice:${encodeURIComponent(MAIL_USERS.alice.password)}`;
     const url = `imaps://${login}@localhost:${server.imapsPort}?tls_ca=${server.caFile}`;
-    const source = createImapSource([{ ...parseImapUrl(url, false), id: 'a', sentPath: null }], NO_TOKENS);
+    const source = sourceOf(url);
     const connect = async () => {
       const session = await source.connect('a', new AbortController().signal);
       await session.open('INBOX', null);

@@ -6,14 +6,13 @@ import { createImapSource } from '../../src/adapters/imap/mailbox-source.ts';
 import { createAccessTokens, type OAuth2Tokens } from '../../src/adapters/oauth2/access-tokens.ts';
 import { createTokenStore } from '../../src/adapters/postgres/oauth2-tokens.ts';
 import { createPool } from '../../src/adapters/postgres/pool.ts';
-import type { MailboxError, MailboxSource } from '../../src/app/mailbox-ports.ts';
+import type { MailboxSource } from '../../src/app/mailbox-ports.ts';
 import { startDovecot, type DovecotServer } from '../helpers/dovecot-server.ts';
+import { failureOf, NEVER } from '../helpers/imap-sessions.ts';
 import { skipWithoutMailServers } from '../helpers/mail-servers.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { startTokenServer, type TokenServer } from '../helpers/token-server.ts';
-
-const NEVER = new AbortController().signal;
 
 describe.skipIf(skipWithoutMailServers()).each(['xoauth2', 'oauthbearer'])('IMAP with %s', (mechanism) => {
   let dovecot: DovecotServer;
@@ -87,13 +86,7 @@ active_value = true
   });
 
   const connect = () => source.connect(`account-${next}`, NEVER);
-  const failure = (): Promise<MailboxError> =>
-    connect().then(
-      () => {
-        throw new Error('it did not fail');
-      },
-      (error: unknown) => error as MailboxError,
-    );
+  const failure = () => failureOf(connect());
 
   it('logs in with a token', async () => {
     const session = await connect();

@@ -217,6 +217,27 @@ describe('several processes', () => {
     expect(four.map((tokens) => tokens.warningOf(account.id))).toEqual([null, null, null, null]);
   });
 
+  it('find what another one kept that was paused for longer than its lease', async () => {
+    await server.close();
+    await begin(true);
+    const paused = start();
+    let tokenOfPaused: string | null = null;
+    const late: TokenStore = {
+      ...store,
+      lease: async (name, owner, leaseMs) => {
+        const row = await store.lease(name, owner, leaseMs);
+        // The lease of the paused one has ended, and it knows nothing of it.
+        await pool.query('update oauth2_tokens set leased_until = now() where account_id = $1', [account.id]);
+        tokenOfPaused = await get(paused);
+        return row;
+      },
+    };
+    const tokens = start({}, late);
+    expect(await get(tokens)).toBe(tokenOfPaused);
+    expect(tokens.warningOf(account.id)).toBeNull();
+    expect(server.given).toHaveLength(1);
+  });
+
   it('go on when the one that renews dies', async () => {
     const { keyId } = await nameOf();
     await store.lease({ accountId: account.id, keyId }, 'dead', 300);

@@ -168,6 +168,11 @@ export class AccountTokens {
       const held = await this.#request(this.#refreshTokens(kept));
       await this.#keepNow(held, row);
       return held;
+    } catch (error) {
+      if (!(error instanceof TokenError) || !error.permanent) throw error;
+      const other = await this.#renewedMeanwhile(row, error);
+      if (other !== null) return other;
+      throw error;
     } finally {
       // A lease that can't be given back ends by itself; nobody else's is ended.
       if (row !== null)
@@ -175,6 +180,18 @@ export class AccountTokens {
           .release(this.#name, owner)
           .catch(() => {});
     }
+  }
+
+  /**
+   * What another process kept although we had the lease: one that was paused for longer than its own. It has used up the
+   * refresh token that we were refused for.
+   */
+  async #renewedMeanwhile(row: KeptTokens | null, refusal: TokenError): Promise<HeldTokens | null> {
+    // Nobody can tell who else has renewed.
+    if (row === null) throw new TokenError(refusal.message, false, refusal);
+    const now = await this.#options.store().load(this.#name);
+    const kept = now === null || now.revision === row.revision ? null : this.#sealer.open(now.sealed);
+    return kept !== null && this.#isUsable(kept) ? kept : null;
   }
 
   /** The right to renew, or what another process renewed meanwhile. */
