@@ -247,6 +247,21 @@ describe('a delivery report', () => {
     expect(await listed(address)).toHaveLength(1);
   });
 
+  it('is applied later when the process is killed right after it is recorded', async () => {
+    const address = freshAddress();
+    const sent = await send({ to: address });
+    const report = await receive(service, deliveryReport(sent.messageId, [{ address }]));
+    // As the transaction that records the report leaves it.
+    const undo = [
+      'delete from delivery_reports where report_id = $1',
+      'delete from suppressions where report_id = $1',
+      'update bounce_reports set email_id = null, next_match_at = now() where report_id = $1',
+    ];
+    for (const statement of undo) await query(database.connectionString, statement, [report.id]);
+    await expect.poll(() => outcomes(sent.id), { timeout: 20_000 }).toEqual(['bounced_hard']);
+    expect(await listed(address)).toMatchObject([{ report_email_id: report.id }]);
+  }, 30_000);
+
   it('waits for the email it is about when it comes back before that is recorded', async () => {
     const address = freshAddress();
     let reportId = '';
