@@ -2,8 +2,14 @@
 
 export interface SearchIndex {
   /**
-   * Makes the words of some emails that wait for it, newest first. Returns how many; 0 when none waits, or another
-   * instance is at it. Throws `ServiceError('database_unavailable')`.
+   * Makes the words of some emails that wait for it, newest first. Throws `ServiceError('database_unavailable')`.
    */
-  indexSome(): Promise<number>;
+  indexSome(): Promise<IndexedSome>;
+}
+
+export interface IndexedSome {
+  /** Emails; 0 when none waits, or another instance is at it. */
+  readonly count: number;
+  /** Some of them came after those of the last call: emails are being written. */
+  readonly isBusy: boolean;
 }

@@ -8,6 +8,10 @@ import { startLoop, type Loop } from './loop.ts';
 /** How often to look, in ms: an email is found within a second. */
 const INTERVAL_MS = 500;
 
+/** Pauses after a batch, in multiples of the time it took. */
+const RESTS = 1;
+const RESTS_WHEN_BUSY = 4;
+
 export function startSearchIndexer(index: SearchIndex, logger: Logger): Loop {
   const stop = new AbortController();
   let isAway = false;
@@ -19,9 +23,10 @@ export function startSearchIndexer(index: SearchIndex, logger: Logger): Loop {
       try {
         while (!stop.signal.aborted) {
           const started = performance.now();
-          if ((await index.indexSome()) === 0) break;
-          // As much time for others as it took: sends and reads go first.
-          await wait(performance.now() - started);
+          const { count, isBusy } = await index.indexSome();
+          if (count === 0) break;
+          // Sends and received emails go first; what they left waiting is caught up with when they are fewer.
+          await wait((performance.now() - started) * (isBusy ? RESTS_WHEN_BUSY : RESTS));
         }
         isAway = false;
       } catch (error) {

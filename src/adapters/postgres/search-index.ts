@@ -35,11 +35,12 @@ interface EmailRow {
 }
 
 export function createSearchIndex(pool: Pool, logger: Logger): SearchIndex {
+  let newestTaken = 0;
   return {
     indexSome: () =>
       inTransaction(pool, async (client) => {
-        const ids = await takeSome(client);
-        if (ids.length === 0) return 0;
+        const { ids, newest } = await takeSome(client);
+        if (ids.length === 0) return { count: 0, isBusy: false };
         for (let start = 0; start < ids.length; start += BATCH) {
           const { rows } = await client.query<EmailRow>({
             name: 'search-read',
@@ -48,19 +49,26 @@ export function createSearchIndex(pool: Pool, logger: Logger): SearchIndex {
           });
           await write(client, rows, logger);
         }
-        return ids.length;
+        const isBusy = newest > newestTaken;
+        newestTaken = Math.max(newest, newestTaken);
+        return { count: ids.length, isBusy };
       }),
   };
 }
 
 /** Takes the newest rows of the queue, at least one, and as many as make a batch. */
-async function takeSome(client: PoolClient): Promise<readonly string[]> {
-  const { rows } = await client.query<{ email_ids: string[] }>({
+async function takeSome(
+  client: PoolClient,
+): Promise<{ readonly ids: readonly string[]; readonly newest: number }> {
+  const { rows } = await client.query<{ id: string; email_ids: string[] }>({
     name: 'search-take',
     text: TAKE,
     values: [],
   });
-  return [...new Set(rows.flatMap(({ email_ids }) => email_ids))];
+  return {
+    ids: [...new Set(rows.flatMap(({ email_ids }) => email_ids))],
+    newest: Math.max(0, ...rows.map(({ id }) => Number(id))),
+  };
 }
 
 /** Words that the database refuses must not keep the emails behind them waiting: that email is then found by none. */
@@ -115,7 +123,7 @@ const TAKE = `
     ) counted
     where before < ${BATCH} and (select pg_try_advisory_xact_lock(${INDEX_LOCK}))
   ))
-  returning email_ids`;
+  returning id, email_ids`;
 
 const READ = `
   select e.id, e.thread_id, e.date, email_is_listed(e.state) as is_listed, e.subject,

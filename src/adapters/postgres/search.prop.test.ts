@@ -3,23 +3,16 @@ import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { createTestPool } from '../../../test/helpers/test-pool.ts';
 import { MAX_BODY_CHARS, toSearchDocument } from '../../core/search/document.ts';
 import { formatTsquery, parseSearchQuery } from '../../core/search/query.ts';
-import { createPool } from './pool.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  pool = createPool({
-    connection: database.connectionString,
-    maxConnections: 4,
-    connectTimeoutMs: 30_000,
-    statementTimeoutMs: 60_000,
-    logger: silentLogger,
-  });
+  pool = createTestPool(database);
 });
 afterAll(async () => {
   await pool.end();

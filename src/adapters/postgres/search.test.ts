@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inboundRecord } from '../../../test/helpers/inbound-record.ts';
 import { addressOf, answerTo, outboundRecord } from '../../../test/helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
+import { createTestPool } from '../../../test/helpers/test-pool.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import type { InboundStore } from '../../app/inbound-ports.ts';
 import type { MessageStore, OutboundRecord } from '../../app/ports.ts';
@@ -13,7 +14,7 @@ import type { ThreadsQuery } from '../../app/thread-list-ports.ts';
 import { parseSearchQuery } from '../../core/search/query.ts';
 import { createEmailList } from './email-list.ts';
 import { createMessageStore } from './message-store.ts';
-import { createKysely, createPool } from './pool.ts';
+import { createKysely } from './pool.ts';
 import { createInboundStore } from './record-inbound.ts';
 import { createSearchIndex } from './search-index.ts';
 import type { planSearch } from './search-plan.ts';
@@ -28,13 +29,7 @@ let index: SearchIndex;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  pool = createPool({
-    connection: database.connectionString,
-    maxConnections: 4,
-    connectTimeoutMs: 30_000,
-    statementTimeoutMs: 60_000,
-    logger: silentLogger,
-  });
+  pool = createTestPool(database);
   const db = createKysely(pool);
   store = createMessageStore(pool, db);
   inbound = createInboundStore(db);
@@ -57,7 +52,7 @@ async function send(fields: Partial<OutboundRecord> = {}): Promise<OutboundRecor
 }
 
 async function indexAll(): Promise<void> {
-  while ((await index.indexSome()) > 0);
+  while ((await index.indexSome()).count > 0);
 }
 
 type Choose = typeof planSearch;
@@ -173,7 +168,7 @@ describe('making emails searchable', () => {
     for (let count = 0; count < 5; count += 1) await send({ subject: 'Zitrone' });
     const other = createSearchIndex(pool, silentLogger);
     const counts = await Promise.all([index.indexSome(), other.indexSome()]);
-    expect(Math.max(...counts)).toBe(5);
+    expect(Math.max(...counts.map(({ count }) => count))).toBe(5);
     await indexAll();
     expect(await findEmails('zitrone')).toHaveLength(5);
     expect((await pool.query('select from search_queue')).rowCount).toBe(0);

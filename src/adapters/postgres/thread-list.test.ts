@@ -1,17 +1,21 @@
 /** The list of threads: what it shows, its filters and pages, and the marks of what was read. */
 import { randomUUID } from 'node:crypto';
+import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inboundRecord } from '../../../test/helpers/inbound-record.ts';
 import { addressOf, answerTo, outboundRecord } from '../../../test/helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { createTestPool } from '../../../test/helpers/test-pool.ts';
+import { compareSummaries } from '../../../test/helpers/thread-summaries.ts';
 import type { InboundStore } from '../../app/inbound-ports.ts';
-import type { MessageStore, OutboundRecord } from '../../app/ports.ts';
+import type { MessageStore, OutboundRecord, StoredAttachment } from '../../app/ports.ts';
 import type { ThreadList, ThreadsQuery } from '../../app/thread-list-ports.ts';
 import { EMAIL_STATES, LISTED_STATES } from '../../core/delivery/states.ts';
+import * as threadListMigration from './migrations/0009_thread_list_search.ts';
+import * as searchMigration from './migrations/0020_search.ts';
 import { createMessageStore } from './message-store.ts';
-import { createKysely, createPool } from './pool.ts';
+import { createKysely } from './pool.ts';
 import { createInboundStore } from './record-inbound.ts';
 import { createThreadList } from './thread-list.ts';
 
@@ -37,13 +41,7 @@ let list: ThreadList;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  pool = createPool({
-    connection: database.connectionString,
-    maxConnections: 4,
-    connectTimeoutMs: 30_000,
-    statementTimeoutMs: 60_000,
-    logger: silentLogger,
-  });
+  pool = createTestPool(database);
   const db = createKysely(pool);
   store = createMessageStore(pool, db);
   inbound = createInboundStore(db);
@@ -69,6 +67,15 @@ async function idsOf(filter: Partial<ThreadsQuery>): Promise<readonly string[]> 
   return (await list.listThreads({ ...NO_FILTER, ...filter })).map(({ id }) => id);
 }
 
+const attachment = (): StoredAttachment => ({
+  id: randomUUID(),
+  filename: 'a.pdf',
+  contentType: 'application/pdf',
+  sizeBytes: 1,
+  storagePath: `default/${randomUUID()}/a.pdf`,
+  sha256: '00'.repeat(32),
+});
+
 const AUTOMATIC = { kind: 'auto_reply', evidence: 'test', suppressReplies: true } as const;
 
 describe('a thread in the list', () => {
@@ -87,16 +94,7 @@ describe('a thread in the list', () => {
         date: at(5),
         textBody: 'Ja,\r\n  gern!\r\n\r\n> Guten Tag',
         replyText: 'Ja,\r\n  gern!',
-        attachments: [
-          {
-            id: randomUUID(),
-            filename: 'a.pdf',
-            contentType: 'application/pdf',
-            sizeBytes: 1,
-            storagePath: 'default/x/a.pdf',
-            sha256: '00'.repeat(32),
-          },
-        ],
+        attachments: [attachment()],
       },
       [first.messageId],
     );
@@ -291,4 +289,35 @@ it('means the same states in the database as in the code', async () => {
   expect(rows.filter(({ is_listed }) => is_listed).map(({ state }) => state)).toEqual(
     EMAIL_STATES.filter((state) => LISTED_STATES.includes(state)),
   );
+});
+
+it('counts what was there before the list', async () => {
+  const question = inboundRecord({ date: at(1) });
+  await inbound.recordInbound(question);
+  const parent = question.identity.messageId;
+  const placement = { rule: 'in_reply_to', matchedMessageId: parent } as const;
+  await store.recordOutbound(answerTo(parent, { date: at(2), placement, attachments: [attachment()] }));
+  await inbound.recordInbound(inboundRecord({ date: at(3), automatic: AUTOMATIC }, [parent]));
+  await send({ state: 'failed' });
+  await send({ customerId: CUSTOMER });
+
+  await pool.query('drop table thread_summaries, unread_emails, email_search, search_queue');
+  await pool.query(`drop function email_is_listed, email_activity_at, refresh_thread_summaries, emails_after_insert,
+    emails_after_update, emails_after_delete, email_attachments_after_insert, email_threads_after_update,
+    emails_queue_inserted, emails_queue_updated cascade`);
+  const db = createKysely(pool) as unknown as Kysely<never>;
+  await threadListMigration.up(db);
+
+  const { expected, found } = await compareSummaries(pool);
+  expect(found).toEqual(expected);
+  // Only what came after the answer is unread.
+  expect(await list.listThreads({ ...NO_FILTER, unread: true })).toMatchObject([
+    { id: question.newThreadId, emailCount: 3, unreadCount: 1, unanswered: false, hasAttachments: true },
+  ]);
+
+  await pool.query('drop index emails_state_date, emails_account_date');
+  await pool.query('create index emails_date on emails (date); create index emails_state on emails (state)');
+  await searchMigration.up(db);
+  const { rows } = await pool.query<{ ids: string[] }>('select email_ids as ids from search_queue');
+  expect(rows.flatMap(({ ids }) => ids)).toHaveLength(5);
 });

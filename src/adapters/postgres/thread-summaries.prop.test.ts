@@ -7,7 +7,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { inboundRecord } from '../../../test/helpers/inbound-record.ts';
 import { newMessageId, outboundRecord } from '../../../test/helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { createTestPool } from '../../../test/helpers/test-pool.ts';
 import { compareSummaries } from '../../../test/helpers/thread-summaries.ts';
 import type { InboundStore } from '../../app/inbound-ports.ts';
 import type { MessageStore, StoredAttachment } from '../../app/ports.ts';
@@ -15,7 +15,7 @@ import type { SendOperations } from '../../app/queue-ports.ts';
 import type { ThreadList } from '../../app/thread-list-ports.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import { createMessageStore } from './message-store.ts';
-import { createKysely, createPool, isRetryable } from './pool.ts';
+import { createKysely, isRetryable } from './pool.ts';
 import { createInboundStore } from './record-inbound.ts';
 import { createSendOperations } from './send-operations.ts';
 import { createThreadList } from './thread-list.ts';
@@ -34,13 +34,7 @@ let messageIds: Record<string, MessageId[]>;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  pool = createPool({
-    connection: database.connectionString,
-    maxConnections: 8,
-    connectTimeoutMs: 30_000,
-    statementTimeoutMs: 60_000,
-    logger: silentLogger,
-  });
+  pool = createTestPool(database, 8);
   const db = createKysely(pool);
   store = createMessageStore(pool, db);
   inbound = createInboundStore(db);

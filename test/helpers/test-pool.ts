@@ -1,0 +1,16 @@
+/** The service's connection pool on a test database. */
+import type pg from 'pg';
+import { createPool } from '../../src/adapters/postgres/pool.ts';
+import type { TestDatabase } from './postgres.ts';
+import { silentLogger } from './silent-logger.ts';
+
+/** Patient, so that a busy machine fails no test. End it before the database is dropped. */
+export function createTestPool(database: TestDatabase, maxConnections = 4): pg.Pool {
+  return createPool({
+    connection: database.connectionString,
+    maxConnections,
+    connectTimeoutMs: 30_000,
+    statementTimeoutMs: 60_000,
+    logger: silentLogger,
+  });
+}
