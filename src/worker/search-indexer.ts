@@ -10,7 +10,7 @@ const INTERVAL_MS = 500;
 
 /** Pauses after a batch, in multiples of the time it took. */
 const RESTS = 1;
-const RESTS_WHEN_BUSY = 4;
+const RESTS_WHEN_BUSY = 9;
 
 export function startSearchIndexer(index: SearchIndex, logger: Logger): Loop {
   const stop = new AbortController();

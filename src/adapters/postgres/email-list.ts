@@ -12,7 +12,7 @@ import { SUMMARY } from './message-store.ts';
 import { createNamedQuery } from './named-query.ts';
 import { guard } from './pool.ts';
 import { toListing, type ListingRow } from './rows.ts';
-import type { planSearch } from './search-plan.ts';
+import { WALK_COST, type planSearch } from './search-plan.ts';
 import { searchPage } from './search-pages.ts';
 import { createWordStatistics } from './word-statistics.ts';
 
@@ -32,17 +32,17 @@ export function createEmailList(pool: Pool, choose?: typeof planSearch): EmailLi
       return (await query<ListingRow>(name, text, values)).map(toListing);
     }
     const words = formatTsquery(search);
-    const { emails, estimate } = await readStatistics();
-    const isNarrow = request.defect !== null || (request.state !== null && !COMMON_STATES.has(request.state));
+    const { emails, estimate, rarest } = await readStatistics();
     const rows = await searchPage(
-      { emails, share: estimate(search), limit, isNarrow },
+      { emails, share: estimate(search), limit, walkCost: WALK_COST.emails },
       {
+        isNarrow: request.defect !== null || (request.state !== null && !COMMON_STATES.has(request.state)),
         walk: (steps) => run<ListingRow>(walkEmails(request, words, steps)),
         async count(atMost) {
           const [row] = await run<{ count: number }>(countEmails(request, atMost));
           return row?.count ?? 0;
         },
-        lookUp: () => run<ListingRow>(lookUpEmails(request, words)),
+        lookUp: () => run<ListingRow>(lookUpEmails(request, words, rarest(search))),
       },
       choose,
     );
@@ -122,18 +122,21 @@ function countEmails(request: EmailsQuery, atMost: number): Statement {
   return { text: `select count(*)::int as count from (${list('$1')}) e`, values };
 }
 
-function lookUpEmails(request: EmailsQuery, words: string): Statement {
+/** `offset 0`: see lookUpThreads. */
+function lookUpEmails(request: EmailsQuery, words: string, rarest: string): Statement {
   const { values, parameter, conditions } = startStatement(request);
-  const filter = conditions.map((condition) => `and ${condition}`).join(' ');
-  // What the rows of the search know is asked there: the emails themselves are large.
+  const found = `select x.email_id as id, x.date from email_search x
+    where x.words @@ ${parameter(rarest)}::tsquery and ${matches(parameter(words))}`;
+  const filter = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+  // The emails themselves are large, and only asked for what the rows of the search don't know.
   const isPlain = request.accountId === null && request.state === null && request.defect === null;
   const text = selectEmails(`
     select e.id, e.date from ${
       isPlain
-        ? '(select x.email_id as id, x.date from email_search x where'
-        : '(select e.id, e.date, e.state, e.account_id, e.defects from email_search x join emails e on e.id = x.email_id where'
-    } x.words @@ ${parameter(words)}::tsquery) e
-    where true ${filter} ${ORDER} limit $1`);
+        ? `(${found}) e`
+        : `(${found}) f cross join lateral (select e.* from emails e where e.id = f.id offset 0) e`
+    }
+    ${filter} ${ORDER} limit $1`);
   return { text, values };
 }
 

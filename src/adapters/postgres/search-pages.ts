@@ -1,7 +1,9 @@
 /** A page of what a query finds, by the way that search-plan.ts chooses. */
-import { planSearch, type SearchSituation } from './search-plan.ts';
+import { MIN_STEPS, planSearch, type SearchSituation } from './search-plan.ts';
 
 export interface SearchedList<Row> {
+  /** It is that of one customer or company, or another part of all that is small as a rule. */
+  readonly isNarrow: boolean;
   /** Matches among the first `steps` entries of the list, in its order, at most a page. */
   walk(steps: number): Promise<readonly Row[]>;
   /** Entries of the list, at most `atMost`. */
@@ -16,6 +18,7 @@ export async function searchPage<Row>(
   list: SearchedList<Row>,
   choose = planSearch,
 ): Promise<readonly Row[]> {
+  if (list.isNarrow && (await list.count(MIN_STEPS + 1)) <= MIN_STEPS) return await list.walk(MIN_STEPS);
   const plan = choose(situation);
   if (plan.kind === 'walk') {
     const rows = await list.walk(plan.steps);

@@ -4,22 +4,22 @@ import { planSearch } from './search-plan.ts';
 import { toStatistics } from './word-statistics.ts';
 
 describe('planSearch', () => {
-  const situation = { emails: 1_000_000, share: 0.5, limit: 51, isNarrow: false };
+  const situation = { emails: 1_000_000, share: 0.5, limit: 51, walkCost: 1 };
 
   it.each([
     ['a common word walks a few pages', {}, { kind: 'walk', steps: 500 }],
     ['a rare word looks up', { share: 0.0001 }, { kind: 'look up' }],
     ['a word of medium rarity looks up', { share: 0.005 }, { kind: 'look up' }],
+    ['a list whose walk costs more looks up sooner', { share: 0.01, walkCost: 3 }, { kind: 'look up' }],
     ['a small mailbox looks up', { emails: 500 }, { kind: 'look up' }],
     ['nothing at all looks up', { share: 0 }, { kind: 'look up' }],
-    ['a customer’s list walks sooner', { share: 0.005, isNarrow: true }, { kind: 'walk', steps: 20_000 }],
   ])('for %s', (_, change, plan) => {
     expect(planSearch({ ...situation, ...change })).toEqual(plan);
   });
 });
 
 describe('toStatistics', () => {
-  const { estimate } = toStatistics(
+  const { estimate, rarest } = toStatistics(
     1000,
     ['und', 'rechnung', 'rechnungen', 'com'],
     [0.9, 0.2, 0.1, 0.4, 0.1, 0.9],
@@ -38,6 +38,14 @@ describe('toStatistics', () => {
   it('takes several words for rarer than the rarest, but not as much as if they had nothing to do with each other', () => {
     expect(share('und rechnung')).toBeLessThan(0.3);
     expect(share('und rechnung')).toBeGreaterThan(0.9 * 0.3);
+  });
+
+  it('looks up the rare words, and only the rarest when all are common', () => {
+    const lookUp = (text: string) => rarest(parseSearchQuery(text)!);
+    expect(lookUp('und "zitrone com" -rechnung')).toBe(`(('zitrone'))`);
+    expect(lookUp('und com')).toBe(`(('com':*))`);
+    const rare = toStatistics(1000, ['und', 'selten'], [0.9, 0.01]);
+    expect(rare.rarest(parseSearchQuery('und selten zitrone')!)).toBe(`(('zitrone':*)) & (('selten':*))`);
   });
 
   it('knows nothing before the first ANALYZE, and says that', () => {

@@ -8,12 +8,11 @@
  * The walk is bounded: when it ends before the page is full, the other way is taken. Figures: docs/benchmarks.md.
  */
 
-/** Time to look at an email on the walk, and to sort in one that the index gave. Measured; only their ratio counts. */
-const WALK_COST = 2.5;
-const LOOK_UP_COST = 1;
+/** What it takes to look at an email on a walk, for each match that is looked up. Measured in pages read. */
+export const WALK_COST = { emails: 3, threads: 1 } as const;
 
-/** Entries of a walk at least and at most: below this it costs nothing, beyond it looking up is never much worse. */
-const MIN_STEPS = 500;
+/** Entries of a walk at least and at most: below this it costs some milliseconds, beyond it half a second. */
+export const MIN_STEPS = 500;
 const MAX_STEPS = 20_000;
 
 /** A walk may be this much longer than it should be before it is given up. */
@@ -29,16 +28,19 @@ export interface SearchSituation {
   readonly share: number;
   /** Entries of a page. */
   readonly limit: number;
-  /** The list is that of one customer or company, or another small part of all. */
-  readonly isNarrow: boolean;
+  /** One of WALK_COST. */
+  readonly walkCost: number;
 }
 
 export type SearchPlan = { readonly kind: 'look up' } | { readonly kind: 'walk'; readonly steps: number };
 
-export function planSearch({ emails, share, limit, isNarrow }: SearchSituation): SearchPlan {
+export function planSearch(situation: SearchSituation): SearchPlan {
+  const { emails, share, limit, walkCost } = situation;
   const matches = emails * share;
   const expected = limit / Math.max(share, 1e-9);
-  const isCheaper = expected * WALK_COST < matches * LOOK_UP_COST;
-  if (matches <= FEW_MATCHES || (!isCheaper && !isNarrow)) return { kind: 'look up' };
-  return { kind: 'walk', steps: Math.round(Math.min(MAX_STEPS, Math.max(MIN_STEPS, PATIENCE * expected))) };
+  /** A walk of as many steps takes as long as looking up. */
+  const even = matches / walkCost;
+  if (matches <= FEW_MATCHES || expected > even) return { kind: 'look up' };
+  const steps = Math.max(MIN_STEPS, Math.min(PATIENCE * expected, even, MAX_STEPS));
+  return { kind: 'walk', steps: Math.round(steps) };
 }

@@ -217,6 +217,8 @@ describe('both ways of searching', () => {
       await store.recordOutbound(record);
       sent.push(record);
     }
+    // Of those that ask at the same moment, only one would index, and the others not wait for it.
+    await indexAll();
     for (const q of ['apfel', 'birne kirsche', '"apfel birne"', 'dattel -apfel', 'x']) {
       for (const filter of [
         {},

@@ -13,7 +13,7 @@ import { formatTsquery } from '../../core/search/query.ts';
 import { matches } from './email-list.ts';
 import { createNamedQuery } from './named-query.ts';
 import { guard } from './pool.ts';
-import type { planSearch } from './search-plan.ts';
+import { WALK_COST, type planSearch } from './search-plan.ts';
 import { searchPage } from './search-pages.ts';
 import { inTransaction } from './transaction.ts';
 import { createWordStatistics } from './word-statistics.ts';
@@ -31,17 +31,17 @@ export function createThreadList(pool: Pool, choose?: typeof planSearch): Thread
         return (await run<ThreadRow>(listThreads(request))).map(toThreadListing);
       }
       const words = formatTsquery(search);
-      const { emails, estimate } = await readStatistics();
-      const isNarrow = request.customerId !== null || request.companyId !== null;
+      const { emails, estimate, rarest } = await readStatistics();
       const rows = await searchPage(
-        { emails, share: estimate(search), limit, isNarrow },
+        { emails, share: estimate(search), limit, walkCost: WALK_COST.threads },
         {
+          isNarrow: request.customerId !== null || request.companyId !== null,
           walk: (steps) => run<ThreadRow>(walkThreads(request, words, steps)),
           async count(atMost) {
             const [row] = await run<{ count: number }>(countThreads(request, atMost));
             return row?.count ?? 0;
           },
-          lookUp: () => run<ThreadRow>(lookUpThreads(request, words)),
+          lookUp: () => run<ThreadRow>(lookUpThreads(request, words, rarest(search))),
         },
         choose,
       );
@@ -188,12 +188,16 @@ function countThreads(request: ThreadsQuery, atMost: number): Statement {
   return { text: `select count(*)::int as count from (${list('$1')}) s`, values };
 }
 
-function lookUpThreads(request: ThreadsQuery, words: string): Statement {
+/** `offset 0` keeps the two parts apart: joined freely, the whole table would be read for a few hundred threads. */
+function lookUpThreads(request: ThreadsQuery, words: string, rarest: string): Statement {
   const { values, parameter, filter } = startStatement(request);
   const text = selectThreads(`
     select s.* from (
-      select distinct x.thread_id from email_search x where x.words @@ ${parameter(words)}::tsquery and x.is_listed
-    ) f join thread_summaries s on s.thread_id = f.thread_id
+      select distinct x.thread_id from email_search x
+      where x.words @@ ${parameter(rarest)}::tsquery and x.is_listed and ${matches(parameter(words))}
+    ) f cross join lateral (
+      select s.* from thread_summaries s where s.thread_id = f.thread_id offset 0
+    ) s
     where ${filter} ${ORDER} limit $1`);
   return { text, values };
 }

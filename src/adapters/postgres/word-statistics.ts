@@ -2,7 +2,7 @@
  * How common words are, for choosing how to search: what ANALYZE knows of `email_search`, kept for a minute. It knows the
  * thousand or so most common words; others are rarer than the rarest of these. A wrong answer costs time only.
  */
-import type { SearchQuery, Term, TermWord } from '../../core/search/query.ts';
+import { formatTsquery, type SearchQuery, type Term, type TermWord } from '../../core/search/query.ts';
 import type { NamedQuery } from './named-query.ts';
 
 export interface WordStatistics {
@@ -10,9 +10,18 @@ export interface WordStatistics {
   readonly emails: number;
   /** The part of all emails that a query finds, 0 to 1. */
   estimate(query: SearchQuery): number;
+  /**
+   * The words by which a query is best looked up in the index, as a `tsquery`: the rarest, and others that are rare too.
+   * Finds all that the query finds, and more. To have the index collect where a common word is, too, takes longer than
+   * looking at what the rare ones found; the more so when the word may go on.
+   */
+  rarest(query: SearchQuery): string;
 }
 
 const KEPT_MS = 60_000;
+
+/** Words up to this share of all emails are looked up together. */
+const RARE_SHARE = 0.02;
 
 /** Of a word that is not among the most common ones, when nothing is known of these. */
 const UNKNOWN_SHARE = 0.005;
@@ -74,7 +83,18 @@ export function toStatistics(
       forms.reduce((sum, form) => sum + shareOfForm(form, isPrefix), 0),
     );
   const shareOfTerm = (term: Term) => together(term.map(shareOfWord));
-  return { emails, estimate: ({ terms }) => together(terms.map(shareOfTerm)) };
+  return {
+    emails,
+    estimate: ({ terms }) => together(terms.map(shareOfTerm)),
+    rarest({ terms: [first, ...others] }) {
+      const [rarest, ...rarer] = [...first, ...others.flat()]
+        .map((word) => ({ word, share: shareOfWord(word) }))
+        .toSorted((a, b) => a.share - b.share);
+      const together = rarer.filter(({ share }) => share <= RARE_SHARE);
+      const words = [...(rarest === undefined ? [] : [rarest]), ...together].map(({ word }): Term => [word]);
+      return formatTsquery({ terms: [words[0] ?? first, ...words.slice(1)], excluded: [] });
+    },
+  };
 }
 
 /** Of all together: words of one query tend to stand in the same emails, so each further one counts less. */
