@@ -109,6 +109,18 @@ function knownIds(accountId: string, picks: readonly number[]): readonly Message
   return known.length === 0 ? [] : picks.map((index) => known[index % known.length]!);
 }
 
+/** As every writer here does: begins anew when another one got in its way. */
+async function retried(work: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (tries === 10 || !isRetryable(error)) throw error;
+    }
+  }
+}
+
 async function perform(step: Operation): Promise<void> {
   switch (step.kind) {
     case 'send': {
@@ -177,7 +189,9 @@ async function perform(step: Operation): Promise<void> {
     case 'turn': {
       const email = await chosen('emails', step.pick, `direction = 'inbound'`);
       if (email === null) return;
-      await pool.query(`update emails set direction = 'outbound', state = 'sent' where id = $1`, [email]);
+      await retried(() =>
+        pool.query(`update emails set direction = 'outbound', state = 'sent' where id = $1`, [email]),
+      );
       return;
     }
     case 'move': {
@@ -204,7 +218,7 @@ async function perform(step: Operation): Promise<void> {
     }
     case 'delete': {
       const email = await chosen('emails', step.pick);
-      if (email !== null) await pool.query('delete from emails where id = $1', [email]);
+      await retried(() => pool.query('delete from emails where id = $1', [email]));
       return;
     }
     default:
