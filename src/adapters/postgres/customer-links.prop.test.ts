@@ -172,7 +172,7 @@ it('links as the rules say in the end, one step after the other', async () => {
       for (const [number, next] of steps.entries()) await carryOut(next, number, ids);
       await check();
     }),
-    { numRuns: 120, endOnFailure: true },
+    { numRuns: 60, endOnFailure: true },
   );
 }, 120_000);
 
@@ -183,6 +183,6 @@ it('links as the rules say in the end, all at the same moment', async () => {
       await Promise.all(steps.map((next, number) => carryOut(next, number, ids)));
       await check();
     }),
-    { numRuns: 80, endOnFailure: true },
+    { numRuns: 60, endOnFailure: true },
   );
 }, 120_000);

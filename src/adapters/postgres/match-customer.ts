@@ -21,10 +21,16 @@ export function counterparties(direction: string, from: string, recipients: stri
 
 /** The domain rules an address falls under, the exact one first; see domainRulesOf. */
 const DOMAIN_RULES = `case when a.address ~ '.@[^@]{1,255}$' then (
-    select l.labels[1:0] || array_to_string(l.labels, '.') || array(
-      select '*.' || array_to_string(l.labels[i:], '.') from generate_series(2, cardinality(l.labels)) i
+    select array_to_string(l.labels, '.') || array(
+      select '*.' || array_to_string(l.labels[p.place + 1:], '.')
+      from unnest(l.labels) with ordinality as p (label, place)
+      where p.place < cardinality(l.labels)
     ) from (select string_to_array(split_part(a.address, '@', -1), '.') as labels) l
   ) end`;
+
+/** Asked once for a statement: who has no customers, or no domain rules, pays nothing for them. */
+const HAS_DOMAINS = '(select exists (select from customer_domains))';
+const HAS_RULES = `(select exists (select from customer_addresses) or ${HAS_DOMAINS})`;
 
 /**
  * A subquery of one row, (customer_id, source): the customer of an email with these counterparties, and why. A null
@@ -38,7 +44,10 @@ export const matchOf = (addresses: string, condition: string): string => `(
         case when bool_or(best.is_address and best.customer_id is not null) then 'address' else 'domain' end
       when count(*) > 0 then 'ambiguous'
     end as source
-  from unnest(${addresses}) as a (address)
+  from (
+    -- Compared by the collation of the columns: their indexes have that one.
+    select given.address collate "default" as address from unnest(${addresses}) as given (address)
+  ) a
   cross join lateral (
     select case when count(*) = 1 then min(c.customer_id::text)::uuid end as customer_id, bool_or(c.rank < 2) as is_address
     from (
@@ -47,15 +56,16 @@ export const matchOf = (addresses: string, condition: string): string => `(
         select customer_id, case origin when 'registered' then 0 else 1 end as rank
         from customer_addresses where address = a.address and origin <> 'removed'
         union all
-        -- The exact domain, then the longest
+        -- The exact domain, then the longest. The rules of an address are made once, whatever the plan.
         select d.customer_id, case when d.domain like '*%' then 1000 - length(d.domain) else 2 end
-        from customer_domains d where d.domain = any (${DOMAIN_RULES})
+        from (select ${DOMAIN_RULES} as rules where ${HAS_DOMAINS} offset 0) r
+        cross join lateral (select domain, customer_id from customer_domains where domain = any (r.rules) offset 0) d
       ) claims
     ) c
     where c.rank = c.best_rank
     having count(*) > 0
   ) best
-  where ${condition}
+  where ${HAS_RULES} and ${condition}
 )`;
 
 /**

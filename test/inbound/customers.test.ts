@@ -1,0 +1,103 @@
+/** Whose mail is whose, over HTTP: rules that are set, past mail that follows, what sends teach, what several claim. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { mail, receive } from '../helpers/inbound-mail.ts';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+
+let database: TestDatabase;
+let service: ServiceProcess;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  service = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
+});
+afterAll(async () => {
+  await disposeService(service);
+  await database.drop();
+});
+
+async function call(path: string, init: Parameters<ServiceProcess['request']>[1] = {}): Promise<unknown> {
+  const response = await service.request(path, init);
+  expect(response.status).toBe(200);
+  return response.json();
+}
+
+const put = (customer: string, body: object) =>
+  call(`/api/customer/${customer}/addresses`, { method: 'PUT', json: body });
+
+async function emailsOf(customer: string): Promise<readonly string[]> {
+  const { emails } = (await call(`/api/customer/${customer}/emails`)) as { emails: { id: string }[] };
+  return emails.map(({ id }) => id).sort();
+}
+
+it('links past mail by the time of the answer, and shows in the lists what nobody gets', async () => {
+  const [one, two, company] = [randomUUID(), randomUUID(), randomUUID()];
+  const first = await receive(service, mail({ from: 'Ada <Ada@Acme.test>' }));
+  const second = await receive(service, mail({ from: 'bob@mail.acme.test' }));
+  const rules = { addresses: [], domains: ['acme.test', '*.acme.test'], company_id: company };
+
+  expect(await put(one, rules)).toEqual({
+    customer_id: one,
+    company_id: company,
+    addresses: [],
+    domains: ['*.acme.test', 'acme.test'].map((domain) => ({
+      domain,
+      status: 'decides',
+      other_customer_ids: [],
+    })),
+    complete: true,
+    relinked: { linked: 2, moved: 0, unlinked: 0 },
+  });
+  expect(await emailsOf(one)).toEqual([first.id, second.id].sort());
+  expect(await call(`/api/emails/${first.id}`)).toMatchObject({
+    customer_id: one,
+    customer_source: 'domain',
+    company_id: company,
+    company_source: 'registration',
+  });
+
+  expect(await put(two, { addresses: ['bob@mail.acme.test'], domains: ['acme.test'] })).toMatchObject({
+    relinked: { linked: 0, moved: 1, unlinked: 1 },
+  });
+  expect(await emailsOf(two)).toEqual([second.id]);
+  expect(await call('/api/customers/ambiguous')).toEqual({
+    claims: [
+      {
+        kind: 'domain',
+        value: 'acme.test',
+        customer_ids: [one, two].sort(),
+        customer_count: 2,
+        email_count: 1,
+      },
+    ],
+    next_cursor: null,
+  });
+  expect(await call('/api/customers/ambiguous/emails?domain=acme.test')).toMatchObject({
+    emails: [{ id: first.id, thread_id: first.threadId }],
+    next_cursor: null,
+  });
+
+  const response = await service.request(`/api/customer/${one}/addresses`, {
+    method: 'PUT',
+    json: { addresses: [], domains: ['gmx.de', 'acme.test'] },
+  });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    code: 'public_domain',
+    error: expect.stringContaining('gmx.de'),
+  });
+});
+
+it('applies to past mail what a send teaches, by itself', async () => {
+  const customer = randomUUID();
+  const past = await receive(service, mail({ from: 'eve@learned.test' }));
+  await call('/api/send', {
+    json: { to: 'eve@learned.test', subject: 'A', text_body: 'a', customer_id: customer },
+  });
+  await expect.poll(() => emailsOf(customer), { timeout: 20_000 }).toHaveLength(2);
+  expect(await emailsOf(customer)).toContain(past.id);
+  expect(await call(`/api/customer/${customer}/addresses`)).toMatchObject({
+    addresses: [{ address: 'eve@learned.test', origin: 'learned', status: 'decides' }],
+  });
+});
