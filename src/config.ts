@@ -7,6 +7,7 @@ import { FIRST_SYNC_DAYS } from './app/mailbox-ports.ts';
 import { readAccounts, type AccountConfig } from './config-accounts.ts';
 import { ConfigError } from './config-error.ts';
 import { readListen, readTls, readUrl, type ListenAddress } from './config-values.ts';
+import type { LoopLimit } from './core/delivery/loop-guard.ts';
 import { DEFAULT_RETRY_SCHEDULE, type RetrySchedule } from './core/delivery/retry-schedule.ts';
 
 export interface Variable {
@@ -188,6 +189,13 @@ export const VARIABLES = [
     meaning: 'Recipients of one email: to, cc and bcc together.',
   },
   {
+    name: 'LOOP_MAX_EMAILS',
+    defaultText: '20',
+    meaning:
+      'Emails of an automatic exchange (answers to programs, and automatic answers) that go from an account to one address within the window; the next one gets 429, other mail goes on. 0: no limit.',
+  },
+  { name: 'LOOP_WINDOW_HOURS', defaultText: '24', meaning: 'That rolling window, in hours.' },
+  {
     name: 'SHUTDOWN_TIMEOUT_MS',
     defaultText: '30000',
     meaning: 'How long running requests may take to finish after SIGTERM or SIGINT, in ms.',
@@ -232,6 +240,8 @@ export interface Config {
   readonly listenTls: { readonly cert: string; readonly key: string } | null;
   readonly maxInboundBytes: number;
   readonly maxRecipients: number;
+  /** null: none. */
+  readonly loopLimit: LoopLimit | null;
   readonly shutdownTimeoutMs: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
@@ -258,6 +268,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, cw
   const logLevel = LOG_LEVELS.find((level) => level === (get('LOG_LEVEL') ?? 'info'));
   if (logLevel === undefined) throw new ConfigError('LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}`);
 
+  const loopMaxEmails = integer('LOOP_MAX_EMAILS', 20, 0, 10_000);
   return Object.freeze({
     port: integer('PORT', 3000, 0, 65_535),
     host: get('HOST') ?? '127.0.0.1',
@@ -292,6 +303,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, cw
     listenTls: readTls(cwd, get('LISTEN_TLS_CERT_FILE'), get('LISTEN_TLS_KEY_FILE')),
     maxInboundBytes: integer('MAX_INBOUND_BYTES', 50 * 1024 * 1024, 1, 1024 * 1024 * 1024),
     maxRecipients: integer('MAX_RECIPIENTS', 200, 1, 10_000),
+    loopLimit:
+      loopMaxEmails === 0
+        ? null
+        : { maxEmails: loopMaxEmails, windowMs: integer('LOOP_WINDOW_HOURS', 24, 1, 24 * 366) * 3_600_000 },
     shutdownTimeoutMs: milliseconds('SHUTDOWN_TIMEOUT_MS', 30_000),
     logLevel,
   });

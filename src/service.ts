@@ -9,6 +9,7 @@ import { loadOrCreateSecret } from './adapters/data-dir/api-secret.ts';
 import { loadOrCreateInstanceId } from './adapters/data-dir/instance-id.ts';
 import { createHttpApp, type HttpApp } from './adapters/http/app.ts';
 import { LmdbAttempts } from './adapters/journal/lmdb-attempts.ts';
+import { createExchangeStore } from './adapters/postgres/automatic-exchanges.ts';
 import { createCustomerStore } from './adapters/postgres/customer-rules.ts';
 import { createIdempotencyKeys } from './adapters/postgres/idempotency-keys.ts';
 import { createInboundStore } from './adapters/postgres/record-inbound.ts';
@@ -171,6 +172,8 @@ async function startParts(
     ids: createIdSource(),
     openFile: (file: string, range?: ByteRange) => createReadStream(file, range),
     maxRecipients: config.maxRecipients,
+    loopLimit: config.loopLimit,
+    exchanges: createExchangeStore(pool),
   };
   const keys = createIdempotencyKeys(pool, instanceId);
   const keyWork = createKeyWork();

@@ -17,6 +17,7 @@ import type { ThreadFilter, ThreadListing, ThreadMark } from './thread-list-port
 import type { ExplainedPlacement } from './placement-facts.ts';
 import type { DecisionResult, MergeRequest, MoveRequest, SplitRequest } from './thread-decisions.ts';
 import type { Address } from '../core/address/address.ts';
+import type { AutoSubmitted } from '../core/delivery/loop-guard.ts';
 import type { Priority } from '../core/delivery/priority.ts';
 import type { EmailState } from '../core/delivery/states.ts';
 import type { Suppression, SuppressionReason } from '../core/delivery/suppression.ts';
@@ -58,6 +59,8 @@ export interface SendRequest {
   readonly priority: Priority | null;
   /** In the queue; lanes of one priority take turns. null: `reply` when it joins a thread, else `new`. */
   readonly lane: string | null;
+  /** For an email that no person wrote; null for any other. */
+  readonly autoSubmitted: AutoSubmitted | null;
 }
 
 /**

@@ -29,6 +29,7 @@ const request: SendRequest = {
   sendAt: null,
   priority: null,
   lane: null,
+  autoSubmitted: null,
 };
 
 const fingerprint = async (changes: object = {}) =>

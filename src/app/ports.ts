@@ -8,6 +8,7 @@ import type { PlacementFacts, PlacementQuery } from '../core/thread/place-outbou
 import type { QueuedSend, QueuePlace } from '../core/delivery/priority.ts';
 import type { CompanySource, CustomerSource } from '../core/customer/link-thread.ts';
 import type { AutomaticMail } from '../core/delivery/automatic.ts';
+import type { AutoSubmitted } from '../core/delivery/loop-guard.ts';
 import type { Bounce } from '../core/delivery/bounce.ts';
 import type { DeliveryReport } from '../core/delivery/delivery-report.ts';
 import type { EmailState, RecipientOutcome, RecordedAttempt, Reply } from '../core/delivery/states.ts';
@@ -162,6 +163,10 @@ export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
   readonly customerId: string | null;
   readonly companyId: string | null;
   readonly attachments: readonly StoredAttachment[];
+  /** null for what a person wrote. */
+  readonly autoSubmitted?: AutoSubmitted | null;
+  /** The address of the automatic exchange that it is part of, in lower case; null for none. */
+  readonly exchangeWith?: string | null;
 }
 
 /** What the hand-over adds to a record. */
@@ -256,7 +261,7 @@ export interface EmailDetail extends EmailSummary {
   readonly replyTo: readonly AddressView[];
   /** What was wrong with a received email, as `ParseDefect` names it. */
   readonly defects: readonly string[];
-  /** How a received email shows that no person wrote it; null when it does not. */
+  /** How an email shows that no person wrote it; null when it does not. */
   readonly automatic: AutomaticMail | null;
   /** The sender of a received email never took part in its thread before. */
   readonly newParticipant: boolean;

@@ -7,6 +7,7 @@
  */
 import { parseAddressList } from '../core/address/address-list.ts';
 import { addrSpec, dedupeAddresses, type Address } from '../core/address/address.ts';
+import { automaticExchange } from '../core/delivery/loop-guard.ts';
 import { ServiceError } from '../core/errors.ts';
 import { isMadeUpMessageId } from '../core/message/identity.ts';
 import { createMessageId, parseMessageId, type MessageId } from '../core/message/message-id.ts';
@@ -33,10 +34,11 @@ import { prepareAttachments, readContent } from './prepare-attachments.ts';
 import type { PendingSends } from './pending-sends.ts';
 import { enqueueSend, readQueuePlace, readSendAt } from './enqueue-send.ts';
 import { useRoomOf, type RateLimitPorts } from './limit-rate.ts';
+import { refuseLoop, type LoopGuardPorts } from './refuse-loop.ts';
 import { storeSend, type StoreSendPorts } from './store-send.ts';
 import type { SuppressionList } from './suppressions.ts';
 
-export interface SendMessagePorts extends StoreSendPorts, RateLimitPorts {
+export interface SendMessagePorts extends StoreSendPorts, RateLimitPorts, LoopGuardPorts {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly defaultAccountId: string;
   /** The transport of an account. */
@@ -149,6 +151,12 @@ async function prepareSend(
   const inReplyTo = readInReplyTo(request.inReplyTo);
   const placement = await place(ports, request, inReplyTo);
   const account = accountOf(ports, placement.accountId);
+  const exchangeWith = automaticExchange({
+    autoSubmitted: request.autoSubmitted,
+    recipients: [...recipients.to, ...recipients.cc, ...recipients.bcc],
+    automaticFrom: placement.parent?.automaticFrom ?? [],
+  });
+  if (exchangeWith !== null) await refuseLoop(ports, account.id, exchangeWith);
 
   const now = ports.clock();
   const sendAt = readSendAt(request.sendAt, now);
@@ -171,6 +179,7 @@ async function prepareSend(
       contentType: stored.contentType,
       content,
     })),
+    autoSubmitted: request.autoSubmitted,
     boundarySeed: ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES).toString('hex'),
   };
   const raw = await compose(ports, draft, folder);
@@ -193,6 +202,8 @@ async function prepareSend(
       customerId: request.customerId,
       companyId: request.companyId,
       attachments: attachments.map(({ stored }): StoredAttachment => stored),
+      autoSubmitted: request.autoSubmitted,
+      exchangeWith,
     },
     envelope: { ...envelopeOf(account.from, recipients), envelopeId: draft.messageId },
     raw,

@@ -99,6 +99,10 @@ export const ERRORS = {
   ),
   range_not_satisfiable: permanent(416, 'Der angeforderte Bereich liegt außerhalb der Datei.'),
   headers_too_large: permanent(431, 'Die Kopfzeilen der Anfrage sind zu groß.'),
+  loop_suspected: temporary(
+    429,
+    'Mit {value} wurden zu viele automatische E-Mails gewechselt: Vermutlich antworten sich zwei Programme. Es wurde nichts gesendet.',
+  ),
   rate_limited: temporary(429, 'Zu viele Anfragen. Bitte später erneut versuchen.'),
 
   // What went wrong on our side or behind us
@@ -126,7 +130,7 @@ export interface ServiceErrorOptions {
   readonly values?: Readonly<Record<string, string | number>>;
   /** What the caller may see beside `error`, as `details`; only where the spec has such a field. */
   readonly details?: string;
-  /** When the same request may succeed; only for `rate_limited`. */
+  /** When the same request may succeed; only for `rate_limited` and `loop_suspected`. */
   readonly retryAfterSeconds?: number;
   /** The internal reason, for the log. */
   readonly cause?: unknown;

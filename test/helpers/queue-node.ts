@@ -10,6 +10,7 @@ import { createBlobStore } from '../../src/adapters/blob/create.ts';
 import { LmdbAttempts } from '../../src/adapters/journal/lmdb-attempts.ts';
 import { LmdbJournal } from '../../src/adapters/journal/lmdb-journal.ts';
 import { createSpool } from '../../src/adapters/journal/spool.ts';
+import { createExchangeStore } from '../../src/adapters/postgres/automatic-exchanges.ts';
 import { createMessageStore } from '../../src/adapters/postgres/message-store.ts';
 import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
 import { createSendOperations } from '../../src/adapters/postgres/send-operations.ts';
@@ -139,6 +140,8 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
     ids: { uuid: () => uuidv7(), randomBytes },
     openFile: (path: string) => createReadStream(path),
     maxRecipients: 100,
+    loopLimit: null,
+    exchanges: createExchangeStore(pool),
     suppressions: { refuseSuppressed: () => null },
   };
   const start = () => {
@@ -197,4 +200,5 @@ const SAMPLE: SendRequest = {
   sendAt: null,
   priority: null,
   lane: null,
+  autoSubmitted: null,
 };

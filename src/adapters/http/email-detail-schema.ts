@@ -276,7 +276,7 @@ export const EmailDetail = {
     },
     automatic: {
       anyOf: [Automatic, { type: 'null' }],
-      description: 'How a received email shows that no person wrote it; null when it does not.',
+      description: 'How the email shows that no person wrote it; null when it does not.',
     },
     bounce: {
       anyOf: [BounceSchema, { type: 'null' }],

@@ -3,6 +3,7 @@
  * order, so that one mistake always gets one code: missing fields, unknown fields, types, UUIDs, attachments.
  * What the fields contain (addresses, Message-IDs, file names) is judged by the application.
  */
+import { AUTO_SUBMITTED, type AutoSubmitted } from '../../core/delivery/loop-guard.ts';
 import type { AttachmentInput, SendRequest } from '../../app/application.ts';
 import type { Content } from '../../app/ports.ts';
 import { MAX_LANE_LENGTH, PRIORITIES, type Priority } from '../../core/delivery/priority.ts';
@@ -101,6 +102,12 @@ export const SendBody = {
         'In the queue: lanes of one priority take turns, so that bulk mail in a lane of its own delays nobody. ' +
         'Default `reply` when the email joins a thread, else `new`.',
     },
+    auto_submitted: {
+      enum: [...AUTO_SUBMITTED, null],
+      description:
+        'For an email that no person wrote (RFC 3834): `auto-replied` answers another one, `auto-generated` does not. ' +
+        'It gets the header Auto-Submitted, so that other programs do not answer it.',
+    },
     attachments: {
       anyOf: [{ type: 'array', items: AttachmentBody }, { type: 'null' }],
     },
@@ -139,6 +146,7 @@ export function readSendBody(json: JsonWithLongStrings, limits: HttpLimits): Sen
     sendAt: readSendAt(body),
     priority: readPriority(body),
     lane: readLane(body),
+    autoSubmitted: readAutoSubmitted(body),
   };
 }
 
@@ -159,6 +167,14 @@ function readPriority(body: Fields): Priority | null {
   const priority = PRIORITIES.find((known) => known === text);
   if (priority === undefined) throw invalid(`priority muss eines von ${PRIORITIES.join(', ')} sein.`);
   return priority;
+}
+
+function readAutoSubmitted(body: Fields): AutoSubmitted | null {
+  const text = readText(body, 'auto_submitted');
+  if (text === null) return null;
+  const known = AUTO_SUBMITTED.find((value) => value === text);
+  if (known === undefined) throw invalid(`auto_submitted muss eines von ${AUTO_SUBMITTED.join(', ')} sein.`);
+  return known;
 }
 
 function readLane(body: Fields): string | null {

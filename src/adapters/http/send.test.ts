@@ -121,6 +121,7 @@ describe('send', () => {
       sendAt: null,
       priority: null,
       lane: null,
+      autoSubmitted: null,
     });
   });
 

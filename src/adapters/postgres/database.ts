@@ -68,6 +68,7 @@ export interface EmailTable {
   defects: string[];
   automatic: Json<AutomaticMail> | null;
   new_participant: boolean;
+  exchange_with: string | null;
   created_at: Generated<Date>;
 }
 

@@ -5,6 +5,7 @@
 import { CompiledQuery, type Transaction } from 'kysely';
 import type { Pool } from 'pg';
 import { addrSpec, type Address } from '../../core/address/address.ts';
+import { sentAutomatic } from '../../core/delivery/automatic.ts';
 import { PRIORITIES } from '../../core/delivery/priority.ts';
 import type { OutboundRecord } from '../../app/ports.ts';
 import type { RecordedAttempt } from '../../core/delivery/states.ts';
@@ -77,6 +78,8 @@ function toRow(record: OutboundRecord) {
     raw_size_bytes: record.rawSizeBytes,
     raw: record.raw?.toString('base64') ?? null,
     raw_path: record.rawPath,
+    automatic: record.autoSubmitted ? sentAutomatic(record.autoSubmitted) : null,
+    exchange_with: record.exchangeWith ?? null,
     deliveries: record.deliveries.map((delivery) => ({
       address: delivery.address,
       state: delivery.state,
@@ -133,7 +136,7 @@ const INPUT = `
         subject text, text_body text, html_body text, date timestamptz, customer_id uuid, company_id uuid, state text,
         state_detail text, placement_rule text, placement_message_id text, raw_size_bytes bigint, raw text,
         raw_path text, deliveries jsonb, attachments jsonb, attempts jsonb, lane text, priority smallint,
-        due_at timestamptz, give_up_at timestamptz
+        due_at timestamptz, give_up_at timestamptz, automatic jsonb, exchange_with text
       )
       left join email_threads t on t.id = r.thread_id
       ${linkJoins('r.customer_id', COUNTERPARTIES)}
@@ -186,13 +189,13 @@ const insertFrom = (source: string) => `
         id, account_id, thread_id, direction, message_id, relay_message_id, in_reply_to, reference_ids, from_address,
         to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body, date, customer_id, customer_source,
         company_id, company_source, state, state_detail, placement_rule, placement_message_id, raw_size_bytes, raw,
-        raw_path
+        raw_path, automatic, exchange_with
       )
       select
         id, account_id, thread_id, 'outbound', message_id, relay_message_id, in_reply_to, reference_ids, from_address,
         to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body, date, link_customer,
         link_customer_source, link_company, link_company_source, state, state_detail, placement_rule,
-        placement_message_id, raw_size_bytes, decode(raw, 'base64'), raw_path
+        placement_message_id, raw_size_bytes, decode(raw, 'base64'), raw_path, automatic, exchange_with
       from ${source}
       on conflict (id) do nothing
       returning id

@@ -38,6 +38,7 @@ export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageSto
         request.accountId,
         request.defaultAccountId,
       ]);
+      const parent = toParent(row?.parent ?? null);
       return {
         thread:
           row === undefined || row.thread_id === null || row.thread_account_id === null
@@ -45,7 +46,8 @@ export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageSto
             : { id: row.thread_id, accountId: row.thread_account_id },
         newest: toParent(row?.newest ?? null),
         inReplyToThreadId: row?.in_reply_to_thread_id ?? null,
-        inReplyToReferences: toParent(row?.parent ?? null)?.references ?? [],
+        inReplyToReferences: parent?.references ?? [],
+        inReplyToAutomaticFrom: parent?.automaticFrom ?? [],
       };
     },
 
@@ -182,9 +184,14 @@ const READ_EMAIL = `
     case when q.owner is null or q.lease_until is not null then q.give_up_at end as give_up_at
   from emails e left join send_queue q on q.email_id = e.id where e.id = ${EMAIL}`;
 
+/** People write to mailing lists, too. */
 const PARENT = (alias: string) =>
   `case when ${alias}.id is null then null else json_build_object('message_id', ${alias}.message_id,
-    'in_reply_to', ${alias}.in_reply_to, 'reference_ids', ${alias}.reference_ids) end`;
+    'in_reply_to', ${alias}.in_reply_to, 'reference_ids', ${alias}.reference_ids,
+    'automatic_from', case when ${alias}.direction = 'inbound' and ${alias}.automatic ->> 'kind' <> 'list' then (
+      select json_agg(a ->> 'address')
+      from jsonb_array_elements(jsonb_build_array(${alias}.from_address) || ${alias}.reply_to_addresses) a
+    ) end) end`;
 
 /** $1 thread, $2 Message-ID, $3 account named by the caller, $4 default account. */
 const PLACEMENT_FACTS = `

@@ -18,6 +18,7 @@ import * as emailAliases from './migrations/0013_email_aliases.ts';
 import * as notParsed from './migrations/0014_not_parsed.ts';
 import * as mailboxCounts from './migrations/0015_mailbox_counts.ts';
 import * as search from './migrations/0020_search.ts';
+import * as automaticExchanges from './migrations/0022_automatic_exchanges.ts';
 
 /** In order of their names; forward only. A migration that was ever released is never changed. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -37,6 +38,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0014_not_parsed': notParsed,
   '0015_mailbox_counts': mailboxCounts,
   '0020_search': search,
+  '0022_automatic_exchanges': automaticExchanges,
 };
 
 /** Any constant that no other user of the same database takes; `pg_locks` shows it. */

@@ -203,6 +203,7 @@ async function insert(
       defects: [...record.defects],
       automatic: record.automatic === null ? null : toJson(record.automatic),
       new_participant: newParticipant,
+      exchange_with: null,
     })
     .onConflict((conflict) =>
       conflict.columns(['account_id', 'identity_key']).where('identity_key', 'is not', null).doNothing(),

@@ -111,6 +111,8 @@ interface ParentRow {
   message_id: string;
   in_reply_to: string[];
   reference_ids: string[];
+  /** Addresses; null when a person wrote it. */
+  automatic_from: string[] | null;
 }
 
 export interface FactsRow {
@@ -129,7 +131,11 @@ export function toParent(row: ParentRow | null): Parent | null {
   // RFC 5322 §3.6.4: a parent without References lends its In-Reply-To, if that is a single one.
   const references =
     row.reference_ids.length > 0 ? row.reference_ids : row.in_reply_to.length === 1 ? row.in_reply_to : [];
-  return { messageId: toMessageId(row.message_id), references: references.map(toMessageId) };
+  return {
+    messageId: toMessageId(row.message_id),
+    references: references.map(toMessageId),
+    automaticFrom: row.automatic_from ?? [],
+  };
 }
 
 export function toSummary(row: SummaryRow): EmailSummary {

@@ -6,6 +6,7 @@
  * Written by hand because of its speed; bench/compose.mjs compares it with nodemailer's MailComposer.
  */
 import type { Address } from '../address/address.ts';
+import type { AutoSubmitted } from '../delivery/loop-guard.ts';
 import { ServiceError } from '../errors.ts';
 import type { MessageId } from '../message/message-id.ts';
 import { encodeBase64Lines, streamBase64Lines } from './base64.ts';
@@ -32,6 +33,8 @@ export interface Draft {
   /** Oldest first; bounded by buildReferences. */
   readonly references: readonly MessageId[];
   readonly attachments: readonly DraftAttachment[];
+  /** For an email that no person wrote; null for any other. */
+  readonly autoSubmitted?: AutoSubmitted | null;
   /** 16 to 64 letters and digits that nobody can guess: boundaries are made of them. */
   readonly boundarySeed: string;
 }
@@ -150,8 +153,17 @@ function formatHead(draft: Draft): string {
     foldHeader('Message-ID', messageId) +
     foldUnlessEmpty('In-Reply-To', messageIdTokens(draft.inReplyTo)) +
     foldUnlessEmpty('References', messageIdTokens(draft.references)) +
+    (draft.autoSubmitted ? automaticFields(draft.autoSubmitted) : '') +
     'MIME-Version: 1.0\r\n'
   );
+}
+
+/**
+ * RFC 3834 §5. Seen in practice: Exchange answers such mail nevertheless, unless its own field forbids it; only answers
+ * by programs are forbidden, not delivery reports.
+ */
+function automaticFields(autoSubmitted: AutoSubmitted): string {
+  return `Auto-Submitted: ${autoSubmitted}\r\nX-Auto-Response-Suppress: OOF, AutoReply\r\n`;
 }
 
 function foldUnlessEmpty(name: string, tokens: readonly string[]): string {

@@ -21,6 +21,8 @@ export interface Parent {
   readonly messageId: MessageId;
   /** Its own References (or In-Reply-To, where it had no References), oldest first. */
   readonly references: readonly MessageId[];
+  /** Where it came from and wants answers to, when it came in and a program wrote it; `local@domain`. */
+  readonly automaticFrom?: readonly string[];
 }
 
 export interface PlacementFacts {
@@ -32,6 +34,8 @@ export interface PlacementFacts {
   readonly inReplyToThreadId: string | null;
   /** References of the email `inReplyTo` itself; empty when that email was never seen. */
   readonly inReplyToReferences: readonly MessageId[];
+  /** As `automaticFrom` of the email `inReplyTo`. */
+  readonly inReplyToAutomaticFrom?: readonly string[];
 }
 
 export interface OutboundPlacement {
@@ -53,7 +57,13 @@ export function placeOutbound(
   newThreadId: string,
 ): OutboundPlacement {
   const answered: Parent | null =
-    query.inReplyTo === null ? null : { messageId: query.inReplyTo, references: facts.inReplyToReferences };
+    query.inReplyTo === null
+      ? null
+      : {
+          messageId: query.inReplyTo,
+          references: facts.inReplyToReferences,
+          automaticFrom: facts.inReplyToAutomaticFrom ?? [],
+        };
 
   if (query.threadId !== null) {
     const thread = facts.thread;

@@ -139,6 +139,7 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
             'unsupported_media_type',
             'unsupported_content_encoding',
             'rate_limited',
+            'loop_suspected',
             'send_failed',
             'send_deferred',
             'send_unknown',
