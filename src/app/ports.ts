@@ -122,9 +122,22 @@ export interface BlobStore {
   get(path: string, range?: ByteRange): Promise<Readable | null>;
   /** Deletes; does nothing when there is no such file. */
   delete(path: string): Promise<void>;
+  /**
+   * Every file, in any order; what comes or goes meanwhile may be among them or not. Throws
+   * `ServiceError('storage_unavailable')`.
+   */
+  list(): AsyncIterable<StoredFile>;
   /** Throws when the store can't be reached or written to. */
   check(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A file as the store has it. */
+export interface StoredFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** When it was put the last time, or later. */
+  readonly storedAt: Date;
 }
 
 // ---------------------------------------------------------------- recording

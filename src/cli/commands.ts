@@ -1,8 +1,15 @@
 /** Every command, in the order of the help. */
+import { cleanFilesCommand } from './clean-files.ts';
 import type { Command } from './command.ts';
 import { auditCommand } from './audit.ts';
 import { importCommand } from './import.ts';
 import { reparseCommand } from './reparse.ts';
 import { rethreadCommand } from './rethread.ts';
 
-export const COMMANDS: readonly Command[] = [importCommand, reparseCommand, rethreadCommand, auditCommand];
+export const COMMANDS: readonly Command[] = [
+  importCommand,
+  reparseCommand,
+  rethreadCommand,
+  auditCommand,
+  cleanFilesCommand,
+];

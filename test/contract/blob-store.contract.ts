@@ -2,7 +2,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -55,6 +55,37 @@ export function blobStoreContract(name: string, start: () => Promise<StoreUnderT
       return stream === null ? null : buffer(stream);
     };
     const getText = async (path: string, range?: ByteRange) => (await get(path, range))?.toString();
+
+    it('lists every file with its size and when it was stored, and nothing of its own', async () => {
+      const list = async () => {
+        const files = [];
+        for await (const file of store.list()) files.push(file);
+        return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+      };
+      expect(await list()).toEqual([]);
+      await store.check();
+      const file = await makeFile(Buffer.from('four'));
+      await utimes(file.path, 1, 1);
+      const before = Date.now();
+      await put('a/b/c.txt', 'x');
+      await putFile('a/b.eml', file);
+      await put('a/b/d ä#?.txt', '');
+      for (let index = 0; index < 20; index += 1) await put(`many/${index}`, 'y');
+      const files = await list();
+      expect(files).toHaveLength(23);
+      expect(files.slice(0, 3).map(({ path, sizeBytes }) => [path, sizeBytes])).toEqual([
+        ['a/b.eml', 4],
+        ['a/b/c.txt', 1],
+        ['a/b/d ä#?.txt', 0],
+      ]);
+      for (const { storedAt } of files) {
+        // S3 tells whole seconds.
+        expect(storedAt.getTime()).toBeGreaterThan(before - 2000);
+        expect(storedAt.getTime()).toBeLessThan(Date.now() + 2000);
+      }
+      await store.delete('a/b/c.txt');
+      expect(await list()).toHaveLength(22);
+    });
 
     it.each([0, 1, 100_000])('keeps %d bytes, from memory and from a file', async (size) => {
       const bytes = randomBytes(size);

@@ -13,6 +13,7 @@ import {
   lstat,
   mkdir,
   open,
+  opendir,
   readdir,
   realpath,
   rename,
@@ -23,7 +24,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { BlobStore, ByteRange, Content } from '../../app/ports.ts';
+import type { BlobStore, ByteRange, Content, StoredFile } from '../../app/ports.ts';
 import { codeOf, requireSource, storageFailure } from './failure.ts';
 import { parseStoragePath } from './storage-path.ts';
 
@@ -117,6 +118,14 @@ export class FolderBlobStore implements BlobStore {
     }
   }
 
+  async *list(): AsyncGenerator<StoredFile> {
+    try {
+      yield* this.#listFolder([]);
+    } catch (error) {
+      throw storageFailure(error);
+    }
+  }
+
   async check(): Promise<void> {
     const temp = this.#newTempPath();
     try {
@@ -129,6 +138,26 @@ export class FolderBlobStore implements BlobStore {
   }
 
   async close(): Promise<void> {}
+
+  async *#listFolder(segments: readonly string[]): AsyncGenerator<StoredFile> {
+    const folder = join(this.#root, ...segments);
+    const subfolders: string[] = [];
+    const found = await opendir(folder).catch((error: unknown) => {
+      // Empty folders go with their last file.
+      if (segments.length > 0 && codeOf(error) === 'ENOENT') return [];
+      throw error;
+    });
+    for await (const entry of found) {
+      if (segments.length === 0 && entry.name === TEMP_FOLDER) continue;
+      if (entry.isDirectory()) subfolders.push(entry.name);
+      if (!entry.isFile()) continue;
+      const stats = await lstat(join(folder, entry.name)).catch(() => null);
+      if (stats === null) continue;
+      // Not the time of its bytes: a file that was linked into place has those of another name.
+      yield { path: [...segments, entry.name].join('/'), sizeBytes: stats.size, storedAt: stats.ctime };
+    }
+    for (const name of subfolders) yield* this.#listFolder([...segments, name]);
+  }
 
   async #place(segments: readonly [string, ...string[]], content: Content): Promise<void> {
     const target = join(this.#root, ...segments);

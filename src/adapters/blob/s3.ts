@@ -10,12 +10,14 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
   S3ServiceException,
+  type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import type { BlobStore, ByteRange, Content } from '../../app/ports.ts';
+import type { BlobStore, ByteRange, Content, StoredFile } from '../../app/ports.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { requireSource, storageFailure } from './failure.ts';
 import type { S3Location } from './s3-url.ts';
@@ -131,6 +133,21 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
+  async *list(): AsyncGenerator<StoredFile> {
+    let token: string | undefined;
+    do {
+      const page = await this.#listPage(token);
+      for (const { Key: key, Size: sizeBytes, LastModified: storedAt } of page.Contents ?? []) {
+        const path = key?.slice(this.#prefix.length);
+        if (path === undefined || path === '' || path === PROBE_NAME) continue;
+        if (sizeBytes === undefined || storedAt === undefined)
+          throw toFailure(new Error('a list without times'));
+        yield { path, sizeBytes, storedAt };
+      }
+      token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+    } while (token !== undefined);
+  }
+
   /** Writes a small file, or looks for it when something was written within the last minute. */
   async check(): Promise<void> {
     const target = { Bucket: this.#bucket, Key: this.#prefix + PROBE_NAME };
@@ -153,6 +170,21 @@ export class S3BlobStore implements BlobStore {
 
   async close(): Promise<void> {
     this.#client.destroy();
+  }
+
+  async #listPage(token: string | undefined): Promise<ListObjectsV2CommandOutput> {
+    const request = {
+      Bucket: this.#bucket,
+      Prefix: this.#prefix,
+      ...(token === undefined ? {} : { ContinuationToken: token }),
+    };
+    try {
+      return await this.#answered((abortSignal) =>
+        this.#client.send(new ListObjectsV2Command(request), { abortSignal }),
+      );
+    } catch (error) {
+      throw toFailure(error);
+    }
   }
 
   async #putInParts(

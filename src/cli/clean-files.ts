@@ -1,0 +1,73 @@
+/** `email-worker clean-files`: deletes files that no email refers to. */
+import { createFileReferences } from '../adapters/postgres/file-references.ts';
+import { cleanFiles } from '../app/clean-files.ts';
+import { defineCommand, UsageError } from './command.ts';
+import { printable } from './output.ts';
+
+const HOUR_MS = 3_600_000;
+const DEFAULT_HOURS = 24;
+
+export const cleanFilesCommand = defineCommand({
+  name: 'clean-files',
+  summary: 'Deletes stored files that no email refers to, such as a crash leaves them.',
+  description:
+    'It looks through DATA_DIR/files, or the bucket, and asks the database of each file. Each one that is deleted is ' +
+    'printed. Files that are younger than a day may belong to an email that is being recorded, and stay; so do files ' +
+    'that are not named as the service names them. The service may run meanwhile.\n\n' +
+    'Never let two databases share one bucket and prefix: to each, the files of the other are left over. When more than half ' +
+    'of the files seem to be, nothing is deleted: another database, or an old backup of it, is likelier than so many ' +
+    'crashes.',
+  arguments: [],
+  options: {
+    'older-than': {
+      type: 'string',
+      value: 'hours',
+      meaning: `Only files that were stored so many hours ago, at least 1. Default: ${DEFAULT_HOURS}.`,
+    },
+    'dry-run': { type: 'boolean', meaning: 'Only prints what would be deleted.' },
+    force: { type: 'boolean', meaning: 'Deletes also when it is more than half of the files.' },
+  },
+  async run(
+    { 'older-than': olderThan = String(DEFAULT_HOURS), 'dry-run': dryRun = false, force = false },
+    _positionals,
+    { output, signal, open },
+  ) {
+    const hours = /^\d{1,6}$/.test(olderThan) ? Number(olderThan) : 0;
+    if (hours < 1) throw new UsageError('--older-than must be a whole number of hours, at least 1');
+    const data = await open();
+    const keep = new Set<string>();
+    if (data.journal !== null) {
+      for await (const { record } of data.journal.entries()) keep.add(record.id);
+    }
+    const ports = { blobs: data.blobs, references: createFileReferences(data.pool), clock: data.clock };
+    const options = { olderThanMs: hours * HOUR_MS, keep, signal };
+
+    const found = await cleanFiles(ports, {
+      ...options,
+      dryRun: true,
+      onFile: ({ path }) => {
+        if (dryRun) output.print(printable(path));
+      },
+    });
+    const tooMany = found.unreferenced * 2 > found.files;
+    if (!dryRun && tooMany && !force) {
+      output.note(
+        `${found.unreferenced} of ${found.files} files are referred to by nothing in this database: nothing was deleted. ` +
+          'See --dry-run, and --force if that is right',
+      );
+      return 'failed';
+    }
+    const done = dryRun
+      ? found
+      : await cleanFiles(ports, {
+          ...options,
+          dryRun: false,
+          onFile: ({ path }) => output.print(printable(path)),
+        });
+    output.print(
+      `${done.files} files, ${done.unreferenced} ${dryRun ? 'would be deleted' : 'deleted'} ` +
+        `(${(done.unreferencedBytes / 1e6).toFixed(1)} MB), ${done.foreign} not of this service`,
+    );
+    return 'done';
+  },
+});
