@@ -161,7 +161,7 @@ try {
     await compare(pool, `threads, ${name}`, list(filter), name === 'all threads' ? plainList : undefined);
   }
 
-  const page = { search: null, state: null, accountId: null, limit: 51, after: null };
+  const page = { search: null, state: null, accountId: null, defect: null, limit: 51, after: null };
   const customer = { since: null, until: null, after: null, limit: 51, customerId: idOf('silent') };
   await compare(pool, 'emails of an account', () => emails({ ...page, accountId: 'support' }));
   await compare(pool, 'emails, state=received', () => emails({ ...page, state: 'received' }));

@@ -11,7 +11,7 @@ export async function up(db: Kysely<never>): Promise<void> {
 }
 
 const STATEMENTS = [
-  // The words are kept apart (TOAST), so that the rows that a search finds stand close together.
+  // The words of a long email are kept apart (TOAST).
   `create table email_search (
     email_id uuid primary key references emails on delete cascade,
     thread_id uuid not null,
