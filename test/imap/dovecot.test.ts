@@ -300,6 +300,8 @@ namespace inbox {
     setTimeout(() => stop.abort(), 50);
     expect(await waiting).toBe('stopped');
     expect(await session.waitForChange(LONG_MS, stop.signal)).toBe('stopped');
+    expect(await session.waitForChange(100, NEVER)).toBe('timeout');
+    expect(session.canIdle).toBe(true);
     expect(await session.listUids(1, null)).toEqual([]);
     await session.close();
     await session.close();

@@ -26,11 +26,9 @@ export async function* fetchSummaries(
     const present = await findPresent(connection, missing);
     // One that the server can't read must not hide the others.
     for (const uid of present) {
-      const [alone, plain] = [
-        await fetchFound(connection, [uid], { headers: HEADER_FIELDS }),
-        await fetchFound(connection, [uid], {}),
-      ];
-      found.set(uid, { ...plain.get(uid), ...alone.get(uid) });
+      const alone = (await fetchFound(connection, [uid], { headers: HEADER_FIELDS })).get(uid);
+      const rest = alone?.header === undefined ? (await fetchFound(connection, [uid], {})).get(uid) : {};
+      found.set(uid, { ...rest, ...alone });
     }
     for (const uid of missing) if (!present.includes(uid)) found.delete(uid);
     for (const uid of portion) {

@@ -27,6 +27,8 @@ export class ChangeWaiter {
   async wait(options: WaitOptions): Promise<'changed' | 'timeout' | 'stopped'> {
     const { signal } = options;
     const end = performance.now() + options.timeoutMs;
+    // What was left behind by a wait that was stopped.
+    if (this.#connection.client.idling && !signal.aborted) await this.#ask();
     for (;;) {
       this.#connection.assertOpen();
       if (this.#connection.changed) {
@@ -39,8 +41,13 @@ export class ChangeWaiter {
       if (left <= 0) return 'timeout';
       if (this.canIdle) await this.#idle(Math.min(left, options.idleRenewMs), signal);
       else await this.#pause(Math.min(left, POLL_MS), signal, null);
-      if (!signal.aborted) await this.#connection.run('NOOP', () => this.#connection.client.noop());
+      if (!signal.aborted) await this.#ask();
     }
+  }
+
+  /** Ends an IDLE, shows whether the line is alive, and lets the server say what is new. */
+  #ask(): Promise<void> {
+    return this.#connection.run('NOOP', () => this.#connection.client.noop());
   }
 
   async #idle(ms: number, signal: AbortSignal): Promise<void> {
