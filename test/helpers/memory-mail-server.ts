@@ -89,6 +89,8 @@ export class MemoryMailServer implements MailboxSource {
   readonly commands: string[] = [];
   readonly fetchedUids: number[] = [];
   readonly sessions = new Set<MemorySession>();
+  /** How many of them wait for a change. */
+  waiting = 0;
   readonly options: MemoryServerOptions;
 
   constructor(options: MemoryServerOptions = {}) {
@@ -235,7 +237,9 @@ class MemorySession implements MailboxSession {
     await this.#command('wait');
     const mailbox = this.#mailbox();
     return await new Promise((resolve, reject) => {
+      this.#server.waiting += 1;
       const end = (result: 'changed' | 'timeout' | 'stopped' | 'cut') => {
+        this.#server.waiting -= 1;
         clearTimeout(timer);
         mailbox.watchers.delete(onChange);
         this.#onClose.delete(onCut);

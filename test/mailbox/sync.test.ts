@@ -537,4 +537,29 @@ describe('many accounts', () => {
     );
     expect(rows).toEqual([{ account_id: 'many-0', last_error_kind: 'credentials' }]);
   });
+
+  it('are a thousand in one process, with bounded memory', async () => {
+    const server = new MemoryMailServer();
+    const names = Array.from({ length: 1000 }, (_, index) => `idle-${index}`);
+    const boxes = names.map((name) => server.addAccount(name).inbox);
+    const before = process.memoryUsage().heapUsed;
+    const node = await startMailboxNode({
+      database: database.connectionString,
+      source: server,
+      leaseMs: 30_000,
+      pollMs: 600_000,
+    });
+    nodes.add(node);
+    const [waiting, active] = [() => server.waiting, () => server.sessions.size];
+    await waitUntil('all wait', () => active() === 1000 && waiting() === 1000, 120_000);
+    for (const index of [1, 500, 999]) boxes[index]!.add(numbered(index));
+    for (const index of [1, 500, 999]) {
+      await waitUntil('it is there', async () => (await readEmails(database, `idle-${index}`)).length === 1);
+    }
+    const bytes = (process.memoryUsage().heapUsed - before) / 1000;
+    process.stdout.write(
+      `1,000 accounts: ${Math.round(bytes / 1024)} KiB for each, the server in memory included\n`,
+    );
+    expect(bytes).toBeLessThan(100 * 1024);
+  }, 180_000);
 });
