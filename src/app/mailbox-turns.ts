@@ -1,15 +1,18 @@
 /** Taking turns: at most so many at the same time, the others wait in the order they came. */
 
 export interface Turns {
-  /** Runs `work` when it is its turn. Rejects with the reason of `signal` when that comes first. */
-  run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` when it is its turn. Rejects with the reason of `signal` when that comes first. `work` calls its argument
+   * whenever it gets on.
+   */
+  run<T>(signal: AbortSignal, work: (onProgress: () => void) => Promise<T>): Promise<T>;
 }
 
 /**
- * @param maxMs a turn that lasts longer makes room for the next, so that servers that hang do not keep the others
- *   waiting; it goes on itself. Default: never.
+ * @param stallMs a turn that does not get on for so long makes room for the next, so that servers that hang do not keep
+ *   the others waiting; it goes on itself. Default: never.
  */
-export function createTurns(size: number, maxMs: number | null = null): Turns {
+export function createTurns(size: number, stallMs: number | null = null): Turns {
   const waiting = new Set<() => void>();
   let running = 0;
 
@@ -52,11 +55,14 @@ export function createTurns(size: number, maxMs: number | null = null): Turns {
         over = true;
         end();
       };
-      const timer = maxMs === null ? undefined : setTimeout(makeRoom, maxMs);
+      const timer = stallMs === null ? null : setTimeout(makeRoom, stallMs);
       try {
-        return await work();
+        signal.throwIfAborted();
+        return await work(() => {
+          if (!over) timer?.refresh();
+        });
       } finally {
-        clearTimeout(timer);
+        if (timer !== null) clearTimeout(timer);
         makeRoom();
       }
     },

@@ -22,7 +22,7 @@ export interface ReadAccountOptions {
   readonly signal: AbortSignal;
   /** Called before each wait: a signal that ends this wait, because of `signal` or to have everything looked at now. */
   readonly beginWait: () => AbortSignal;
-  /** Called when a message was taken. */
+  /** Called when messages were recorded. */
   readonly onProgress: () => void;
 }
 

@@ -33,7 +33,7 @@ export interface SyncOptions {
   /** Messages that the server took before are left out; null: FIRST_SYNC_DAYS before the mailbox is first read. */
   readonly since: Date | null;
   readonly signal: AbortSignal;
-  /** Called when a message was taken. */
+  /** Called when messages were recorded. */
   readonly onProgress: () => void;
 }
 
@@ -58,13 +58,21 @@ export async function syncMailbox(
   if (changed || lookedAt >= mailbox.nextTryAt) {
     // Until it is known better.
     mailbox.nextTryAt = lookedAt;
-    const from = { session, mailbox: generation, isSent: mailbox.isSent, signal };
-    const left = await ports.fetchTurns.run(signal, async () => {
+    const left = await ports.fetchTurns.run(signal, async (onActivity) => {
       const until = performance.now() + TAKE_MS;
+      const from = {
+        session,
+        mailbox: generation,
+        isSent: mailbox.isSent,
+        signal,
+        onActivity,
+        onTaken: options.onProgress,
+        until,
+      };
       for (;;) {
         signal.throwIfAborted();
         if ((await takeSlice(ports, from)) === 0) return false;
-        options.onProgress();
+        onActivity();
         if (performance.now() >= until) return true;
       }
     });

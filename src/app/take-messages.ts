@@ -41,6 +41,12 @@ export interface TakeFrom {
   /** It is the account's Sent mailbox. */
   readonly isSent: boolean;
   readonly signal: AbortSignal;
+  /** Called whenever the server gives something. */
+  readonly onActivity: () => void;
+  /** Called when messages were recorded, or found to be. */
+  readonly onTaken: () => void;
+  /** By `performance.now()`: no further batch is begun then. */
+  readonly until: number;
 }
 
 /** Messages whose headers are asked for at once, and of which the database is asked at once. */
@@ -84,13 +90,17 @@ export async function takeSlice(ports: TakeMessagesPorts, from: TakeFrom): Promi
       failureOf(uid, 'bad', tries.get(uid) ?? 0, tooLarge(sizeBytes, ports.maxBytes)),
     );
   if (taken.length + failed.length > 0) await ports.records.settle(mailbox, { taken, failed });
+  if (taken.length > 0) from.onTaken();
 
   const wanted = summaries
     .filter((summary) => !recorded.has(summary.uid) && !isTooLarge(summary))
     .map(({ uid, sizeBytes }): WantedMessage => ({ uid, sizeBytes, tries: tries.get(uid) ?? 0 }))
     .toSorted((a, b) => b.uid - a.uid);
   const trouble = { inARow: 0 };
-  for (const batch of batchesOf(wanted)) await takeBatch(ports, from, batch, trouble);
+  for (const batch of batchesOf(wanted)) {
+    await takeBatch(ports, from, batch, trouble);
+    if (performance.now() >= from.until) break;
+  }
   return waiting.length;
 }
 
@@ -139,13 +149,14 @@ function* batchesOf(messages: readonly WantedMessage[]): Generator<readonly Want
 /** What the server says of messages; notes those that are gone, and those at which it fails. */
 async function summarise(
   ports: TakeMessagesPorts,
-  { session, mailbox, signal }: TakeFrom,
+  { session, mailbox, signal, onActivity }: TakeFrom,
   messages: readonly WaitingMessage[],
 ): Promise<readonly MessageSummary[]> {
   const left = new Map(messages.map((message) => [message.uid, message]));
   const summaries: MessageSummary[] = [];
   try {
     for await (const summary of session.fetchSummaries([...left.keys()])) {
+      onActivity();
       if (left.delete(summary.uid)) summaries.push(summary);
     }
   } catch (error) {
@@ -189,7 +200,7 @@ function tellsMore({ state, direction }: RecordedEmail, isSent: boolean): boolea
 
 async function takeBatch(
   ports: TakeMessagesPorts,
-  { session, mailbox, isSent, signal }: TakeFrom,
+  { session, mailbox, isSent, signal, onActivity, onTaken }: TakeFrom,
   batch: readonly WantedMessage[],
   trouble: { inARow: number },
 ): Promise<void> {
@@ -213,6 +224,8 @@ async function takeBatch(
       const { id } = await ports.recordTurns.run(signal, () => ports.receive(request, folder));
       taken.push({ uid: message.uid, emailId: id });
       trouble.inARow = 0;
+      onActivity();
+      onTaken();
     } catch (error) {
       await folder.remove();
       const failure = failureOfReceiving(error, signal);
@@ -228,12 +241,13 @@ async function takeBatch(
       if (message === undefined) continue;
       const folder = ports.spool.create();
       try {
-        const bytes = bounded(raw, ports.maxBytes);
+        const bytes = bounded(raw, ports.maxBytes, onActivity);
         const content = await readRaw(bytes, DELIVERY_IN_MEMORY_MAX_BYTES, folder);
         left.delete(uid);
         const recorded = record(message, content, folder);
         recording.add(recorded);
-        void recorded.finally(() => recording.delete(recorded));
+        const drop = () => void recording.delete(recorded);
+        recorded.then(drop, drop);
       } catch (error) {
         await folder.remove();
         const failure = failureOfFetching(error);
@@ -286,9 +300,14 @@ const tooLarge = (sizeBytes: number, maxBytes: number) =>
   new MessageTooLarge(`${sizeBytes} bytes are too large: MAX_INBOUND_BYTES is ${maxBytes}`);
 
 /** What the server said of the size may be wrong. */
-async function* bounded(raw: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+async function* bounded(
+  raw: AsyncIterable<Buffer>,
+  maxBytes: number,
+  onActivity: () => void,
+): AsyncGenerator<Buffer> {
   let sizeBytes = 0;
   for await (const chunk of raw) {
+    onActivity();
     sizeBytes += chunk.length;
     if (sizeBytes > maxBytes) throw tooLarge(sizeBytes, maxBytes);
     yield chunk;
@@ -301,9 +320,16 @@ function failureOf(uid: Uid, failure: MessageFailure, tries: number, error: unkn
 
 /** What an operator is told: the error and what caused it. */
 export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message}: ${reasonOf(error.cause)}`;
+  const messages: string[] = [];
+  for (let cause = error; cause !== undefined && messages.length < MAX_CAUSES;) {
+    messages.push(cause instanceof Error ? cause.message : String(cause));
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
+  return [...new Set(messages)].join(': ');
 }
+
+/** A cause may be its own. */
+const MAX_CAUSES = 5;
 
 async function noteGone(
   { records }: TakeMessagesPorts,

@@ -44,8 +44,8 @@ const RENEWALS_PER_LEASE = 3;
 const CHECKS_PER_LEASE = 10;
 /** Accounts that fetch messages at the same moment; it bounds memory. */
 const FETCHES = 8;
-/** A fetch that lasts longer, as when a server hangs, does not keep others waiting, in ms. */
-const MAX_FETCH_TURN_MS = 15_000;
+/** A fetch that gets nothing for so long, as when a server hangs, does not keep others waiting, in ms. */
+const FETCH_STALL_MS = 15_000;
 /** Messages being recorded at the same moment: each takes a database connection, which sends need too. */
 const RECORDINGS = 4;
 /** Connections being made at the same moment. Accounts that failed wait among themselves only. */
@@ -72,7 +72,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
   const { records, source, logger, random } = ports;
   const accountPorts: ReadAccountPorts = {
     ...ports,
-    fetchTurns: createTurns(FETCHES, MAX_FETCH_TURN_MS),
+    fetchTurns: createTurns(FETCHES, FETCH_STALL_MS),
     recordTurns: createTurns(RECORDINGS),
   };
   const connects = createTurns(CONNECTS);
@@ -136,7 +136,10 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
         await records.noteAttempt(owner, id);
         const turns = failures === 0 ? connects : reconnects;
         const session = await turns.run(signal, () => source.connect(id, signal));
-        const cut = () => void session.close();
+        const cut = () => {
+          // What goes wrong with it is told by the close below.
+          session.close().catch(() => undefined);
+        };
         signal.addEventListener('abort', cut, { once: true });
         try {
           signal.throwIfAborted();

@@ -74,6 +74,9 @@ const CLAIM = `
   select t.account_id, exists (
     select from mailboxes b join mailbox_messages m on m.mailbox_id = b.id and m.uid_validity = b.uid_validity
     where b.account_id = t.account_id and b.left_at is null
+      -- One that can't be read is not tried more often because of what waits in it
+      and (b.last_error_at is null or b.last_error_at < b.last_success_at
+        or b.last_error_at < now() - interval '1 minute')
       and m.email_id is null and m.expunged_at is null and m.next_try_at <= now()
   ) as due
   from taken t`;
