@@ -207,3 +207,16 @@ it('filters, and goes on behind an email; a file that is missing fails alone', a
   expect(result.stdout).toContain('failed: content_missing');
   expect(result.stdout).toContain('3 emails read: 0 changed, 2 as before');
 });
+
+it('links an email to the customer of the sender that is read now', async () => {
+  await importMails([withFiles([])]);
+  const customer = randomUUID();
+  await sql(`insert into customer_domains (domain, customer_id) values ('customer.example', $1)`, [customer]);
+  await sql(`update emails set from_address = '{"name":"","address":"Ada customer.example"}'`);
+  expect(await run('reparse')).toMatchObject({ exitCode: 0 });
+  expect(
+    await sql(
+      'select e.customer_id, e.customer_source, t.customer_id as thread from emails e join email_threads t on t.id = e.thread_id',
+    ),
+  ).toEqual([{ customer_id: customer, customer_source: 'domain', thread: customer }]);
+});

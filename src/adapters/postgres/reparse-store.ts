@@ -13,6 +13,7 @@ import { createNamedQuery } from './named-query.ts';
 import { clean, toView } from './received-values.ts';
 import { findKnown } from './record-inbound.ts';
 import { toStoredAttachment, type AttachmentRow } from './rows.ts';
+import { lockThreadOf, settleCustomers } from './settle-customers.ts';
 
 export function createReparseStore(pool: Pool, db: Kysely<Database>): ReparseStore {
   const query = createNamedQuery(pool);
@@ -84,9 +85,12 @@ async function replace(
   if (dryRun) return { kind: 'changed', fields };
 
   // Before the email is locked: whoever merges threads locks them, then their emails.
-  const place = fields.some((field) => LINKING.has(field))
+  const isLinked = fields.some((field) => LINKING.has(field));
+  const isOfOthers = fields.some((field) => PEOPLE.has(field));
+  const place: { readonly thread_id?: string } = isLinked
     ? await link(trx, email, reading, before, exclusive)
     : {};
+  if (isOfOthers && !isLinked) await lockThreadOf(trx, email.id);
   await replaceAttachments(trx, email, reading.attachments);
   await trx
     .updateTable('emails')
@@ -98,6 +102,9 @@ async function replace(
     })
     .where('id', '=', email.id)
     .execute();
+  if (isLinked || isOfOthers) {
+    await settleCustomers(trx, [...new Set([before.thread_id, place.thread_id ?? before.thread_id])]);
+  }
   if (reading.report !== null && before.direction === 'inbound') {
     await insertReport(trx, email.id, email.accountId, reading.report);
   }
@@ -110,6 +117,14 @@ const LINKING: ReadonlySet<string> = new Set([
   'in_reply_to',
   'reference_ids',
   'bounced_message_id',
+]);
+
+/** Changes of these lead to other customers. */
+const PEOPLE: ReadonlySet<string> = new Set([
+  'from_address',
+  'to_addresses',
+  'cc_addresses',
+  'bcc_addresses',
 ]);
 
 /** Where the email is now; an email whose thread an operator decided stays where it is. */
