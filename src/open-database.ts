@@ -80,7 +80,15 @@ function openPool(options: PoolOptions, teardown: (() => Promise<void>)[]): Open
     statementTimeoutMs:
       options.statementTimeoutMs === null ? null : Math.max(PATIENT_TIMEOUT_MS, options.statementTimeoutMs),
   });
-  teardown.push(() => patient.end());
+  // A change that is still under way when all else has been waited for is cut off, and so does not happen.
+  const clients = new Set<{ end(): Promise<void> }>();
+  patient.on('connect', (client) => clients.add(client as unknown as { end(): Promise<void> }));
+  patient.on('remove', (client) => clients.delete(client as unknown as { end(): Promise<void> }));
+  teardown.push(async () => {
+    const ended = patient.end();
+    await Promise.all([...clients].map((client) => client.end()));
+    await ended;
+  });
   return { pool, db: createKysely(pool), patient: createKysely(patient) };
 }
 

@@ -1,8 +1,10 @@
 /** Whose mail is whose, over HTTP: rules that are set, past mail that follows, what sends teach, what several claim. */
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { query } from '../helpers/query.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 
 let database: TestDatabase;
@@ -100,4 +102,40 @@ it('applies to past mail what a send teaches, by itself', async () => {
   expect(await call(`/api/customer/${customer}/addresses`)).toMatchObject({
     addresses: [{ address: 'eve@learned.test', origin: 'learned', status: 'decides' }],
   });
+});
+
+it('cuts off a change that outlasts the shutdown', async () => {
+  const { id } = await receive(service, mail({ from: 'fay@slow.test' }));
+  const stopping = await startServiceProcess({
+    env: { DATABASE_URL: database.connectionString, SHUTDOWN_TIMEOUT_MS: '500' },
+  });
+  const client = new pg.Client(database.connectionConfig);
+  await client.connect();
+  await client.query('begin');
+  await client.query(
+    'select from email_threads where id = (select thread_id from emails where id = $1) for update',
+    [id],
+  );
+  const change = stopping
+    .request(`/api/customer/${randomUUID()}/addresses`, {
+      method: 'PUT',
+      json: { addresses: ['fay@slow.test'], domains: [] },
+    })
+    .catch(() => null);
+  await expect
+    .poll(async () => {
+      const waiting = await query(
+        database.connectionString,
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return waiting.length;
+    })
+    .toBeGreaterThan(0);
+  const start = Date.now();
+  await disposeService(stopping);
+  expect(Date.now() - start).toBeLessThan(30_000);
+  await change;
+  await client.query('rollback');
+  await client.end();
+  expect(await call(`/api/emails/${id}`)).toMatchObject({ customer_id: null });
 });
