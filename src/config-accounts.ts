@@ -13,6 +13,8 @@ export interface AccountConfig {
   /** null: the outbox folder. */
   readonly smtpUrl: string | null;
   readonly rate: RateLimit;
+  /** See `Account`. */
+  readonly joinBySubjectDays: number | null;
   /** null: no mailbox is read. */
   readonly imap: ImapConfig | null;
   /** Takes the place of a password where a URL has a user without one. */
@@ -36,6 +38,7 @@ const DEFAULT_ACCOUNT_VARIABLES = [
   'IMAP_URL',
   'IMAP_SINCE',
   'IMAP_SENT',
+  'JOIN_BY_SUBJECT_DAYS',
 ] as const;
 
 type AccountVariable = 'ACCOUNTS_FILE' | (typeof DEFAULT_ACCOUNT_VARIABLES)[number];
@@ -62,6 +65,7 @@ const ACCOUNT_FIELDS = new Set([
   'imap_url',
   'imap_since',
   'imap_sent',
+  'join_by_subject',
   'oauth2',
 ]);
 const SMTP_PROTOCOLS = ['smtp:', 'smtps:'];
@@ -114,6 +118,7 @@ export function readAccounts(
           (field) => `IMAP_${field.toUpperCase()}`,
         ),
         oauth2: null,
+        joinBySubjectDays: readWindow('JOIN_BY_SUBJECT_DAYS', get('JOIN_BY_SUBJECT_DAYS')),
       },
     ];
   }
@@ -172,12 +177,35 @@ function parseAccounts(
         perDay: readRate(`${where}, rate_per_day`, fields['rate_per_day']),
       },
       imap,
+      joinBySubjectDays: readJoinBySubject(`${where}, join_by_subject`, fields['join_by_subject']),
       oauth2: readOAuth2(`${where}, oauth2`, fields['oauth2'], (part) => expand(part, env, where), {
         imap: hasUserAlone(imap?.url ?? null),
         smtp: hasUserAlone(smtpUrl),
       }),
     };
   });
+}
+
+/** Longer than anybody waits with an answer; also keeps what one reply may find within bounds. */
+const MAX_WINDOW_DAYS = 366;
+
+/** Text from the environment, a number from the accounts file; null when there is none. */
+function readWindow(where: string, value: unknown): number | null {
+  if (value === undefined || value === null) return null;
+  const days = typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value;
+  if (typeof days !== 'number' || !Number.isInteger(days) || days < 1 || days > MAX_WINDOW_DAYS) {
+    throw new ConfigError(where, `must be a whole number of days from 1 to ${MAX_WINDOW_DAYS}`);
+  }
+  return days;
+}
+
+/** `{"window_days": 7}` */
+function readJoinBySubject(where: string, value: unknown): number | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'object' || Object.keys(value).join() !== 'window_days') {
+    throw new ConfigError(where, 'must be an object such as {"window_days": 7}');
+  }
+  return readWindow(`${where}.window_days`, Object.values(value)[0]);
 }
 
 /** The URL names a user, and leaves the password to a token. */

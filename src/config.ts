@@ -132,6 +132,12 @@ export const VARIABLES = [
     meaning: 'The mailbox with sent mail, such as `INBOX.Gesendet`.',
   },
   {
+    name: 'JOIN_BY_SUBJECT_DAYS',
+    defaultText: 'none',
+    meaning:
+      'A received reply that names no other email joins one of the same subject and counterparty, if that is not older than so many days.',
+  },
+  {
     name: 'IMAP_POLL_MS',
     defaultText: '60000',
     meaning:

@@ -151,7 +151,12 @@ async function tryLock(folder: string): Promise<DataDirLock | null> {
 function wire(config: Config, logger: Logger, parts: Parts): Omit<OpenData, 'close'> {
   const clock = () => new Date();
   const ids = createIdSource();
-  const accounts = new Map(config.accounts.map(({ id, from }): [string, Account] => [id, { id, from }]));
+  const accounts = new Map(
+    config.accounts.map(({ id, from, joinBySubjectDays }): [string, Account] => [
+      id,
+      { id, from, joinBySubjectDays },
+    ]),
+  );
   const defaultAccountId = config.accounts[0].id;
   const { settleUnknown } = createOperations({
     operations: createSendOperations(parts.pool),

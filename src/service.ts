@@ -167,7 +167,12 @@ async function startParts(
     transportOf: transports.of,
     clock,
     logger,
-    accounts: new Map(config.accounts.map(({ id, from }): [string, Account] => [id, { id, from }])),
+    accounts: new Map(
+      config.accounts.map(({ id, from, joinBySubjectDays }): [string, Account] => [
+        id,
+        { id, from, joinBySubjectDays },
+      ]),
+    ),
     defaultAccountId: defaultAccount.id,
     ids: createIdSource(),
     openFile: (file: string, range?: ByteRange) => createReadStream(file, range),

@@ -43,6 +43,12 @@ export interface InboundRecord extends RecordedRaw {
   /** What it says about a sent email; null when it is no such report. */
   readonly report: RecordedReport | null;
   readonly attachments: readonly StoredAttachment[];
+  /** Its base subject, in an account that joins by subject; null in others, and for an empty one. */
+  readonly bySubject: {
+    readonly key: string;
+    readonly isReply: boolean;
+    readonly windowDays: number;
+  } | null;
 }
 
 /** An email that is recorded already. */

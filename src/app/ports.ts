@@ -43,6 +43,8 @@ export interface Account {
   readonly id: string;
   /** What From says. */
   readonly from: Address;
+  /** Replies without references join an email of the same subject and counterparty within so many days; null: never. */
+  readonly joinBySubjectDays?: number | null;
 }
 
 // ---------------------------------------------------------------- sending
@@ -180,6 +182,8 @@ export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
   readonly autoSubmitted?: AutoSubmitted | null;
   /** The address of the automatic exchange that it is part of, in lower case; null for none. */
   readonly exchangeWith?: string | null;
+  /** See subjectKeyOf; only in accounts that join by subject. */
+  readonly subjectKey?: string | null;
 }
 
 /** What the hand-over adds to a record. */

@@ -5,6 +5,7 @@
  * and whoever comes second gets the first one's record. Nothing is acknowledged before the record is committed.
  */
 import { ServiceError } from '../core/errors.ts';
+import { readBaseSubject, subjectKeyOf } from '../core/message/base-subject.ts';
 import { identityKey, identityOf, type MessageIdentity } from '../core/message/identity.ts';
 import { toCopyContent, type CopyContent } from '../core/message/sent-copy.ts';
 import { inboundLinks } from '../core/thread/place-inbound.ts';
@@ -112,6 +113,7 @@ async function receive(
     ...toReading(received, identity, receivedAt),
     identity,
     identityKey: key,
+    bySubject: bySubjectOf(ports.accounts.get(accountId), identity.subject),
     attachments: attachments.map(({ stored }) => stored),
     ...place,
   });
@@ -155,6 +157,13 @@ async function applyNewReport(ports: ReceiveMessagePorts, id: string): Promise<v
     // The report is recorded, and applied later: its sender must not be told otherwise.
     ports.logger.warn({ err, emailId: id }, 'a delivery report could not be applied yet');
   }
+}
+
+function bySubjectOf(account: Account | undefined, subject: string): InboundRecord['bySubject'] {
+  const windowDays = account?.joinBySubjectDays ?? null;
+  const key = windowDays === null ? null : subjectKeyOf(subject);
+  if (windowDays === null || key === null) return null;
+  return { key, isReply: readBaseSubject(subject).isReply, windowDays };
 }
 
 type ReadFields =

@@ -9,6 +9,7 @@ import { parseAddressList } from '../core/address/address-list.ts';
 import { addrSpec, dedupeAddresses, type Address } from '../core/address/address.ts';
 import { automaticExchange } from '../core/delivery/loop-guard.ts';
 import { ServiceError } from '../core/errors.ts';
+import { subjectKeyOf } from '../core/message/base-subject.ts';
 import { isMadeUpMessageId } from '../core/message/identity.ts';
 import { createMessageId, parseMessageId, type MessageId } from '../core/message/message-id.ts';
 import { buildReferences } from '../core/message/references.ts';
@@ -204,6 +205,7 @@ async function prepareSend(
       attachments: attachments.map(({ stored }): StoredAttachment => stored),
       autoSubmitted: request.autoSubmitted,
       exchangeWith,
+      ...((account.joinBySubjectDays ?? null) === null ? {} : { subjectKey: subjectKeyOf(request.subject) }),
     },
     envelope: { ...envelopeOf(account.from, recipients), envelopeId: draft.messageId },
     raw,

@@ -44,6 +44,7 @@ export function inboundRecord(
     defects: [],
     automatic: null,
     report: null,
+    bySubject: null,
     attachments: [],
     rawSizeBytes: raw.length,
     raw,

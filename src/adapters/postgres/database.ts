@@ -58,6 +58,7 @@ export interface EmailTable {
   placement_rule: Placement['rule'];
   placement_message_id: string | null;
   bounced_message_id: string | null;
+  subject_key: string | null;
   raw_size_bytes: string;
   raw: Buffer | null;
   raw_path: string | null;

@@ -66,6 +66,7 @@ function toRow(record: OutboundRecord) {
     cc_addresses: record.cc.map(toView),
     bcc_addresses: record.bcc.map(toView),
     subject: record.subject,
+    subject_key: record.subjectKey ?? null,
     text_body: record.textBody,
     html_body: record.htmlBody,
     date: record.date,
@@ -132,7 +133,7 @@ const INPUT = `
         ) as decides
       from jsonb_to_recordset($1::jsonb) as r (
         id uuid, account_id text, thread_id uuid, message_id text, relay_message_id text, in_reply_to text[],
-        reference_ids text[], from_address jsonb, to_addresses jsonb, cc_addresses jsonb, bcc_addresses jsonb,
+        reference_ids text[], subject_key text, from_address jsonb, to_addresses jsonb, cc_addresses jsonb, bcc_addresses jsonb,
         subject text, text_body text, html_body text, date timestamptz, customer_id uuid, company_id uuid, state text,
         state_detail text, placement_rule text, placement_message_id text, raw_size_bytes bigint, raw text,
         raw_path text, deliveries jsonb, attachments jsonb, attempts jsonb, lane text, priority smallint,
@@ -189,13 +190,13 @@ const insertFrom = (source: string) => `
         id, account_id, thread_id, direction, message_id, relay_message_id, in_reply_to, reference_ids, from_address,
         to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body, date, customer_id, customer_source,
         company_id, company_source, state, state_detail, placement_rule, placement_message_id, raw_size_bytes, raw,
-        raw_path, automatic, exchange_with
+        raw_path, automatic, exchange_with, subject_key
       )
       select
         id, account_id, thread_id, 'outbound', message_id, relay_message_id, in_reply_to, reference_ids, from_address,
         to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body, date, link_customer,
         link_customer_source, link_company, link_company_source, state, state_detail, placement_rule,
-        placement_message_id, raw_size_bytes, decode(raw, 'base64'), raw_path, automatic, exchange_with
+        placement_message_id, raw_size_bytes, decode(raw, 'base64'), raw_path, automatic, exchange_with, subject_key
       from ${source}
       on conflict (id) do nothing
       returning id

@@ -20,6 +20,8 @@ export interface LinkRequest {
   readonly threadId: string;
   /** The email, which is not recorded yet, or another Message-ID of a recorded one. */
   readonly email: Newcomer;
+  /** Message-IDs of recorded emails that are tied to this one, other than those it names. */
+  readonly answeredBy?: readonly string[];
   /** False when the thread was chosen by hand: then Message-IDs of other threads stay where they are. */
   readonly mayMerge: boolean;
   /** True on the tries after a `LinkConflict`. */
@@ -44,7 +46,9 @@ export class LinkConflict extends Error {
 /** Throws LinkConflict. */
 export async function linkThread(trx: Transaction<Database>, request: LinkRequest): Promise<Linked> {
   const { accountId, email, exclusive } = request;
-  const messageIds = [...new Set([...email.messageIds, ...email.links])].sort();
+  const messageIds = [
+    ...new Set([...email.messageIds, ...email.links, ...(request.answeredBy ?? [])]),
+  ].sort();
   if (exclusive) await lockLinks(trx, accountId);
   const requested = await resolveThread(trx, request.threadId);
   const place = exclusive

@@ -19,6 +19,7 @@ import * as notParsed from './migrations/0014_not_parsed.ts';
 import * as mailboxCounts from './migrations/0015_mailbox_counts.ts';
 import * as search from './migrations/0020_search.ts';
 import * as automaticExchanges from './migrations/0022_automatic_exchanges.ts';
+import * as joinBySubject from './migrations/0023_join_by_subject.ts';
 
 /** In order of their names; forward only. A migration that was ever released is never changed. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -39,6 +40,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0015_mailbox_counts': mailboxCounts,
   '0020_search': search,
   '0022_automatic_exchanges': automaticExchanges,
+  '0023_join_by_subject': joinBySubject,
 };
 
 /** Any constant that no other user of the same database takes; `pg_locks` shows it. */

@@ -32,6 +32,18 @@ export async function makeThread(trx: Transaction<Database>, accountId: string, 
   await trx.insertInto('email_threads').values({ id, account_id: accountId }).execute();
 }
 
+/** The emails that identifiers lead to, each once, sorted: a record that turned out to be a copy lives on in another one. */
+export async function resolveEmails(
+  trx: Transaction<Database>,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct coalesce(a.email_id, n.id) as id
+    from unnest(${[...ids]}::uuid[]) as n (id) left join email_aliases a on a.id = n.id
+    order by 1`.execute(trx);
+  return rows.map((row) => row.id);
+}
+
 export async function moveEmails(trx: Transaction<Database>, moves: readonly Move[]): Promise<void> {
   if (moves.length === 0) return;
   const { ids, threads } = columnsOf(moves);

@@ -9,6 +9,7 @@ import type {
 import type { Placement } from '../../app/ports.ts';
 import { chainBetween, type Tie } from '../../core/thread/link-chain.ts';
 import type { Database } from './database.ts';
+import { resolveEmails } from './move-threads.ts';
 import { guard } from './pool.ts';
 import { toMessageId } from './rows.ts';
 import { readThreadGraph, type ThreadGraph } from './thread-graph.ts';
@@ -40,7 +41,8 @@ interface PlacementRow {
   email_count: string;
 }
 
-async function readPlacement(trx: Transaction<Database>, emailId: string): Promise<PlacementFact | null> {
+async function readPlacement(trx: Transaction<Database>, given: string): Promise<PlacementFact | null> {
+  const [emailId = given] = await resolveEmails(trx, [given]);
   const { rows } = await sql<PlacementRow>`
     select e.message_id, e.account_id, e.thread_id, e.placement_rule as rule, e.placement_message_id as matched,
       (select count(*) from emails t where t.thread_id = e.thread_id) as email_count

@@ -12,10 +12,11 @@ import type {
 } from '../../app/inbound-ports.ts';
 import { normaliseAddress } from '../../core/customer/rules.ts';
 import { isCopyOfSent, type MessageIdentity } from '../../core/message/identity.ts';
-import { placeInbound } from '../../core/thread/place-inbound.ts';
+import { placeInbound, type InboundLink } from '../../core/thread/place-inbound.ts';
 import type { Database } from './database.ts';
 import { insertReport } from './delivery-reports.ts';
 import { createTurns } from './in-turn.ts';
+import { linkBySubject } from './join-by-subject.ts';
 import { linkThread } from './link-thread.ts';
 import { finishLink, linkOf } from './link-received.ts';
 import { inLinkingTransaction, RecordedMeanwhile } from './linking-transaction.ts';
@@ -136,16 +137,21 @@ async function insert(
   exclusive: boolean,
 ): Promise<KnownEmail> {
   const { accountId, identity } = record;
-  const named = await knownOwners(trx, record);
+  const from = record.from === null ? { name: '', address: '' } : toView(record.from);
+  const { answered, waiting } = await linkBySubject(trx, record);
+  const links: readonly InboundLink[] =
+    answered === null ? record.links : [{ rule: 'subject', messageId: answered }, ...record.links];
+  const named = await knownOwners(trx, accountId, links);
   const { threadId, owners } = await linkThread(trx, {
     accountId,
-    threadId: placeInbound(record.links, named).threadId ?? record.newThreadId,
+    threadId: placeInbound(links, named).threadId ?? record.newThreadId,
     email: {
       id: record.id,
       messageIds: [identity.messageId],
-      links: record.links.filter(({ rule }) => rule !== 'message_id').map(({ messageId }) => messageId),
+      links: links.filter(({ rule }) => rule !== 'message_id').map(({ messageId }) => messageId),
       date: record.date,
     },
+    answeredBy: waiting,
     mayMerge: true,
     exclusive,
   });
@@ -155,10 +161,9 @@ async function insert(
   if (known !== null) throw new AlreadyRecorded(known);
   // Where decisions keep threads apart, not every link leads to the email's thread.
   const placement = placeInbound(
-    record.links,
+    links,
     new Map([...named.keys()].filter((id) => owners.get(id) === threadId).map((id) => [id, threadId])),
   );
-  const from = record.from === null ? { name: '', address: '' } : toView(record.from);
   const newParticipant =
     !record.isSentCopy && (await isNewParticipant(trx, threadId, from.address.toLowerCase()));
   const direction = record.isSentCopy ? 'outbound' : 'inbound';
@@ -195,6 +200,7 @@ async function insert(
       state_detail: record.isSentCopy ? SENT_ELSEWHERE : null,
       placement_rule: placement.rule,
       placement_message_id: placement.matchedMessageId,
+      subject_key: record.bySubject?.key ?? null,
       bounced_message_id: record.links.find(({ rule }) => rule === 'bounce')?.messageId ?? null,
       raw_size_bytes: String(record.rawSizeBytes),
       raw: record.raw,
@@ -221,7 +227,8 @@ async function insert(
 /** The threads of the Message-IDs that are known. */
 async function knownOwners(
   trx: Transaction<Database>,
-  { accountId, links }: InboundRecord,
+  accountId: string,
+  links: readonly InboundLink[],
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await trx
     .selectFrom('thread_message_ids')

@@ -17,7 +17,14 @@ import type { Database } from './database.ts';
 import { freezeThreads, type Freeze } from './freeze-threads.ts';
 import { lockLinks, resolveThread } from './link-thread.ts';
 import { inLinkingTransaction } from './linking-transaction.ts';
-import { absorbThreads, makeThread, moveEmails, moveMessageIds, type EndingThread } from './move-threads.ts';
+import {
+  absorbThreads,
+  makeThread,
+  moveEmails,
+  moveMessageIds,
+  resolveEmails,
+  type EndingThread,
+} from './move-threads.ts';
 import { settleCustomers } from './settle-customers.ts';
 import { readThreadGraph } from './thread-graph.ts';
 
@@ -187,8 +194,9 @@ async function lockThreads(
 async function readEmails(
   trx: Transaction<Database>,
   accountId: string,
-  ids: readonly string[],
+  given: readonly string[],
 ): Promise<readonly EmailRef[]> {
+  const ids = await resolveEmails(trx, given);
   const rows = await trx
     .selectFrom('emails')
     .select(['id', 'thread_id', 'account_id'])

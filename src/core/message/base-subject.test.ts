@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readBaseSubject } from './base-subject.ts';
+
+describe('the base subject', () => {
+  it.each([
+    ['Angebot', 'angebot', false],
+    ['Re: Angebot', 'angebot', true],
+    ['RE: AW: Antw: Re[2]: Angebot', 'angebot', true],
+    ['Re^3: Angebot', 'angebot', true],
+    ['Re (2): Angebot', 'angebot', true],
+    ['Re : Angebot', 'angebot', true],
+    ['[list] Re: [list] Angebot', 'angebot', true],
+    ['Re: [list 2] Re: Angebot', 'angebot', true],
+    ['回复：报价', '报价', true],
+    ['答复: RE: 报价', '报价', true],
+    ['SV: Tilbud', 'tilbud', true],
+    ['Odp: Oferta', 'oferta', true],
+    ['YNT: Teklif', 'teklif', true],
+    ['R: Offerta', 'offerta', true],
+    ['RES: Oferta', 'oferta', true],
+    ['Fwd: Angebot', 'angebot', false],
+    ['WG: Re: Angebot', 'angebot', false],
+    ['Re: Fwd: Angebot', 'angebot', true],
+    ['Angebot (fwd)', 'angebot', false],
+    ['[Fwd: Re: Angebot]', 'angebot', false],
+    ['Re:  Angebot \t vom\r\n Montag ', 'angebot vom montag', true],
+    ['Re: [123]', '[123]', true],
+    ['Rechnung: 5', 'rechnung: 5', false],
+    ['Frage: Re: x', 'frage: re: x', false],
+    ['Re:', '', true],
+    ['', '', false],
+  ])('of %j is %j, a reply: %j', (subject, base, isReply) => {
+    expect(readBaseSubject(subject)).toEqual({ base, isReply });
+  });
+
+  it('of a base subject is itself, for any text, in little time', () => {
+    const piece = fc.constantFrom(
+      'Re: ',
+      'aw:',
+      '[',
+      ']',
+      '[x] ',
+      ':',
+      '(fwd)',
+      ' ',
+      'a',
+      '回复：',
+      '[fwd: ',
+      '^2',
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.array(piece, { maxLength: 30 }).map((all) => all.join('')),
+        ),
+        (subject) => {
+          const { base } = readBaseSubject(subject);
+          expect(readBaseSubject(base).base).toBe(base);
+        },
+      ),
+    );
+    const started = performance.now();
+    readBaseSubject('['.repeat(1_000_000));
+    readBaseSubject('Re: '.repeat(1_000_000));
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+});
