@@ -26,7 +26,7 @@ export interface ReadEmail {
 /** What a message says today. */
 export type Reading = Omit<
   InboundRecord,
-  'id' | 'accountId' | 'isSentCopy' | 'newThreadId' | 'raw' | 'rawPath' | 'rawSizeBytes'
+  'id' | 'accountId' | 'isSentCopy' | 'newThreadId' | 'bySubject' | 'raw' | 'rawPath' | 'rawSizeBytes'
 > & { readonly identity: MessageIdentity };
 
 /**
