@@ -202,6 +202,26 @@ describe('a split', () => {
     );
     expect(rows).toEqual([{ customer_id: customer }]);
   });
+
+  it('hands on the customer and the company that a send named', async () => {
+    const named = {
+      customer_id: '7d8c5a5e-1111-4222-8333-444455556666',
+      company_id: '7d8c5a5e-1111-4222-8333-444455556667',
+    };
+    const sent = await service.request('/api/send', {
+      json: { to: 'ada@named.test', subject: 'A', text_body: 'a', ...named },
+    });
+    const { messageId, threadId } = (await sent.json()) as { messageId: string; threadId: string };
+    // From an address that no rule knows.
+    const answer = await receive(service, mail({ inReplyTo: messageId, from: 'eve@elsewhere.test' }));
+    const { thread_id: newThread } = await split(threadId, answer);
+    const rows = await query(
+      database.connectionString,
+      'select customer_id, company_id from email_threads where id = any($1)',
+      [[threadId, newThread]],
+    );
+    expect(rows).toEqual([named, named]);
+  });
 });
 
 describe('a merge by hand', () => {

@@ -58,6 +58,7 @@ async function split(
     heirs: new Map([[thread.id, [thread.id, newThreadId]]]),
     apart: [[thread.id, newThreadId]],
   });
+  await inheritCustomer(trx, thread.id, newThreadId);
   await settleCustomers(trx, [thread.id, newThreadId]);
   const decidedAt = await store(trx, {
     id: decisionId,
@@ -176,6 +177,21 @@ async function lockAccountOf(trx: Transaction<Database>, threadId: string): Prom
   return await findThread(trx, threadId);
 }
 
+/**
+ * What a send named for the thread stays known when that send does not come along: the first email of the new thread takes
+ * its place. What rules say is worked out anew by settleCustomers.
+ */
+async function inheritCustomer(trx: Transaction<Database>, from: string, to: string): Promise<void> {
+  for (const name of ['customer', 'company'] as const) {
+    const [id, source] = [sql.ref(`${name}_id`), sql.ref(`${name}_source`)];
+    await sql`
+      update emails set ${id} = t.id, ${source} = 'explicit'
+      from (select ${id} as id from email_threads where id = ${from} and ${source} = 'explicit') t
+      where emails.id = (select id from emails where thread_id = ${to} order by created_at, id limit 1)
+        and not exists (select from emails where thread_id = ${to} and ${source} = 'explicit')`.execute(trx);
+  }
+}
+
 /** Waits for emails that are being linked to them; what comes after waits for this transaction. */
 async function lockThreads(
   trx: Transaction<Database>,
@@ -239,10 +255,8 @@ async function carryOver(
   );
   await sql`
     update emails e
-    set placement_rule = 'decision', placement_message_id = null,
-      customer_id = coalesce(e.customer_id, t.customer_id), company_id = coalesce(e.company_id, t.company_id)
-    from email_threads t
-    where e.id = any(${emails.map(({ id }) => id)}::uuid[]) and t.id = ${target}`.execute(trx);
+    set placement_rule = 'decision', placement_message_id = null
+    where e.id = any(${emails.map(({ id }) => id)}::uuid[])`.execute(trx);
   const moves = [...places].flatMap(([id, to]) => {
     const from = graph.owners.get(id) ?? null;
     return from === null || from === to ? [] : [{ id, from, to }];
