@@ -21,7 +21,8 @@ import { linkThread } from './link-thread.ts';
 import { finishLink, linkOf } from './link-received.ts';
 import { inLinkingTransaction, RecordedMeanwhile } from './linking-transaction.ts';
 import { guard } from './pool.ts';
-import { clean, toView } from './received-values.ts';
+import { insertAttachments, toReadColumns } from './received-columns.ts';
+import { toView } from './received-values.ts';
 import { createCopyMatching } from './rewritten-copies.ts';
 import { toMessageId } from './rows.ts';
 import { lockThreadOf, settleCustomers } from './settle-customers.ts';
@@ -177,20 +178,8 @@ async function insert(
       account_id: accountId,
       thread_id: threadId,
       direction,
-      message_id: identity.messageId,
+      ...toReadColumns(record),
       relay_message_id: null,
-      in_reply_to: [...record.inReplyTo],
-      reference_ids: [...record.references],
-      from_address: toJson(from),
-      sender_address: record.sender === null ? null : toJson(toView(record.sender)),
-      reply_to_addresses: toJson(record.replyTo.map(toView)),
-      to_addresses: toJson(record.to.map(toView)),
-      cc_addresses: toJson(record.cc.map(toView)),
-      bcc_addresses: toJson(record.bcc.map(toView)),
-      subject: clean(record.subject),
-      text_body: clean(record.textBody),
-      html_body: record.htmlBody === null ? null : clean(record.htmlBody),
-      reply_text: clean(record.replyText),
       date: record.date,
       customer_id: link.customer_id,
       customer_source: link.customer_source,
@@ -201,13 +190,10 @@ async function insert(
       placement_rule: placement.rule,
       placement_message_id: placement.matchedMessageId,
       subject_key: record.bySubject?.key ?? null,
-      bounced_message_id: record.links.find(({ rule }) => rule === 'bounce')?.messageId ?? null,
       raw_size_bytes: String(record.rawSizeBytes),
       raw: record.raw,
       raw_path: record.rawPath,
       identity_key: Buffer.from(record.identityKey, 'hex'),
-      defects: [...record.defects],
-      automatic: record.automatic === null ? null : toJson(record.automatic),
       new_participant: newParticipant,
       exchange_with: null,
     })
@@ -217,7 +203,7 @@ async function insert(
     .returning('id')
     .executeTakeFirst();
   if (inserted === undefined) throw new RecordedMeanwhile();
-  await insertAttachments(trx, record);
+  await insertAttachments(trx, record.id, record.attachments);
   if (record.isSentCopy) await insertCopyDeliveries(trx, record.id, record);
   else if (record.report !== null) await insertReport(trx, record.id, accountId, record.report);
   await finishLink(trx, { id: record.id, threadId }, link);
@@ -255,27 +241,3 @@ async function isNewParticipant(
     from emails e where e.thread_id = ${threadId}`.execute(trx);
   return rows[0]?.is_new === true;
 }
-
-async function insertAttachments(
-  trx: Transaction<Database>,
-  { id, attachments }: InboundRecord,
-): Promise<void> {
-  if (attachments.length === 0) return;
-  await trx
-    .insertInto('email_attachments')
-    .values(
-      attachments.map((attachment, ordinal) => ({
-        id: attachment.id,
-        email_id: id,
-        ordinal,
-        filename: clean(attachment.filename),
-        content_type: attachment.contentType,
-        size_bytes: String(attachment.sizeBytes),
-        storage_path: attachment.storagePath,
-        sha256: Buffer.from(attachment.sha256, 'hex'),
-      })),
-    )
-    .execute();
-}
-
-const toJson = (value: unknown): string => JSON.stringify(value);

@@ -10,7 +10,7 @@ import { insertReport } from './delivery-reports.ts';
 import { linkThread } from './link-thread.ts';
 import { inLinkingTransaction } from './linking-transaction.ts';
 import { createNamedQuery } from './named-query.ts';
-import { clean, toView } from './received-values.ts';
+import { insertAttachments, toReadColumns } from './received-columns.ts';
 import { findKnown } from './record-inbound.ts';
 import { toStoredAttachment, type AttachmentRow } from './rows.ts';
 import { lockThreadOf, settleCustomers } from './settle-customers.ts';
@@ -73,7 +73,7 @@ async function replace(
 ): Promise<ReplaceResult> {
   const before = await readColumns(trx, email.id);
   if (before === undefined) return { kind: 'gone' };
-  const columns = toColumns(reading);
+  const columns = toReadColumns(reading);
   const fields = [
     ...changedColumns(before, columns),
     ...(Number(before.columns.date) === reading.date.getTime() ? [] : ['date']),
@@ -163,14 +163,14 @@ async function link(
   };
 }
 
-type Columns = ReturnType<typeof toColumns>;
+type Columns = ReturnType<typeof toReadColumns>;
 
 interface ColumnsBefore {
   readonly thread_id: string;
   readonly direction: 'inbound' | 'outbound';
   readonly placement_rule: string;
   readonly is_decided: boolean;
-  /** As `toColumns` makes them, in JSON; the date in milliseconds. */
+  /** As `toReadColumns` makes them, in JSON; the date in milliseconds. */
   readonly columns: Readonly<Record<keyof Columns | 'date', unknown>>;
 }
 
@@ -188,30 +188,6 @@ async function readColumns(trx: Transaction<Database>, id: string): Promise<Colu
     from emails e where e.id = ${id} and e.identity_key is not null`.execute(trx);
   return rows[0];
 }
-
-/** As record-inbound.ts writes them. */
-function toColumns(reading: Reading) {
-  return {
-    message_id: reading.identity.messageId as string,
-    in_reply_to: [...reading.inReplyTo] as string[],
-    reference_ids: [...reading.references] as string[],
-    bounced_message_id: reading.links.find(({ rule }) => rule === 'bounce')?.messageId ?? null,
-    from_address: toJson(reading.from === null ? { name: '', address: '' } : toView(reading.from)),
-    sender_address: reading.sender === null ? null : toJson(toView(reading.sender)),
-    reply_to_addresses: toJson(reading.replyTo.map(toView)),
-    to_addresses: toJson(reading.to.map(toView)),
-    cc_addresses: toJson(reading.cc.map(toView)),
-    bcc_addresses: toJson(reading.bcc.map(toView)),
-    subject: clean(reading.subject),
-    text_body: clean(reading.textBody),
-    html_body: reading.htmlBody === null ? null : clean(reading.htmlBody),
-    reply_text: clean(reading.replyText),
-    defects: [...reading.defects] as string[],
-    automatic: reading.automatic === null ? null : toJson(reading.automatic),
-  };
-}
-
-const toJson = (value: unknown): string => JSON.stringify(value);
 
 /** Columns whose text is JSON. */
 const JSON_COLUMNS: ReadonlySet<string> = new Set([
@@ -267,20 +243,5 @@ async function replaceAttachments(
   if (there.size !== email.attachments.length || email.attachments.some(({ id }) => !there.has(id))) {
     throw new Error('its attachments were changed meanwhile; try again');
   }
-  if (now.length === 0) return;
-  await trx
-    .insertInto('email_attachments')
-    .values(
-      now.map((attachment, ordinal) => ({
-        id: attachment.id,
-        email_id: email.id,
-        ordinal,
-        filename: clean(attachment.filename),
-        content_type: attachment.contentType,
-        size_bytes: String(attachment.sizeBytes),
-        storage_path: attachment.storagePath,
-        sha256: Buffer.from(attachment.sha256, 'hex'),
-      })),
-    )
-    .execute();
+  await insertAttachments(trx, email.id, now);
 }
