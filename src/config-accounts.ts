@@ -1,6 +1,7 @@
 /** Reads the accounts: one from the environment, or several from a file. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Account } from './app/ports.ts';
 import { ConfigError } from './config-error.ts';
 import { readDay, readFrom, readUrl } from './config-values.ts';
 import { readOAuth2, type OAuth2Config } from './config-oauth.ts';
@@ -222,4 +223,11 @@ function expand(text: string, env: Readonly<Record<string, string | undefined>>,
     if (value === undefined) throw new ConfigError(where, `the environment variable ${name} is not set`);
     return value;
   });
+}
+
+/** What use cases know of the accounts, by id. */
+export function accountsById(accounts: readonly AccountConfig[]): ReadonlyMap<string, Account> {
+  return new Map(
+    accounts.map(({ id, from, joinBySubjectDays }) => [id, { id, from, joinBySubjectDays }] as const),
+  );
 }

@@ -19,6 +19,7 @@ import type { Account, BlobStore, ByteRange, Clock, IdSource, Journal, Logger, S
 import { receiveMessage } from './app/receive-message.ts';
 import { rethread, type RethreadOptions, type RethreadResult } from './app/rethread.ts';
 import type { Config } from './config.ts';
+import { accountsById } from './config-accounts.ts';
 import { createIdSource } from './id-source.ts';
 import { findDatabase, type OpenDatabase } from './open-database.ts';
 import { openBlobs, openStorage } from './open-storage.ts';
@@ -151,12 +152,7 @@ async function tryLock(folder: string): Promise<DataDirLock | null> {
 function wire(config: Config, logger: Logger, parts: Parts): Omit<OpenData, 'close'> {
   const clock = () => new Date();
   const ids = createIdSource();
-  const accounts = new Map(
-    config.accounts.map(({ id, from, joinBySubjectDays }): [string, Account] => [
-      id,
-      { id, from, joinBySubjectDays },
-    ]),
-  );
+  const accounts = accountsById(config.accounts);
   const defaultAccountId = config.accounts[0].id;
   const { settleUnknown } = createOperations({
     operations: createSendOperations(parts.pool),

@@ -1,0 +1,104 @@
+/** A part of the composition root: the use cases on their adapters, and the loops that go with them. */
+import { createCustomerStore } from './adapters/postgres/customer-rules.ts';
+import { createReportStore } from './adapters/postgres/delivery-reports.ts';
+import { createIdempotencyKeys } from './adapters/postgres/idempotency-keys.ts';
+import { createCustomerSettler } from './adapters/postgres/link-customers.ts';
+import { createMailboxStatusStore } from './adapters/postgres/mailbox-status.ts';
+import { createPlacementStore } from './adapters/postgres/read-placement.ts';
+import { createInboundStore } from './adapters/postgres/record-inbound.ts';
+import { createSearchIndex } from './adapters/postgres/search-index.ts';
+import { createThreadDecisions } from './adapters/postgres/thread-decisions.ts';
+import { createThreadList } from './adapters/postgres/thread-list.ts';
+import type { Application } from './app/application.ts';
+import { checkReadiness } from './app/check-readiness.ts';
+import { createCustomers } from './app/customers.ts';
+import { createDecisions } from './app/decide-threads.ts';
+import { createKeyWork } from './app/idempotency.ts';
+import { createPlacementReads } from './app/placement.ts';
+import { createReads } from './app/read-emails.ts';
+import { createMailboxStatus } from './app/read-mailbox-status.ts';
+import { createThreadReads } from './app/read-threads.ts';
+import { receiveMessage } from './app/receive-message.ts';
+import { sendMessage } from './app/send-message.ts';
+import { sendOnce, type SendOncePorts } from './app/send-once.ts';
+import { createKeySettlement } from './app/settle-keys.ts';
+import type { Parts, Teardown } from './open-parts.ts';
+import type { Sending } from './start-sending.ts';
+import { startCustomerSettler } from './worker/customer-settler.ts';
+import { startJournalReplayer } from './worker/journal-replayer.ts';
+import { startKeyCleaner } from './worker/key-cleaner.ts';
+import { startKeySettler } from './worker/key-settler.ts';
+import { startReportMatcher } from './worker/report-matcher.ts';
+import { startSearchIndexer } from './worker/search-indexer.ts';
+
+export interface ApplicationParts {
+  readonly parts: Parts;
+  readonly sending: Sending;
+  /** Has the mailboxes of an account looked at now. */
+  readonly wakeMailboxes: (accountId: string) => void;
+}
+
+/** Sends and requests under way are waited for at the teardown. */
+export function createApplication(
+  { parts, sending: { ports: sendPorts, operations }, wakeMailboxes }: ApplicationParts,
+  teardown: Teardown,
+): Application {
+  const { config, logger, clock, pool, db, instanceId } = parts;
+  const { store, blobs, suppressions, pending, settleUnknown } = sendPorts;
+  const endAtTeardown = (loop: { stop(): Promise<void> }) => teardown.push(() => loop.stop());
+
+  const keys = createIdempotencyKeys(pool, instanceId);
+  const keyWork = createKeyWork();
+  const keyPorts: SendOncePorts = {
+    ...sendPorts,
+    keys,
+    work: keyWork,
+    send: (request, folder, emailId) => sendMessage(sendPorts, request, folder, emailId),
+  };
+  const reportPorts = {
+    reports: createReportStore(pool),
+    settleUnknown,
+    // What fails is logged by the refresher, which goes on trying.
+    onApplied: () => suppressions.refresh().catch(() => undefined),
+    logger,
+  };
+  const receivePorts = { ...sendPorts, ...reportPorts, store: createInboundStore(db) };
+
+  const { databaseStatementTimeoutMs: statementTimeoutMs } = config;
+  endAtTeardown(startReportMatcher(reportPorts));
+  endAtTeardown(startJournalReplayer(sendPorts, logger));
+  endAtTeardown(
+    startKeySettler(keyWork, createKeySettlement({ ...keyPorts, clock, statementTimeoutMs }), logger),
+  );
+  endAtTeardown(startCustomerSettler(createCustomerSettler(db), logger));
+  endAtTeardown(startKeyCleaner(keys, logger));
+  endAtTeardown(startSearchIndexer(createSearchIndex(pool, logger), logger));
+  // A send whose caller went away is still carried to its end.
+  teardown.push(() => pending.idle());
+  teardown.push(() => keyWork.idle());
+
+  return {
+    ...createReads(store, blobs),
+    ...createThreadReads(createThreadList(pool)),
+    ...createPlacementReads(createPlacementStore(db)),
+    ...createDecisions(createThreadDecisions(db), parts.ids),
+    ...createCustomers(createCustomerStore(pool, parts.patient)),
+    ...operations,
+    receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
+    sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
+    sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),
+    ...createMailboxStatus({
+      status: createMailboxStatusStore(pool),
+      source: parts.mailboxSource,
+      accounts: parts.accounts,
+      instanceId,
+      wake: wakeMailboxes,
+    }),
+    checkReadiness: () =>
+      checkReadiness({
+        database: () => store.check(),
+        storage: () => blobs.check(),
+        smtp: () => parts.transports.verify(),
+      }),
+  };
+}

@@ -1,0 +1,86 @@
+/** A part of the composition root: the send queue, the list of suppressed addresses, and what sending needs. */
+import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { createExchangeStore } from './adapters/postgres/automatic-exchanges.ts';
+import { createMessageStore } from './adapters/postgres/message-store.ts';
+import { createSendOperations } from './adapters/postgres/send-operations.ts';
+import { createSendQueue } from './adapters/postgres/send-queue.ts';
+import { createSuppressionStore } from './adapters/postgres/suppressions.ts';
+import { createOperations } from './app/operate-sends.ts';
+import { createPendingSends } from './app/pending-sends.ts';
+import type { ByteRange } from './app/ports.ts';
+import type { RetryPolicy } from './app/queue-ports.ts';
+import { createSuppressionList, createSuppressionOperations } from './app/suppressions.ts';
+import type { Config } from './config.ts';
+import type { RateLimit } from './core/delivery/rate-window.ts';
+import type { Parts, Teardown } from './open-parts.ts';
+import { startSendQueue } from './worker/send-queue.ts';
+import { startSuppressionRefresher } from './worker/suppression-refresher.ts';
+
+export type Sending = Awaited<ReturnType<typeof startSending>>;
+
+/** Resolves when sends may be taken. */
+export async function startSending(parts: Parts, teardown: Teardown) {
+  const { config, logger, clock, pool, db, blobs, spool, journal, attempts, transports } = parts;
+  const store = createMessageStore(pool, db);
+  const queue = createSendQueue(pool);
+  const retry: RetryPolicy = { schedule: config.retrySchedule, random: Math.random };
+  const transportOf = transports.of;
+  const sendQueue = startSendQueue(
+    { owner: attempts.owner, queue, attempts, retry, clock, blobs, spool, transportOf, logger },
+    {
+      ...config.queue,
+      accounts: config.accounts.map(({ id, rate }) => ({ id, rate, slots: transports.queueSlotsOf(id) })),
+    },
+  );
+  teardown.push(() => sendQueue.stop());
+  const wakeQueue = () => sendQueue.wake();
+
+  const suppressionStore = createSuppressionStore(pool);
+  const seed = randomBytes(4).readUInt32LE();
+  const suppressions = createSuppressionList({ store: suppressionStore, seed, logger });
+  // No send is taken before the list is known.
+  await suppressions.refresh();
+  const refresher = startSuppressionRefresher(suppressions, logger);
+  teardown.push(() => refresher.stop());
+
+  const { settleUnknown, ...operations } = createOperations({
+    operations: createSendOperations(pool),
+    retry,
+    clock,
+    wakeQueue,
+  });
+  const [defaultAccount] = config.accounts;
+  const ports = {
+    queue,
+    settleUnknown,
+    retry,
+    wakeQueue,
+    rateOf: createRateOf(config),
+    suppressions,
+    store,
+    blobs,
+    journal,
+    pending: createPendingSends(),
+    transportOf,
+    clock,
+    logger,
+    accounts: parts.accounts,
+    defaultAccountId: defaultAccount.id,
+    ids: parts.ids,
+    openFile: (file: string, range?: ByteRange) => createReadStream(file, range),
+    maxRecipients: config.maxRecipients,
+    loopLimit: config.loopLimit,
+    exchanges: createExchangeStore(pool),
+  };
+  return {
+    ports,
+    operations: { ...operations, ...createSuppressionOperations(suppressionStore, suppressions) },
+  };
+}
+
+function createRateOf({ accounts }: Config): (accountId: string) => RateLimit | null {
+  const limited = accounts.filter(({ rate }) => rate.perMinute !== null || rate.perDay !== null);
+  const rates = new Map(limited.map(({ id, rate }): [string, RateLimit] => [id, rate]));
+  return (accountId) => rates.get(accountId) ?? null;
+}
