@@ -50,13 +50,14 @@ export async function linkThread(trx: Transaction<Database>, request: LinkReques
     ...new Set([...email.messageIds, ...email.links, ...(request.answeredBy ?? [])]),
   ].sort();
   if (exclusive) await lockLinks(trx, accountId);
-  const requested = await resolveThread(trx, request.threadId);
   const place = exclusive
-    ? await placeExclusively(trx, { ...request, threadId: requested }, messageIds)
-    : { threadId: requested, elsewhere: new Map<string, string>() };
-  const { threadId } = place;
-
-  await openThread(trx, threadId, accountId);
+    ? await placeExclusively(
+        trx,
+        { ...request, threadId: await resolveThread(trx, request.threadId) },
+        messageIds,
+      )
+    : { threadId: request.threadId, elsewhere: new Map<string, string>() };
+  const threadId = await enterThread(trx, place.threadId, accountId);
   // Sorted, so that two emails with the same Message-IDs never wait for each other in a circle.
   await trx
     .insertInto('thread_message_ids')
@@ -72,16 +73,44 @@ export async function linkThread(trx: Transaction<Database>, request: LinkReques
 }
 
 /**
- * Makes the thread when it does not exist, and locks its row: whose it is does not change before the email is in it.
- * Before any Message-ID is written, so that nobody waits for it who has what another one waits for. In conflict with any
- * of the unique indexes: a row that is being inserted at this moment is met in either first.
+ * Makes the thread when it does not exist, and locks its row: whose it is does not change before the email is in it, nor
+ * does it end. Returns the one that it was merged into when it ended. Before any Message-ID is written, so that nobody
+ * waits for it who has what another one waits for. Throws LinkConflict.
  */
-async function openThread(trx: Transaction<Database>, threadId: string, accountId: string): Promise<void> {
-  await sql`
+async function enterThread(trx: Transaction<Database>, id: string, accountId: string): Promise<string> {
+  const found = await openThread(trx, id, accountId);
+  if (found === 'locked') return id;
+  // Read after the row was made: that waits for whoever is merging the thread away, and then finds no row in its way.
+  const successor = await resolveThread(trx, id);
+  if (found === 'made' && successor === id) return id;
+  if (found === 'absent' && successor !== id && (await openThread(trx, successor, accountId)) === 'locked') {
+    return successor;
+  }
+  throw new LinkConflict();
+}
+
+/**
+ * `absent`: it ended, or somebody made it at this moment. In conflict with any of the unique indexes: a row that is being
+ * inserted at this moment is met in either first.
+ */
+async function openThread(
+  trx: Transaction<Database>,
+  id: string,
+  accountId: string,
+): Promise<'locked' | 'made' | 'absent'> {
+  const { rows } = await sql<{ found: 'locked' | 'made' | 'absent' }>`
     with made as (
-      insert into email_threads (id, account_id) values (${threadId}, ${accountId}) on conflict do nothing
+      insert into email_threads (id, account_id)
+      select ${id}::uuid, ${accountId} where not exists (select from thread_aliases where id = ${id})
+      on conflict do nothing
+      returning id
+    ), locked as materialized (
+      select id from email_threads where id = ${id} for no key update
     )
-    select from email_threads where id = ${threadId} for no key update`.execute(trx);
+    select case
+        when exists (select from locked) then 'locked' when exists (select from made) then 'made' else 'absent'
+      end as found`.execute(trx);
+  return rows[0]?.found ?? 'absent';
 }
 
 /** First key of the advisory locks of exclusive transactions; the second is the account. */
