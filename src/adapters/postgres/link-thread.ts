@@ -50,13 +50,11 @@ export async function linkThread(trx: Transaction<Database>, request: LinkReques
     ...new Set([...email.messageIds, ...email.links, ...(request.answeredBy ?? [])]),
   ].sort();
   if (exclusive) await lockLinks(trx, accountId);
-  const place = exclusive
-    ? await placeExclusively(
-        trx,
-        { ...request, threadId: await resolveThread(trx, request.threadId) },
-        messageIds,
-      )
-    : { threadId: request.threadId, elsewhere: new Map<string, string>() };
+  const requested = exclusive ? await resolveThread(trx, request.threadId) : request.threadId;
+  const place =
+    exclusive && request.mayMerge
+      ? await placeExclusively(trx, { ...request, threadId: requested }, messageIds)
+      : { threadId: requested, elsewhere: new Map<string, string>() };
   const threadId = await enterThread(trx, place.threadId, accountId);
   // Sorted, so that two emails with the same Message-IDs never wait for each other in a circle.
   await trx
