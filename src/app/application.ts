@@ -92,6 +92,8 @@ export interface ReceiveRequest {
    * can write the account's address into From. Default: false.
    */
   readonly isSentCopy?: boolean;
+  /** Somebody has read it already: it is no unread email. Says nothing of one that is recorded. Default: false. */
+  readonly isRead?: boolean;
 }
 
 /**

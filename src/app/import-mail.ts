@@ -31,6 +31,8 @@ export interface ImportRequest {
   readonly isSentCopy: boolean;
   /** Older ones are left out; null: none. */
   readonly since: Date | null;
+  /** Whatever their files say of who has read them. */
+  readonly isUnread: boolean;
 }
 
 /** Who watches an import. */
@@ -196,16 +198,17 @@ class ImportRun {
 
   /** False when it has to be looked at again: it failed, or the import ended. */
   async #record(
-    { path }: MailFile,
+    { path, format, isRead }: MailFile,
     offset: number | null,
     receivedAt: Date,
     message: ReadMessage,
   ): Promise<boolean> {
-    const { accountId, isSentCopy, since } = this.#request;
+    const { accountId, isSentCopy, since, isUnread } = this.#request;
+    const mark = isUnread ? false : format === 'mbox' ? null : (isRead ?? true);
     try {
       const outcome = await recordImported(
         this.#ports,
-        { ...message, accountId, isSentCopy, since, receivedAt },
+        { ...message, accountId, isSentCopy, since, isRead: mark, receivedAt },
         (reason) => this.#observer.waiting(reason),
         this.#signal,
       );

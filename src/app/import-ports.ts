@@ -8,6 +8,8 @@ export interface MailFile {
   readonly format: 'message' | 'mbox';
   readonly sizeBytes: number;
   readonly modifiedAt: Date;
+  /** In a Maildir, whether somebody has read it; null elsewhere. */
+  readonly isRead: boolean | null;
   /** The same file, also under another name; for a `message`, one that was not changed since. */
   readonly key: string;
 }

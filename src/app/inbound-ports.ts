@@ -16,6 +16,8 @@ export interface InboundRecord extends RecordedRaw {
   readonly accountId: string;
   /** See `ReceiveRequest`. */
   readonly isSentCopy: boolean;
+  /** See `ReceiveRequest`; means nothing for a Sent copy. */
+  readonly isRead: boolean;
   /** Used when there is nothing to join. */
   readonly newThreadId: string;
   readonly identity: MessageIdentity;

@@ -48,6 +48,8 @@ export interface MessageSummary {
   readonly internalDate: Date | null;
   /** RFC822.SIZE; servers may be wrong. */
   readonly sizeBytes: number;
+  /** It has the flag \Seen; false when the server does not say. */
+  readonly isSeen: boolean;
   /**
    * The header fields Message-ID, Date, From, Subject as they stand, with the empty line that ends a header; only that
    * line when the server refuses them. Long ones are cut.

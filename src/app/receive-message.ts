@@ -57,9 +57,11 @@ export async function receiveMessage(
 
 async function receive(
   ports: ReceiveMessagePorts,
-  { raw, accountId: named, mailFrom, receivedAt = ports.clock(), isSentCopy = false }: ReceiveRequest,
+  request: ReceiveRequest,
   folder: SpoolFolder,
 ): Promise<ReceiveResult> {
+  const { raw, accountId: named, mailFrom, receivedAt = ports.clock() } = request;
+  const { isSentCopy = false, isRead = false } = request;
   const accountId = named ?? ports.defaultAccountId;
   if (!ports.accounts.has(accountId)) {
     throw new ServiceError('unknown_account', { values: { value: accountId } });
@@ -109,6 +111,7 @@ async function receive(
     id,
     accountId,
     isSentCopy,
+    isRead,
     newThreadId: ports.ids.uuid(),
     ...toReading(received, identity, receivedAt),
     identity,

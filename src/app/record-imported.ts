@@ -1,6 +1,7 @@
 /** One email of an import: read it, record it, and wait when what lies behind that is away for a while. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ServiceError, type ErrorCode } from '../core/errors.ts';
+import { readStatus } from '../core/mbox/read-status.ts';
 import { createMessageParser } from '../core/mime/parse.ts';
 import type { ReceiveRequest, ReceiveResult } from './application.ts';
 import { DELIVERY_IN_MEMORY_MAX_BYTES } from './limits.ts';
@@ -29,6 +30,8 @@ export interface ImportedMessage extends ReadMessage {
   readonly accountId: string;
   readonly isSentCopy: boolean;
   readonly since: Date | null;
+  /** null: as its Status says; without one it is read, as history is. */
+  readonly isRead: boolean | null;
   /** Stands for a missing Date. */
   readonly receivedAt: Date;
 }
@@ -80,7 +83,8 @@ export async function recordImported(
   try {
     if ((raw.kind === 'bytes' ? raw.bytes.length : raw.sizeBytes) === 0) return 'empty';
     if (since !== null && ((await readDate(ports, raw)) ?? receivedAt) < since) return 'older';
-    return await recordPatiently(ports, message, onWaiting, signal);
+    const isRead = message.isRead ?? readStatus(await readHeader(ports, raw)) ?? true;
+    return await recordPatiently(ports, { ...message, isRead }, onWaiting, signal);
   } finally {
     await folder.remove();
   }
@@ -88,14 +92,14 @@ export async function recordImported(
 
 async function recordPatiently(
   { receive, spool, patienceMs }: RecordImportedPorts,
-  { raw, accountId, isSentCopy, receivedAt }: ImportedMessage,
+  { raw, accountId, isSentCopy, isRead, receivedAt }: ImportedMessage & { readonly isRead: boolean },
   onWaiting: (reason: string) => void,
   signal: AbortSignal,
 ): Promise<ImportOutcome> {
   let awaySince: number | null = null;
   for (let tries = 1; ; tries += 1) {
     try {
-      const { kind } = await receive({ raw, accountId, isSentCopy, receivedAt }, spool.create());
+      const { kind } = await receive({ raw, accountId, isSentCopy, isRead, receivedAt }, spool.create());
       return kind === 'received' ? 'imported' : 'known';
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -115,14 +119,17 @@ async function recordPatiently(
 /** As its header says; null when that says nothing. */
 async function readDate(ports: RecordImportedPorts, raw: Content): Promise<Date | null> {
   const parser = createMessageParser();
-  for await (const chunk of readContent(ports, raw)) {
-    parser.write(chunk.subarray(0, HEADER_BYTES));
-    break;
-  }
+  parser.write(await readHeader(ports, raw));
   return parser.end().date;
 }
 
-/** Of a message, enough to find the Date: mail servers take no larger headers. */
+/** As much as its first chunk holds. */
+async function readHeader(ports: RecordImportedPorts, raw: Content): Promise<Buffer> {
+  for await (const chunk of readContent(ports, raw)) return chunk.subarray(0, HEADER_BYTES);
+  return Buffer.alloc(0);
+}
+
+/** Of a message, enough to find a field: mail servers take no larger headers. */
 const HEADER_BYTES = 128 * 1024;
 
 async function* limited(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {

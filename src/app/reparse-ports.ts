@@ -26,7 +26,15 @@ export interface ReadEmail {
 /** What a message says today. */
 export type Reading = Omit<
   InboundRecord,
-  'id' | 'accountId' | 'isSentCopy' | 'newThreadId' | 'bySubject' | 'raw' | 'rawPath' | 'rawSizeBytes'
+  | 'id'
+  | 'accountId'
+  | 'isSentCopy'
+  | 'isRead'
+  | 'newThreadId'
+  | 'bySubject'
+  | 'raw'
+  | 'rawPath'
+  | 'rawSizeBytes'
 > & { readonly identity: MessageIdentity };
 
 /**

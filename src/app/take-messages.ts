@@ -94,7 +94,12 @@ export async function takeSlice(ports: TakeMessagesPorts, from: TakeFrom): Promi
 
   const wanted = summaries
     .filter((summary) => !recorded.has(summary.uid) && !isTooLarge(summary))
-    .map(({ uid, sizeBytes }): WantedMessage => ({ uid, sizeBytes, tries: tries.get(uid) ?? 0 }))
+    .map(({ uid, sizeBytes, isSeen }): WantedMessage => ({
+      uid,
+      sizeBytes,
+      isSeen,
+      tries: tries.get(uid) ?? 0,
+    }))
     .toSorted((a, b) => b.uid - a.uid);
   const trouble = { inARow: 0 };
   for (const batch of batchesOf(wanted)) {
@@ -104,9 +109,7 @@ export async function takeSlice(ports: TakeMessagesPorts, from: TakeFrom): Promi
   return waiting.length;
 }
 
-interface WantedMessage extends WaitingMessage {
-  readonly sizeBytes: number;
-}
+type WantedMessage = WaitingMessage & Pick<MessageSummary, 'sizeBytes' | 'isSeen'>;
 
 /** Messages that failed equally often, in groups that become smaller with each failure; those without one first. */
 function* groupsOf<T extends WaitingMessage>(messages: readonly T[], most: number): Generator<readonly T[]> {
@@ -220,7 +223,7 @@ async function takeBatch(
   };
   const record = async (message: WantedMessage, raw: Content, folder: SpoolFolder) => {
     try {
-      const request = { raw, accountId: mailbox.accountId, isSentCopy: isSent };
+      const request = { raw, accountId: mailbox.accountId, isSentCopy: isSent, isRead: message.isSeen };
       const { id } = await ports.recordTurns.run(signal, () => ports.receive(request, folder));
       taken.push({ uid: message.uid, emailId: id });
       trouble.inARow = 0;

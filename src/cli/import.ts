@@ -42,6 +42,11 @@ export const importCommand = defineCommand({
       value: 'date',
       meaning: 'Leaves out emails from before this date (2026-01-31, or with a time: 2026-01-31T12:00:00Z).',
     },
+    unread: {
+      type: 'boolean',
+      meaning:
+        'They all count as unread. Default: as their flags in a Maildir or their Status in an mbox file say, else as read.',
+    },
     report: {
       type: 'string',
       value: 'file',
@@ -49,7 +54,7 @@ export const importCommand = defineCommand({
         'Where to list what could not be imported, one JSON object a line. Default: a new file in `DATA_DIR/imports`.',
     },
   },
-  async run({ account, sent = false, since, report: reportFile }, paths, context) {
+  async run({ account, sent = false, since, unread = false, report: reportFile }, paths, context) {
     const { config, output, logger, signal } = context;
     const accountId = account ?? config.accounts[0].id;
     if (!config.accounts.some(({ id }) => id === accountId)) {
@@ -79,7 +84,7 @@ export const importCommand = defineCommand({
           maxBytes: config.maxInboundBytes,
           patienceMs: PATIENCE_MS,
         },
-        { paths, accountId, isSentCopy: sent, since: sinceDate },
+        { paths, accountId, isSentCopy: sent, since: sinceDate, isUnread: unread },
         {
           advanced: watch.advanced,
           failed: (failure) => report.add(failure),

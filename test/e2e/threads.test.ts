@@ -52,6 +52,16 @@ describe('a received email', () => {
     expect((await search('"')).threads).toEqual([]);
     expect(await get(`/api/emails?q=4711&state=received`)).toMatchObject({ emails: [{ id }] });
   });
+
+  it('is read from the start when it is posted so, and stays as it is when it is posted again', async () => {
+    const read = mail({ subject: 'Old' });
+    const { threadId } = await receive(service, read, '?read=true');
+    const listing = async () =>
+      (await get<Threads>('/api/threads')).threads.find(({ id }) => id === threadId);
+    expect(await listing()).toMatchObject({ unread_count: 0 });
+    expect(await receive(service, read)).toMatchObject({ status: 'duplicate' });
+    expect(await listing()).toMatchObject({ unread_count: 0 });
+  });
 });
 
 it.each([

@@ -24,6 +24,7 @@ export function inboundRecord(
     id: uuidv7(),
     accountId: 'default',
     isSentCopy: false,
+    isRead: false,
     newThreadId: uuidv7(),
     identity: { messageId, date, from: [from], subject },
     identityKey: createHash('sha256').update(messageId).digest('hex'),

@@ -17,6 +17,7 @@ export interface MemoryMessage {
   readonly uid: number;
   readonly raw: Buffer;
   readonly internalDate: Date;
+  readonly isSeen: boolean;
 }
 
 const FIELDS = /^(message-id|date|from|subject):/i;
@@ -34,9 +35,9 @@ export class MemoryMailbox {
     this.info = info;
   }
 
-  add(raw: string, internalDate = new Date()): number {
+  add(raw: string, internalDate = new Date(), isSeen = false): number {
     const uid = this.uidNext++;
-    this.messages.set(uid, { uid, raw: Buffer.from(raw), internalDate });
+    this.messages.set(uid, { uid, raw: Buffer.from(raw), internalDate, isSeen });
     this.#touch();
     return uid;
   }
@@ -54,7 +55,9 @@ export class MemoryMailbox {
     this.messages.clear();
     this.expunged.clear();
     this.uidNext = 1;
-    for (const { raw, internalDate } of messages) this.add(raw.toString('latin1'), internalDate);
+    for (const { raw, internalDate, isSeen } of messages) {
+      this.add(raw.toString('latin1'), internalDate, isSeen);
+    }
     this.#touch();
   }
 
@@ -208,6 +211,7 @@ class MemorySession implements MailboxSession {
         uid,
         internalDate,
         sizeBytes: this.#server.faults.size?.(message) ?? raw.length,
+        isSeen: message.isSeen,
         header: Buffer.from([...fields, '', ''].join('\r\n'), 'latin1'),
       };
     }

@@ -99,7 +99,8 @@ namespace inbox {
 
   it('reads UIDs, summaries and messages, and marks nothing', async () => {
     const messages = ['one', 'two', 'three'].map(small);
-    const name = await fill('reads', messages);
+    const name = await fill('reads', messages.slice(0, 2));
+    await server.withClient('alice', (client) => client.append(name, messages[2]!, ['\\Seen']));
     const session = await connect();
     const opened = await session.open(name, null);
     expect(opened).toMatchObject({ uidNext: 4, exists: 3, vanished: null });
@@ -114,7 +115,7 @@ namespace inbox {
 
     const summaries = await collect(session.fetchSummaries([3, 1, 77]));
     expect(summaries.map(({ uid }) => uid)).toEqual([3, 1]);
-    expect(summaries[1]).toMatchObject({ sizeBytes: messages[0]!.length });
+    expect(summaries).toMatchObject([{ isSeen: true }, { sizeBytes: messages[0]!.length, isSeen: false }]);
     expect(Math.abs(summaries[1]!.internalDate!.getTime() - Date.now())).toBeLessThan(60_000);
     const header = summaries[1]!.header.toString();
     expect(header).toContain('Message-ID: <one@example.test>\r\n');
@@ -132,7 +133,11 @@ namespace inbox {
 
     await inMailbox(name, async (client) => {
       const flags = await client.fetchAll('1:*', { flags: true });
-      expect(flags.map((message) => [...message.flags!])).toEqual([['\\Recent'], ['\\Recent'], ['\\Recent']]);
+      expect(flags.map((message) => [...message.flags!].toSorted())).toEqual([
+        ['\\Recent'],
+        ['\\Recent'],
+        ['\\Recent', '\\Seen'],
+      ]);
     });
   });
 

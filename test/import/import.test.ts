@@ -13,6 +13,7 @@ import {
 } from '../helpers/mail-folders.ts';
 import { joinMbox } from '../helpers/mbox.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { query } from '../helpers/query.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
 
 let temp: TempFolder;
@@ -105,6 +106,32 @@ describe('options', () => {
     const { stdout } = await runImport([place(), '--sent']);
     expect(stdout).toContain('imported 0, known before 1');
     expect((await recorded()).map(({ direction }) => direction)).toEqual(['outbound']);
+  });
+
+  it('marks as read what its file says, else all but with --unread', async () => {
+    const withStatus = (number: number, status: string) =>
+      mailOf(number, 0).replace('\n\n', `\nStatus: ${status}\n\n`);
+    await writeMails(place(), [mailOf(1, 0), withStatus(2, 'O')]);
+    await writeFile(place('box'), joinMbox([mailOf(3, 0), withStatus(4, 'RO'), withStatus(5, 'O')]));
+    const maildir = await makeMaildir(place('Maildir'));
+    await writeFile(path.join(maildir, 'new', '1.M1.host,S=6:2,S'), mailOf(6, 0));
+    await writeFile(path.join(maildir, 'cur', '2.M2.host,S=7:2,RSa'), mailOf(7, 0));
+    await writeFile(path.join(maildir, 'cur', '3.M3.host,S=8:2,R'), mailOf(8, 0));
+    await writeFile(path.join(maildir, 'cur', '4.M4.host,S=9'), mailOf(9, 0));
+    const unread = async () => {
+      const rows = await query(
+        database.connectionString,
+        'select message_id from unread_emails u join emails e on e.id = u.email_id order by message_id',
+      );
+      return rows.map((row) => String(row['message_id']).slice(0, 2));
+    };
+    await runImport([place()]);
+    expect(await unread()).toEqual(['c5', 'c6', 'c8', 'c9']);
+    // One that is known keeps its mark.
+    await writeMails(place('more'), [mailOf(1, 0), mailOf(1, 1)]);
+    await runImport([place('more'), '--unread']);
+    expect(await recorded()).toHaveLength(10);
+    expect(await unread()).toEqual(['c1', 'c5', 'c6', 'c8', 'c9']);
   });
 
   it('--since leaves older ones out', async () => {

@@ -61,6 +61,13 @@ async function countEmails(): Promise<number> {
   const [row] = await query(database.connectionString, 'select count(*)::int as count from emails');
   return Number(row?.['count']);
 }
+async function readUnread(): Promise<readonly unknown[]> {
+  const rows = await query(
+    database.connectionString,
+    'select message_id from unread_emails u join emails e on e.id = u.email_id order by message_id',
+  );
+  return rows.map((row) => row['message_id']);
+}
 const expectEachOnce = async (numbers: readonly number[]) => {
   const ids = (await readEmails(database, 'default')).map(({ message_id }) => message_id);
   expect(ids).toEqual(numbers.map((number) => `${number}@customer.test`).sort());
@@ -104,6 +111,8 @@ describe.skipIf(skipWithoutMailServers())('the mailboxes of a Dovecot', () => {
       ),
     );
     expect(await countEmails()).toBe(65);
+    // What lay there was seen, what was appended was not.
+    expect(await readUnread()).toEqual(range(201, 5).map((number) => `${number}@customer.test`));
 
     await dovecot.kill();
     await forgetUids(dovecot, 'alice');

@@ -94,6 +94,20 @@ describe('a first reading', () => {
     });
   });
 
+  it('takes as read what was seen before', async () => {
+    const world = createWorld();
+    world.inbox.add(numbered(1), new Date(), true);
+    world.inbox.add(numbered(2));
+    await world.start();
+    await world.waitForPass();
+    const unread = await query(
+      database.connectionString,
+      `select e.message_id from unread_emails u join emails e on e.id = u.email_id where e.account_id = $1`,
+      [world.account],
+    );
+    expect(unread).toEqual([{ message_id: '2@customer.test' }]);
+  });
+
   it('leaves out what is older than the first day, and takes it when that is moved back', async () => {
     const world = createWorld();
     world.inbox.add(numbered(1), new Date('2025-12-31T12:00:00Z'));

@@ -1,4 +1,4 @@
-/** What tells messages from each other, without reading them: date, size and four header fields. */
+/** What tells messages from each other, without reading them: date, size, whether it was seen, and four header fields. */
 import type { FetchQueryObject } from 'imapflow';
 import type { MessageSummary, Uid } from '../../app/mailbox-ports.ts';
 import { fetchRows, findPresent, isRefused } from './fetch-rows.ts';
@@ -12,6 +12,7 @@ const END_OF_HEADER = Buffer.from('\r\n');
 interface Found {
   internalDate?: Date;
   sizeBytes?: number;
+  isSeen?: boolean;
   header?: Buffer;
 }
 
@@ -41,6 +42,7 @@ export async function* fetchSummaries(
         uid,
         internalDate: summary.internalDate ?? null,
         sizeBytes: summary.sizeBytes ?? 0,
+        isSeen: summary.isSeen ?? false,
         header: summary.header ?? END_OF_HEADER,
       };
     }
@@ -55,17 +57,25 @@ async function fetchFound(
 ): Promise<Map<Uid, Found>> {
   const found = new Map<Uid, Found>();
   try {
-    await fetchRows(connection, uids, { internalDate: true, size: true, ...query }, (row) => {
+    const asked = { internalDate: true, size: true, flags: true, ...query };
+    await fetchRows(connection, uids, asked, (row) => {
       const summary = found.get(row.uid) ?? {};
       found.set(row.uid, summary);
       if (row.internalDate instanceof Date) summary.internalDate = row.internalDate;
       if (row.size !== undefined) summary.sizeBytes = row.size;
+      if (row.flags !== undefined) summary.isSeen = hasSeen(row.flags);
       if (row.headers !== undefined) summary.header = cut(row.headers);
     });
   } catch (error) {
     if (!isRefused(error)) throw error;
   }
   return found;
+}
+
+/** RFC 9051 §2.3.2: in any case of letters. */
+function hasSeen(flags: ReadonlySet<string>): boolean {
+  for (const flag of flags) if (flag.toLowerCase() === '\\seen') return true;
+  return false;
 }
 
 /** A copy, so that a huge one can go. */

@@ -137,11 +137,19 @@ function toListed(file: string, format: MailFile['format'], stats: BigIntStats):
       format,
       sizeBytes: Number(size),
       modifiedAt: new Date(Number(mtimeNs / 1_000_000n)),
+      isRead: format === 'message' ? readMarkOf(file) : null,
       key: createHash('sha256')
         .update([hostname(), dev, ino, ...version].join('\n'))
         .digest('hex'),
     },
   };
+}
+
+/** Maildir: what nobody has looked at is in `new`, and names in `cur` end in `:2,` and flags. */
+function readMarkOf(file: string): boolean | null {
+  const folder = path.basename(path.dirname(file));
+  if (folder !== 'new' && folder !== 'cur') return null;
+  return folder === 'cur' && /:2,[^:,]*S[^:]*$/.test(path.basename(file));
 }
 
 async function hasFolder(folder: string, ...names: readonly string[]): Promise<boolean> {

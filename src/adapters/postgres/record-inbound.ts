@@ -203,11 +203,23 @@ async function insert(
     .returning('id')
     .executeTakeFirst();
   if (inserted === undefined) throw new RecordedMeanwhile();
+  if (record.isRead && !record.isSentCopy) await markAsRead(trx, record.id, threadId);
   await insertAttachments(trx, record.id, record.attachments);
   if (record.isSentCopy) await insertCopyDeliveries(trx, record.id, record);
   else if (record.report !== null) await insertReport(trx, record.id, accountId, record.report);
   await finishLink(trx, { id: record.id, threadId }, link);
   return { id: record.id, messageId: identity.messageId, threadId, direction, state };
+}
+
+/**
+ * A received email that this transaction has just inserted. The row of its thread is ours since then (migration 0009), so
+ * it need not be counted anew.
+ */
+async function markAsRead(trx: Transaction<Database>, id: string, threadId: string): Promise<void> {
+  await sql`
+    with marked as (delete from unread_emails where email_id = ${id} returning email_id)
+    update thread_summaries set unread_count = unread_count - 1
+    where thread_id = ${threadId} and exists (select from marked)`.execute(trx);
 }
 
 /** The threads of the Message-IDs that are known. */

@@ -274,6 +274,24 @@ describe('marking', () => {
     });
   });
 
+  it('is done already for what is recorded as read, and stays as it is when that comes again', async () => {
+    const first = inboundRecord({ isRead: true });
+    await inbound.recordInbound(first);
+    expect(await list.listThreads(NO_FILTER)).toMatchObject([{ unreadCount: 0, emailCount: 1 }]);
+    expect(await idsOf({ unread: true })).toEqual([]);
+    const unread = inboundRecord({}, [first.identity.messageId]);
+    await inbound.recordInbound(unread);
+    await inbound.recordInbound(inboundRecord({ isRead: true }, [first.identity.messageId]));
+    await inbound.recordInbound(
+      inboundRecord({ isRead: true, isSentCopy: true }, [first.identity.messageId]),
+    );
+    expect(await list.listThreads(NO_FILTER)).toMatchObject([{ unreadCount: 1, emailCount: 4 }]);
+    const again = { ...unread, id: randomUUID(), isRead: true };
+    expect(await inbound.recordInbound(again)).toMatchObject({ kind: 'known', id: unread.id });
+    expect(await list.listThreads(NO_FILTER)).toMatchObject([{ unreadCount: 1, emailCount: 4 }]);
+    expect(await list.markThread(first.newThreadId, 'unread')).toMatchObject({ unreadCount: 3 });
+  });
+
   it('knows no other threads, and leaves sent ones alone', async () => {
     expect(await list.markThread(randomUUID(), 'read')).toBeNull();
     const { threadId } = await send();

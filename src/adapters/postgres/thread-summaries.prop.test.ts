@@ -77,6 +77,7 @@ const operation = fc.oneof(
     answers: fc.array(pick, { maxLength: 3 }),
     isAutomatic: fc.boolean(),
     isSentCopy: fc.constantFrom(false, false, true),
+    isRead: fc.boolean(),
     hasAttachment: fc.boolean(),
   }),
   fc.record({ kind: fc.constant('mark' as const), mark: fc.constantFrom('read', 'unread'), pick }),
@@ -159,6 +160,7 @@ async function perform(step: Operation): Promise<void> {
           accountId: step.account,
           date: step.date,
           isSentCopy: step.isSentCopy,
+          isRead: step.isRead,
           automatic: step.isAutomatic
             ? { kind: 'auto_reply', evidence: 'auto-submitted: auto-replied', suppressReplies: true }
             : null,

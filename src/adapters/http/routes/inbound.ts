@@ -48,6 +48,13 @@ const InboundQuery = {
         'True for a message that somebody sent from the account with another program, such as one of its Sent ' +
         'mailbox: it is recorded as `outbound`, unless it is the copy of an email that was sent from here.',
     },
+    read: {
+      type: 'boolean',
+      default: false,
+      description:
+        'True for a message that somebody has read already: it is recorded as read. Changes nothing for an email ' +
+        'that is recorded, and means nothing with `sent`.',
+    },
   },
 } as const;
 
@@ -105,8 +112,9 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
       try {
         const raw = await readRaw(request, reply, folder, place, context);
         const accountId = request.query.account_id ?? null;
+        const { sent: isSentCopy = false, read: isRead = false } = request.query;
         const { kind, id, messageId, threadId } = await application.receiveMessage(
-          { raw, accountId, isSentCopy: request.query.sent ?? false },
+          { raw, accountId, isSentCopy, isRead },
           folder,
         );
         return { status: kind, id, messageId: formatMessageId(messageId), threadId };
