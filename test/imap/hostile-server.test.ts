@@ -270,12 +270,12 @@ it('says of a message what the server gives, without its header when that is ref
   const session = await inInbox({
     'UID FETCH': ({ tag, args }) => {
       if (args.includes('BODY')) return `${tag} BAD no header\r\n`;
-      return `* 2 FETCH (UID 2 RFC822.SIZE 12 INTERNALDATE "nonsense")\r\n${tag} OK done\r\n`;
+      return `* 2 FETCH (UID 2 FLAGS (\\SEEN) RFC822.SIZE 12 INTERNALDATE "nonsense")\r\n${tag} OK done\r\n`;
     },
     'UID SEARCH': ({ tag }) => `* SEARCH 2\r\n${tag} OK done\r\n`,
   });
   expect(await collect(session.fetchSummaries([1, 2]))).toEqual([
-    { uid: 2, internalDate: null, sizeBytes: 12, header: Buffer.from('\r\n') },
+    { uid: 2, internalDate: null, sizeBytes: 12, isSeen: true, header: Buffer.from('\r\n') },
   ]);
 });
 
