@@ -23,7 +23,7 @@ export type Sending = Awaited<ReturnType<typeof startSending>>;
 export async function startSending(parts: Parts, teardown: Teardown) {
   const { config, logger, clock, pool, db, blobs, spool, journal, attempts, transports } = parts;
   const store = createMessageStore(pool, db);
-  const queue = createSendQueue(pool);
+  const queue = createSendQueue(pool, db);
   const retry: RetryPolicy = { schedule: config.retrySchedule, random: Math.random };
   const transportOf = transports.of;
   const sendQueue = startSendQueue(

@@ -8,7 +8,7 @@
 import type { Readable } from 'node:stream';
 import { ServiceError } from '../core/errors.ts';
 import type { RecipientOutcome } from '../core/delivery/states.ts';
-import type { BlobStore, Content, Logger, Spool, Transport, TransportResult } from './ports.ts';
+import type { BlobStore, Content, Spool, Transport, TransportResult } from './ports.ts';
 import type { Claim, EndedAttempt } from './queue-ports.ts';
 import { isConnectionFailure, storeAttempt, type StoreAttemptPorts } from './store-attempt.ts';
 
@@ -16,7 +16,6 @@ export interface HandOverPorts extends StoreAttemptPorts {
   readonly blobs: BlobStore;
   readonly spool: Spool;
   readonly transportOf: (accountId: string) => Transport;
-  readonly logger: Logger;
 }
 
 /**

@@ -77,7 +77,6 @@ export async function adoptRewrittenCopy(
   ports: MatchSentCopyPorts,
   accountId: string,
   { messageId }: MessageIdentity,
-  identityKey: string,
   copy: CopyContent,
 ): Promise<KnownEmail | null> {
   const account = ports.accounts.get(accountId);
@@ -86,7 +85,7 @@ export async function adoptRewrittenCopy(
   for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
     const sent = chooseSent(copy, await ports.store.findSends(accountId, copy));
     if (sent === null) return null;
-    const adopted = await ports.store.adoptCopy(accountId, sent.id, messageId, identityKey);
+    const adopted = await ports.store.adoptCopy(sent.id, messageId);
     if (adopted === null) continue;
     await deleteFiles(ports, adopted.orphans);
     return adopted;

@@ -76,9 +76,15 @@ export interface SendQueue {
   renew(owner: string, emailIds: readonly string[], leaseMs: number): Promise<ReadonlySet<string>>;
   /**
    * Stores the outcome of an attempt, whole or not at all; a repeat changes nothing. When the claim is not this
-   * owner's any more, only facts are stored: the attempt, and recipients that were accepted.
+   * owner's any more, only facts are stored: the attempt, and recipients that were accepted. After it, the Message-ID that
+   * the relay gave, if another one: threads that know it are merged, and copies under it go up in the email; when that
+   * fails, a repeat makes up for it. Returns the paths of the copies' files, which nothing refers to any more.
    */
-  settle(owner: string, attempt: EndedAttempt, decide: (situation: Situation) => Conclusion): Promise<void>;
+  settle(
+    owner: string,
+    attempt: EndedAttempt,
+    decide: (situation: Situation) => Conclusion,
+  ): Promise<readonly string[]>;
   /** Gives back a claim of which certainly nothing was handed over. Does nothing when it is not this owner's. */
   release(owner: string, ref: ClaimRef): Promise<void>;
   /** Every claim of the owner, those included that were taken for lost. */

@@ -84,7 +84,7 @@ async function receive(
   await refuseUnrecordedSend(ports, accountId, identity, copy, isSentCopy);
   const findSent = () =>
     isSentCopy
-      ? adoptRewrittenCopy(ports, accountId, identity, key, copy)
+      ? adoptRewrittenCopy(ports, accountId, identity, copy)
       : findOriginal(ports, accountId, identity, copy);
   // The email itself may be recorded at the same moment as its copy, when neither sees the other.
   const findSentMeanwhile = async () => {

@@ -4,12 +4,7 @@
  * without one was certainly not, because the journal is written first.
  */
 import { ServiceError } from '../core/errors.ts';
-import type { Logger } from './ports.ts';
 import { storeAttempt, toUnseenEnd, type StoreAttemptPorts } from './store-attempt.ts';
-
-export interface SettleClaimsPorts extends StoreAttemptPorts {
-  readonly logger: Logger;
-}
 
 /**
  * Goes once over journal and claims. No claim may be asked for meanwhile: it could be taken for a forgotten one.
@@ -18,7 +13,7 @@ export interface SettleClaimsPorts extends StoreAttemptPorts {
  * @returns false when something is left that wants another round
  */
 export async function settleClaims(
-  ports: SettleClaimsPorts,
+  ports: StoreAttemptPorts,
   isUnderWay: (emailId: string) => boolean,
 ): Promise<boolean> {
   let complete = true;
@@ -39,7 +34,7 @@ export async function settleClaims(
 }
 
 async function releaseForgotten(
-  { queue, attempts, owner, logger }: SettleClaimsPorts,
+  { queue, attempts, owner, logger }: StoreAttemptPorts,
   isUnderWay: (emailId: string) => boolean,
 ): Promise<void> {
   for (const ref of await queue.claimsOf(owner)) {

@@ -2,7 +2,8 @@
 import { conclude } from '../core/delivery/conclude.ts';
 import { nextAttemptAt } from '../core/delivery/retry-schedule.ts';
 import type { RecipientOutcome } from '../core/delivery/states.ts';
-import type { Clock, TransportResult } from './ports.ts';
+import { deleteFiles } from './delete-files.ts';
+import type { BlobStore, Clock, Logger, TransportResult } from './ports.ts';
 import type { AttemptJournal, EndedAttempt, JournalAttempt, RetryPolicy, SendQueue } from './queue-ports.ts';
 
 export interface StoreAttemptPorts {
@@ -12,12 +13,14 @@ export interface StoreAttemptPorts {
   readonly attempts: AttemptJournal;
   readonly retry: RetryPolicy;
   readonly clock: Clock;
+  readonly blobs: Pick<BlobStore, 'delete'>;
+  readonly logger: Logger;
 }
 
 /** Throws what the queue throws; the attempt is then still in the journal. */
 export async function storeAttempt(ports: StoreAttemptPorts, ended: EndedAttempt): Promise<void> {
   const { result } = ended;
-  await ports.queue.settle(ports.owner, ended, ({ states, giveUpAt }) => {
+  const orphans = await ports.queue.settle(ports.owner, ended, ({ states, giveUpAt }) => {
     const dueAt = nextAttemptAt(ports.retry.schedule, {
       attempts: ended.attempt,
       failure: isConnectionFailure(result) ? 'connection' : 'reply',
@@ -27,6 +30,7 @@ export async function storeAttempt(ports: StoreAttemptPorts, ended: EndedAttempt
     });
     return conclude(states, result.detail, dueAt);
   });
+  await deleteFiles(ports, orphans);
   await ports.attempts.removeAttempt(ended);
 }
 

@@ -105,7 +105,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
   const { owner } = attempts;
   const smtp = createSmtpTransport({ ...parseSmtpUrl(options.smtpUrl, SMTP_LIMITS), logger });
   const transport = options.wrap?.(smtp) ?? smtp;
-  const queue = createSendQueue(pool);
+  const queue = createSendQueue(pool, db);
   const pending = createPendingSends();
   const clock = () => new Date();
   const rate = options.rate ?? NO_LIMIT;

@@ -5,7 +5,9 @@ import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createMessageStore } from '../../src/adapters/postgres/message-store.ts';
 import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
+import { createSendQueue } from '../../src/adapters/postgres/send-queue.ts';
 import type { MessageStore, OutboundRecord } from '../../src/app/ports.ts';
+import type { EndedAttempt, SendQueue } from '../../src/app/queue-ports.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
 import { mail, newId, receive } from '../helpers/inbound-mail.ts';
 import { outboundRecord } from '../helpers/outbound-record.ts';
@@ -17,6 +19,7 @@ let database: TestDatabase;
 let services: readonly ServiceProcess[];
 let pool: pg.Pool;
 let store: MessageStore;
+let queue: SendQueue;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -29,7 +32,9 @@ beforeAll(async () => {
     statementTimeoutMs: 10_000,
     logger: silentLogger,
   });
-  store = createMessageStore(pool, createKysely(pool));
+  const db = createKysely(pool);
+  store = createMessageStore(pool, db);
+  queue = createSendQueue(pool, db);
 });
 afterAll(async () => {
   await Promise.all(services.map(disposeService));
@@ -42,7 +47,7 @@ type Event = (typeof EVENTS)[number];
 
 const scenario = fc.record({
   /** What the relay did with the Message-ID. */
-  relay: fc.constantFrom('kept it', 'told its own', 'replaced it'),
+  relay: fc.constantFrom('kept it', 'told its own', 'told the queue', 'replaced it'),
   answersSomething: fc.boolean(),
   order: fc.shuffledSubarray([...EVENTS], { minLength: EVENTS.length }),
   atOnce: fc.boolean(),
@@ -51,6 +56,27 @@ const scenario = fc.record({
 type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 
 const bare = (messageId: string) => messageId.slice(1, -1) as MessageId;
+
+/** An attempt of the queue at which the relay said its Message-ID. */
+async function settle({ id }: OutboundRecord, relayMessageId: MessageId): Promise<void> {
+  const at = new Date('2026-03-01T12:00:01Z');
+  const reply = { code: 250, enhancedStatus: '2.0.0', text: 'ok' };
+  const ended: EndedAttempt = {
+    emailId: id,
+    attempt: 1,
+    envelope: { mailFrom: null, rcptTo: ['ada@example.org'] },
+    startedAt: at,
+    endedAt: at,
+    result: {
+      kind: 'accepted',
+      recipients: [{ address: 'ada@example.org', state: 'accepted', reply }],
+      reply,
+      detail: 'ok',
+      relayMessageId,
+    },
+  };
+  await queue.settle(randomUUID(), ended, () => ({ state: 'sent', detail: null, dueAt: null }));
+}
 
 interface Result {
   /** What was said of the email itself, and of the answers. */
@@ -93,6 +119,7 @@ async function play({ relay, answersSomething, order, atOnce }: Scenario): Promi
       case 'record':
       case 'repeat':
         await store.recordOutbound(record);
+        if (relay === 'told the queue') await settle(record, bare(other));
         emails.push({ id: record.id, threadId: record.threadId });
         break;
       case 'sent copy':
@@ -118,6 +145,38 @@ async function threadOf(threadId: string): Promise<readonly { id: string; direct
   expect(response.status).toBe(200);
   return ((await response.json()) as { emails: { id: string; direction: string }[] }).emails;
 }
+
+it('told the queue after an answer and a copy came: they are one thread and one email, by both identifiers', async () => {
+  const [own, other] = [newId(), newId()];
+  const record = outboundRecord({ messageId: bare(own), subject: `Angebot ${randomUUID()}` });
+  await store.recordOutbound(record);
+  const answer = await receive(services[0]!, mail({ from: 'ada@example.org', inReplyTo: other }));
+  const copy = await receive(
+    services[0]!,
+    mail({
+      messageId: other,
+      from: 'sales@example.com',
+      date: 'Sun, 01 Mar 2026 13:00:00 +0100',
+      subject: record.subject,
+    }),
+  );
+  expect(copy).toMatchObject({ status: 'received', threadId: answer.threadId });
+  for (let repeat = 0; repeat < 2; repeat += 1) await settle(record, bare(other));
+  for (const { threadId } of [record, answer]) {
+    expect((await threadOf(threadId)).map(({ id }) => id).sort()).toEqual([record.id, answer.id].sort());
+  }
+  for (const id of [record.id, copy.id]) {
+    const response = await services[1]!.request(`/api/emails/${id}`);
+    expect(await response.json()).toMatchObject({ id: record.id, relay_message_id: other });
+  }
+  // Another attempt, another relay: the first one stays the one that is shown, the other's answers come here, too.
+  const [second, own2] = [newId(), bare(own)];
+  await settle(record, own2);
+  await settle(record, bare(second));
+  const late = await receive(services[1]!, mail({ from: 'ada@example.org', inReplyTo: second }));
+  expect((await threadOf(late.threadId)).map(({ id }) => id)).toContain(record.id);
+  expect(await store.readEmail(record.id)).toMatchObject({ relayMessageId: bare(other) });
+});
 
 it('whoever comes first', async () => {
   const property = fc.asyncProperty(scenario, async (order) => {

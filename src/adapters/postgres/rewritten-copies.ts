@@ -6,12 +6,11 @@ import type { OutboundRecord } from '../../app/ports.ts';
 import { isOwnMessageId, type MessageId } from '../../core/message/message-id.ts';
 import { isRewrittenCopy, type CopyContent, type SentContent } from '../../core/message/sent-copy.ts';
 import type { Database } from './database.ts';
-import { absorbCopies } from './absorb-copies.ts';
 import { AWAIT_SENDS, SENT_ELSEWHERE } from './insert-emails.ts';
-import { linkThread } from './link-thread.ts';
 import { inLinkingTransaction } from './linking-transaction.ts';
 import { guard } from './pool.ts';
 import { clean } from './received-values.ts';
+import { tieRelayMessageId } from './relay-message-ids.ts';
 import { toMessageId } from './rows.ts';
 
 interface ContentRow {
@@ -67,42 +66,16 @@ export function createCopyMatching(
       }));
     },
 
-    async adoptCopy(accountId, sendId, messageId, identityKey) {
+    async adoptCopy(sendId, messageId) {
       try {
         return await inLinkingTransaction(db, async (trx, exclusive) => {
-          const send = await trx
-            .selectFrom('emails')
-            .select(['message_id', 'thread_id', 'date'])
-            .where('id', '=', sendId)
-            .executeTakeFirstOrThrow();
-          // What answered the relay's Message-ID, or the copy, may be in another thread by now.
-          await linkThread(trx, {
-            accountId,
-            threadId: send.thread_id,
-            email: { id: sendId, messageIds: [send.message_id, messageId], links: [], date: send.date },
-            mayMerge: true,
+          const { isTaken, ...tied } = await tieRelayMessageId(
+            trx,
+            { emailId: sendId, messageId },
             exclusive,
-          });
-          const adopted = await trx
-            .updateTable('emails')
-            .set({ relay_message_id: messageId })
-            .where('id', '=', sendId)
-            .where((where) =>
-              where.or([where('relay_message_id', 'is', null), where('relay_message_id', '=', messageId)]),
-            )
-            .returning(['state', 'thread_id'])
-            .executeTakeFirst();
-          if (adopted === undefined) throw new TakenMeanwhile();
-          // Looked for after linking: whoever records a copy at this moment links the same Message-ID before.
-          const { orphans } = await absorbCopies(trx, accountId, sendId, [identityKey]);
-          return {
-            id: sendId,
-            messageId: toMessageId(send.message_id),
-            threadId: adopted.thread_id,
-            direction: 'outbound',
-            state: adopted.state,
-            orphans,
-          };
+          );
+          if (!isTaken) throw new TakenMeanwhile();
+          return { id: sendId, direction: 'outbound', ...tied };
         });
       } catch (error) {
         if (error instanceof TakenMeanwhile) return null;

@@ -1,14 +1,16 @@
 /** `SendQueue` on PostgreSQL. All times of leases are the database's, so that the clocks of processes do not matter. */
+import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
 import type { ClaimedSends, ClaimRef, SendQueue } from '../../app/queue-ports.ts';
 import { claimSends, firstDue } from './claim-sends.ts';
+import type { Database } from './database.ts';
 import { createNamedQuery } from './named-query.ts';
 import { guard } from './pool.ts';
 import { isLimited, lockRoom, useRoom } from './rate-windows.ts';
 import { settleAttempt } from './settle-attempt.ts';
 import { inTransaction } from './transaction.ts';
 
-export function createSendQueue(pool: Pool): SendQueue {
+export function createSendQueue(pool: Pool, db: Kysely<Database>): SendQueue {
   const query = createNamedQuery(pool);
 
   return {
@@ -35,7 +37,7 @@ export function createSendQueue(pool: Pool): SendQueue {
       return new Set(rows.map((row) => row.email_id));
     },
 
-    settle: (owner, attempt, decide) => settleAttempt(pool, owner, attempt, decide),
+    settle: (owner, attempt, decide) => settleAttempt(pool, db, owner, attempt, decide),
 
     async release(owner, { emailId, attempt }) {
       await query('release-claim', RELEASE, [emailId, owner, attempt]);

@@ -1,40 +1,60 @@
 /**
- * Stores how an attempt ended, in one transaction. The queue row is locked before the email's, here and wherever an
+ * Stores how an attempt ended, in one transaction; a Message-ID that the relay gave follows in another one, which locks
+ * threads before emails. The queue row is locked before the email's, here and wherever an
  * operator changes a send, so that nobody waits for each other in a circle.
  */
+import type { Kysely } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 import type { EndedAttempt, Situation } from '../../app/queue-ports.ts';
 import { isOpen, type Conclusion } from '../../core/delivery/conclude.ts';
 import type { DeliveryState, RecipientOutcome } from '../../core/delivery/states.ts';
+import type { Database } from './database.ts';
+import { saveRelayMessageId } from './relay-message-ids.ts';
 import { inTransaction } from './transaction.ts';
 
 /** See `SendQueue.settle`. */
-export function settleAttempt(
+export async function settleAttempt(
   pool: Pool,
+  db: Kysely<Database>,
   owner: string,
   ended: EndedAttempt,
   decide: (situation: Situation) => Conclusion,
-): Promise<void> {
-  return inTransaction(pool, async (client) => {
-    const { emailId } = ended;
+): Promise<readonly string[]> {
+  const { emailId } = ended;
+  const { relayMessageId } = ended.result;
+  const known = await inTransaction(pool, async (client) => {
     const row = await lockQueueRow(client, emailId);
-    await client.query('select 1 from emails where id = $1 for update', [emailId]);
+    const { rows } = await client.query<KnownIds>(
+      'select message_id, relay_message_id from emails where id = $1 for update',
+      [emailId],
+    );
     const isCurrent = row?.owner === owner && row.attempts === ended.attempt;
     await saveAttempt(client, ended);
-    const { recipients, relayMessageId, kind } = ended.result;
+    const { recipients, kind } = ended.result;
     await saveOutcomes(
       client,
       emailId,
       isCurrent ? recipients : recipients.filter(({ state }) => state === 'accepted'),
     );
-    if (relayMessageId !== null) await saveRelayMessageId(client, emailId, relayMessageId);
     if (isCurrent) {
       const states = await readStates(client, emailId);
       await applyConclusion(client, emailId, decide({ states, giveUpAt: row.give_up_at }));
     } else if (kind === 'accepted') {
       await acceptLate(client, emailId, row);
     }
+    return rows[0];
   });
+  const isNew =
+    known !== undefined &&
+    relayMessageId !== null &&
+    relayMessageId !== known.message_id &&
+    relayMessageId !== known.relay_message_id;
+  return isNew ? saveRelayMessageId(pool, db, { emailId, messageId: relayMessageId }) : [];
+}
+
+interface KnownIds {
+  message_id: string;
+  relay_message_id: string | null;
 }
 
 export interface QueueRow {
@@ -138,16 +158,6 @@ async function saveOutcomes(
         })),
       ),
     ],
-  );
-}
-
-async function saveRelayMessageId(client: PoolClient, emailId: string, messageId: string): Promise<void> {
-  await client.query('update emails set relay_message_id = $2 where id = $1', [emailId, messageId]);
-  await client.query(
-    `insert into thread_message_ids (account_id, message_id, thread_id)
-    select account_id, $2, thread_id from emails where id = $1
-    on conflict do nothing`,
-    [emailId, messageId],
   );
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseMessage } from '../mime/parse.ts';
-import { identityKey, identityOf, isMadeUpMessageId, madeUpMessageId } from './identity.ts';
+import { identityKey, identityOf, isMadeUpMessageId, madeUpMessageId, sentIdentityKey } from './identity.ts';
 import { parseMessageId } from './message-id.ts';
 
 const HEAD =
@@ -59,4 +59,12 @@ describe('madeUpMessageId', () => {
     expect(madeUpMessageId(read(`${HEAD}\r\nx`.replace('2026', '2025')))).not.toBe(id);
     expect(madeUpMessageId(read(noDate('one')))).not.toBe(madeUpMessageId(read(noDate('two'))));
   });
+});
+
+it('is known for the copies of a sent email', () => {
+  const copy = read(
+    'Message-ID: <a@relay.test>\r\nDate: Sun, 01 Mar 2026 13:00:00 +0100\r\nFrom: S <"x y"@Example.com>\r\nSubject: A\r\n  b\r\n\r\n',
+  );
+  const sent = { date: new Date('2026-03-01T12:00:00.123Z'), from: '"x y"@example.com', subject: 'A b' };
+  expect(sentIdentityKey(copy.messageId!, sent)).toBe(identityKey(identityOf(copy)));
 });

@@ -94,6 +94,11 @@ export function isCopyOfSent(message: MessageIdentity, sent: SentIdentity): bool
   );
 }
 
+/** The `identityKey` of its copies under that Message-ID. */
+export function sentIdentityKey(messageId: MessageId, { date, from, subject }: SentIdentity): string {
+  return digest([messageId, secondsOf(date), from.toLowerCase(), spaced(subject)]);
+}
+
 /** Whole seconds since 1970; empty for none. */
 export function secondsOf(date: Date | null): string {
   return date === null ? '' : String(Math.floor(date.getTime() / 1000));
