@@ -6,6 +6,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { RecordedSend } from '../../app/ports.ts';
 import type { Database } from './database.ts';
+import { lockSummariesOf } from './lock-summaries.ts';
 import { settleCustomers } from './settle-customers.ts';
 
 /**
@@ -24,6 +25,7 @@ export async function absorbCopies(
     group by e.id`.execute(trx);
   if (rows.length === 0) return { cameBack: false, orphans: [] };
   const ids = rows.map(({ id }) => id);
+  await lockSummariesOf(trx, ids);
   await sql`update email_aliases set email_id = ${emailId} where email_id = any(${ids})`.execute(trx);
   await sql`insert into email_aliases (id, email_id) select unnest(${ids}::uuid[]), ${emailId}`.execute(trx);
   await sql`update mailbox_messages set email_id = ${emailId} where email_id = any(${ids})`.execute(trx);

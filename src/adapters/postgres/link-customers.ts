@@ -58,13 +58,14 @@ async function settleMarked(db: Kysely<Database>): Promise<boolean> {
       trx,
     );
     const ids = rows.map(({ email_id }) => email_id);
-    await learnFrom(trx, ids);
     const threads = await sql<{ thread_id: string }>`
       select distinct thread_id from emails where id = any (${ids}::uuid[])`.execute(trx);
     await lockAndSettle(
       trx,
       threads.rows.map(({ thread_id }) => thread_id),
     );
+    // As whoever records a send does: the thread first. What is new is applied to past mail by settleLearned.
+    await learnFrom(trx, ids);
     await sql`delete from customer_relinks where email_id = any (${ids}::uuid[])`.execute(trx);
     return ids;
   });

@@ -10,7 +10,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from './database.ts';
 import { absorbThreads } from './move-threads.ts';
-import { settleThreads } from './settle-threads.ts';
+import { lockThreads, settleThreads } from './settle-threads.ts';
 import type { Newcomer } from './thread-graph.ts';
 import { settleCustomers } from './settle-customers.ts';
 
@@ -161,20 +161,14 @@ async function placeExclusively(
   messageIds: readonly string[],
 ): Promise<Place> {
   const owners = await ownersOf(trx, accountId, messageIds);
-  const threads = await trx
-    .selectFrom('email_threads')
-    .selectAll()
-    .where('id', 'in', [...new Set([requested, ...owners.values()])])
-    .orderBy('id')
-    .forUpdate()
-    .execute();
+  const threads = await lockThreads(trx, [...new Set([requested, ...owners.values()])]);
   const exists = threads.some(({ id }) => id === requested);
   let place: Place;
   if (threads.some((thread) => thread.cluster_id !== null)) {
     const ids = threads.map(({ id }) => id);
     place = await settleThreads(trx, accountId, ids, { email, newThreadId: requested });
   } else {
-    const [survivor, ...merged] = threads.sort(
+    const [survivor, ...merged] = threads.toSorted(
       (a, b) => a.created_at.getTime() - b.created_at.getTime() || (a.id < b.id ? -1 : 1),
     );
     if (survivor !== undefined && merged.length > 0) {

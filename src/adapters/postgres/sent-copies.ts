@@ -7,6 +7,7 @@ import type { SentCopy } from '../../app/inbound-ports.ts';
 import { addrSpec, dedupeAddresses, sameMailbox } from '../../core/address/address.ts';
 import { normaliseAddress } from '../../core/customer/rules.ts';
 import type { Database } from './database.ts';
+import { lockSummariesOf } from './lock-summaries.ts';
 import { clean, toView } from './received-values.ts';
 
 /** `state_detail` of an email that this service did not send itself. */
@@ -40,8 +41,8 @@ export async function markAsSent(
   emailId: string,
   copy: SentCopy,
 ): Promise<string | null> {
-  // Before the email changes: that counts its thread anew.
-  await sql`delete from unread_emails where email_id = ${emailId}`.execute(trx);
+  // Before its mark goes, with the change: whoever marks a thread comes in this order.
+  await lockSummariesOf(trx, [emailId]);
   const turned = await trx
     .updateTable('emails')
     .set({

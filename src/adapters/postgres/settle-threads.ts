@@ -3,7 +3,7 @@
  * is in the wrong one. Used where decisions keep threads apart, and by rethreading.
  */
 import { randomUUID } from 'node:crypto';
-import { sql, type Transaction } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { groupByLinks, type Groups } from '../../core/thread/link-graph.ts';
 import { planThreads, type Move, type ThreadPlan } from '../../core/thread/plan-threads.ts';
 import { whyMoved, type Reason } from '../../core/thread/why-moved.ts';
@@ -71,7 +71,7 @@ export async function weighThreads(
   threadIds: readonly string[],
   { lock, arrival }: WeighOptions,
 ): Promise<Settlement> {
-  const threads = await readCluster(trx, threadIds, lock);
+  const threads = await (lock ? lockThreads(trx, threadIds) : readCluster(trx, threadIds, sql``));
   const ids = threads.map(({ id }) => id);
   const graph = await readThreadGraph(trx, accountId, ids);
   const groups = groupByLinks(arrival === undefined ? graph : withArrival(graph, arrival.email));
@@ -105,10 +105,22 @@ function withArrival(graph: ThreadGraph, email: Newcomer): ThreadGraph {
   return { ...graph, messageIds, emails: [...graph.emails, newcomer] };
 }
 
+/**
+ * Locks the threads that exist, and those that decisions keep apart from them, since whoever changes one of them may
+ * change the others: all in one go, in the order of their ids, as everybody does who locks several. Waits for emails that
+ * are being linked to them; what comes after waits for this transaction. To be called with `lockLinks`.
+ */
+export function lockThreads(
+  trx: Transaction<Database>,
+  threadIds: readonly string[],
+): Promise<readonly ThreadRow[]> {
+  return readCluster(trx, threadIds, sql`for update`);
+}
+
 async function readCluster(
   trx: Transaction<Database>,
   threadIds: readonly string[],
-  lock: boolean,
+  locking: RawBuilder<unknown>,
 ): Promise<readonly ThreadRow[]> {
   const ids = [...threadIds];
   const { rows } = await sql<ThreadRow>`
@@ -117,7 +129,7 @@ async function readCluster(
     where id = any(${ids}::uuid[])
       or cluster_id in (select cluster_id from email_threads where id = any(${ids}::uuid[]))
     order by id
-    ${lock ? sql`for update` : sql``}`.execute(trx);
+    ${locking}`.execute(trx);
   return rows;
 }
 

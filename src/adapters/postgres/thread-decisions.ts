@@ -23,9 +23,9 @@ import {
   moveEmails,
   moveMessageIds,
   resolveEmails,
-  type EndingThread,
 } from './move-threads.ts';
 import { settleCustomers } from './settle-customers.ts';
+import { lockThreads } from './settle-threads.ts';
 import { readThreadGraph } from './thread-graph.ts';
 
 export function createThreadDecisions(db: Kysely<Database>): ThreadDecisions {
@@ -190,20 +190,6 @@ async function inheritCustomer(trx: Transaction<Database>, from: string, to: str
       where emails.id = (select id from emails where thread_id = ${to} order by created_at, id limit 1)
         and not exists (select from emails where thread_id = ${to} and ${source} = 'explicit')`.execute(trx);
   }
-}
-
-/** Waits for emails that are being linked to them; what comes after waits for this transaction. */
-async function lockThreads(
-  trx: Transaction<Database>,
-  ids: readonly string[],
-): Promise<readonly EndingThread[]> {
-  return await trx
-    .selectFrom('email_threads')
-    .select('id')
-    .where('id', 'in', [...ids])
-    .orderBy('id')
-    .forUpdate()
-    .execute();
 }
 
 /** In the order of their identifiers. Throws `email_not_found`, `different_accounts`. */

@@ -1,0 +1,22 @@
+/** Everything at the same moment, by two services on one database: what must hold in the end, holds. */
+import { expect, it } from 'vitest';
+import { createTestDatabase } from '../helpers/postgres.ts';
+import { checkWorld } from './check-world.ts';
+import { startWorld } from './world.ts';
+
+/** Several, separated by commas, to repeat what failed. */
+const SEEDS = (process.env['TOGETHER_SEEDS'] ?? String(Date.now() % 1_000_000)).split(',').map(Number);
+const OPERATIONS = Number(process.env['TOGETHER_OPERATIONS'] ?? 300);
+
+
+it.each(SEEDS)('holds together, seed %i', { timeout: 180_000 }, async (seed) => {
+  const own = await createTestDatabase();
+  const world = await startWorld(own, seed);
+  try {
+    await world.run(OPERATIONS, 8);
+    expect(await checkWorld(world, own)).toEqual([]);
+  } finally {
+    await world.stop();
+    await own.drop();
+  }
+});
