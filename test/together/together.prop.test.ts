@@ -4,19 +4,18 @@ import { createTestDatabase } from '../helpers/postgres.ts';
 import { checkWorld } from './check-world.ts';
 import { startWorld } from './world.ts';
 
-/** Several, separated by commas, to repeat what failed. */
+/** Several, separated by commas, to repeat what failed; the name of a test says its seed. */
 const SEEDS = (process.env['TOGETHER_SEEDS'] ?? String(Date.now() % 1_000_000)).split(',').map(Number);
-const OPERATIONS = Number(process.env['TOGETHER_OPERATIONS'] ?? 300);
-
+const OPERATIONS = Number(process.env['TOGETHER_OPERATIONS'] ?? 150);
 
 it.each(SEEDS)('holds together, seed %i', { timeout: 180_000 }, async (seed) => {
-  const own = await createTestDatabase();
-  const world = await startWorld(own, seed);
+  const database = await createTestDatabase();
+  const world = await startWorld(database, seed);
   try {
     await world.run(OPERATIONS, 8);
-    expect(await checkWorld(world, own)).toEqual([]);
+    expect(await checkWorld(world, database)).toEqual([]);
   } finally {
     await world.stop();
-    await own.drop();
+    await database.drop();
   }
 });

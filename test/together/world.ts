@@ -1,35 +1,25 @@
 /**
- * Two services and two mailbox readers on one database, a mail server that gives copies back at the moment it takes an
- * email, and a workload that does everything at once. What is done follows from the seed; who comes first does not.
+ * A workload that does everything at once, with a mail server that gives copies back at the moment it takes an email. What
+ * is done follows from the seed; who comes first does not.
  */
+import { createReadStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { createReparseStore } from '../../src/adapters/postgres/reparse-store.ts';
-import type { Logger } from '../../src/app/ports.ts';
 import { reparse } from '../../src/app/reparse.ts';
 import { importMail, type ImportCounts } from '../../src/app/import-mail.ts';
 import { createImportMarks } from '../../src/adapters/postgres/import-marks.ts';
 import { createMailFiles } from '../../src/adapters/mail-files/mail-files.ts';
 import { createMessageStore } from '../../src/adapters/postgres/message-store.ts';
-import { loadConfig } from '../../src/config.ts';
-import { openData, type OpenData } from '../../src/open-data.ts';
-import { startService, type Service } from '../../src/service.ts';
-import { createReadStream } from 'node:fs';
+import type { OpenData } from '../../src/open-data.ts';
 import { createRandom, type Random } from '../crash/random.ts';
 import { complaint, deliveryReport } from '../helpers/bounce-mail.ts';
 import { mail } from '../helpers/inbound-mail.ts';
-import { startMailboxNode, type MailboxNode } from '../helpers/mailbox-node.ts';
-import { MemoryMailServer, type MemoryMailbox } from '../helpers/memory-mail-server.ts';
 import type { TestDatabase } from '../helpers/postgres.ts';
 import { TEST_SECRET } from '../helpers/service-process.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
-import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
-import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
-import { createTestPool } from '../helpers/test-pool.ts';
-
-export const ACCOUNTS = ['default', 'other'] as const;
-type Account = (typeof ACCOUNTS)[number];
+import { ACCOUNTS, startParts, type Account, type Parts } from './parts.ts';
 
 const CUSTOMERS = [1, 2, 3].map((digit) => `00000000-0000-4000-8000-00000000000${digit}`);
 const COMPANIES = [8, 9].map((digit) => `00000000-0000-4000-8000-00000000000${digit}`);
@@ -55,19 +45,23 @@ export interface GivenEmail {
 }
 
 export interface World {
-  readonly services: readonly Service[];
   readonly pool: pg.Pool;
   /** What went wrong, to be empty. */
   readonly failures: string[];
   /** Everything that was answered, for ever valid. */
   readonly threads: ReadonlySet<string>;
   readonly emails: ReadonlyMap<string, GivenEmail>;
-  /** Of the emails sent by the service: their word, and their Message-ID. */
-  readonly sends: readonly (GivenEmail & { readonly word: string })[];
+  /** Those of the service's own sends. */
+  readonly sends: readonly (GivenEmail & { readonly isQueued: boolean })[];
   readonly words: ReadonlySet<string>;
   readonly data: OpenData;
   run(operations: number, atOnce: number): Promise<void>;
-  request(service: number, path: string, init?: { method?: string; json?: unknown; raw?: string }): Promise<Answer>;
+  /** To the first or the second service, `service` 0 or 1. */
+  request(
+    service: number,
+    path: string,
+    init?: { method?: string; json?: unknown; raw?: string },
+  ): Promise<Answer>;
   /** Lets the mailbox readers take what is there. */
   settleMailboxes(): Promise<void>;
   stop(): Promise<void>;
@@ -95,72 +89,15 @@ const REFUSALS = new Set([
 ]);
 
 export async function startWorld(database: TestDatabase, seed: number): Promise<World> {
-  const random = createRandom(seed);
-  const failures: string[] = [];
-  const folder = await makeTempFolder();
-  const pool = createTestPool(database, 4);
-  const gate = { copies: new Set<Promise<void>>() };
-  const sink: SmtpSink = await startSmtpSink();
-  const log = (level: string) => (fields: object, message: string) => {
-    const { err } = fields as { err?: unknown };
-    failures.push(`${level}: ${message} ${JSON.stringify(fields)} ${err instanceof Error ? err.stack : ''}`);
-  };
-  const logger: Logger = { ...silentLogger, error: log('error') };
-  const accountsFile = join(folder.path, 'accounts.json');
-  await writeFile(
-    accountsFile,
-    JSON.stringify([
-      { id: 'default', from: 'sales@example.com', smtp_url: sink.url },
-      { id: 'other', from: 'help@example.com', smtp_url: sink.url, join_by_subject: { window_days: 30 } },
-    ]),
-  );
-  const configOf = (name: string) =>
-    loadConfig(
-      {
-        PORT: '0',
-        API_SECRET: TEST_SECRET,
-        DATA_DIR: join(folder.path, name),
-        DATABASE_URL: database.connectionString,
-        ACCOUNTS_FILE: accountsFile,
-        DATABASE_POOL_SIZE: '6',
-        SEND_POLL_MS: '50',
-        LOOP_MAX_EMAILS: '0',
-        STORAGE_URL: undefined,
-      },
-      folder.path,
-    );
-  const services = [await startService(configOf('a'), logger), await startService(configOf('b'), logger)];
-  const data = await openData(configOf('a'), logger, new AbortController().signal);
-  const mailServer = new MemoryMailServer();
-  const boxes = new Map(ACCOUNTS.map((account) => [account as string, mailServer.addAccount(account)]));
-  const nodes: MailboxNode[] = [];
-  for (let index = 0; index < 2; index += 1) {
-    nodes.push(await startMailboxNode({ database: database.connectionString, source: mailServer, pollMs: 100 }));
-  }
-  return createWorld({ random, failures, folder, pool, sink, services, data, mailServer, boxes, nodes, gate, seed });
+  return createWorld(await startParts(database), createRandom(seed));
 }
 
-interface Parts {
-  readonly random: Random;
-  readonly failures: string[];
-  readonly folder: TempFolder;
-  readonly pool: pg.Pool;
-  readonly sink: SmtpSink;
-  readonly services: readonly Service[];
-  readonly data: OpenData;
-  readonly mailServer: MemoryMailServer;
-  readonly boxes: ReadonlyMap<string, { inbox: MemoryMailbox; sent: MemoryMailbox }>;
-  readonly nodes: readonly MailboxNode[];
-  readonly gate: { readonly copies: Set<Promise<void>> };
-  readonly seed: number;
-}
-
-function createWorld(parts: Parts): World {
-  const { random, failures, folder, pool, sink, services, data, boxes, nodes } = parts;
+function createWorld(parts: Parts, random: Random): World {
+  const { failures, folder, pool, sink, services, data, boxes, nodes } = parts;
   const threads = new Set<string>();
   const threadList: string[] = [];
   const emails = new Map<string, GivenEmail>();
-  const sends: (GivenEmail & { word: string })[] = [];
+  const sends: (GivenEmail & { isQueued: boolean })[] = [];
   const words = new Set<string>();
   const slots: Slot[] = [];
   let made = 0;
@@ -183,20 +120,30 @@ function createWorld(parts: Parts): World {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       headers: {
         authorization: `Bearer ${TEST_SECRET}`,
-        ...(body === undefined ? {} : { 'content-type': raw === undefined ? 'application/json' : 'message/rfc822' }),
+        ...(body === undefined
+          ? {}
+          : { 'content-type': raw === undefined ? 'application/json' : 'message/rfc822' }),
         ...(path === '/api/send' && random.chance(0.3) ? { prefer: 'respond-async' } : {}),
       },
       ...(body === undefined ? {} : { body }),
     });
     const text = await response.text();
-    return { status: response.status, body: response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : { text } };
+    return {
+      status: response.status,
+      body: response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : { text },
+    };
   }
 
-  async function ask(path: string, init: { method?: string; json?: unknown; raw?: string } = {}): Promise<Answer> {
+  async function ask(
+    path: string,
+    init: { method?: string; json?: unknown; raw?: string } = {},
+  ): Promise<Answer> {
     const answer = await request(random.integer(0, 1), path, init);
     const { status, body } = answer;
     if (status >= 207 && !REFUSALS.has(String(body['code']))) {
-      failures.push(`${init.method ?? ''} ${path} ${JSON.stringify(init.json ?? '')}: ${status} ${JSON.stringify(body)}`);
+      failures.push(
+        `${init.method ?? ''} ${path} ${JSON.stringify(init.json ?? '')}: ${status} ${JSON.stringify(body)}`,
+      );
     }
     return answer;
   }
@@ -254,7 +201,10 @@ function createWorld(parts: Parts): World {
       (isSent ? box.sent : box.inbox).add(raw);
       return null;
     }
-    const { status, body } = await ask(`/api/inbound?account_id=${account}${isSent ? '&sent=true' : ''}`, { raw });
+    const { status, body } = await ask(
+      `/api/inbound?account_id=${account}${isSent ? '&sent=true' : ''}${random.chance(0.2) ? '&read=true' : ''}`,
+      { raw },
+    );
     return status === 200 ? keep(account, body) : null;
   }
 
@@ -271,7 +221,10 @@ function createWorld(parts: Parts): World {
     const account = random.pick(ACCOUNTS);
     const word = newWord();
     const threadId = random.chance(0.25) ? anyThread() : null;
-    const to = [random.pick(random.chance(0.25) ? DEAD : PEOPLE), ...(random.chance(0.2) ? [random.pick(PEOPLE)] : [])];
+    const to = [
+      random.pick(random.chance(0.25) ? DEAD : PEOPLE),
+      ...(random.chance(0.2) ? [random.pick(PEOPLE)] : []),
+    ];
     const { status, body } = await ask('/api/send', {
       json: {
         to,
@@ -289,11 +242,13 @@ function createWorld(parts: Parts): World {
       [body['id']],
     );
     const email = keep(rows[0]?.account_id ?? account, body);
-    sends.push({ ...email, word });
+    sends.push({ ...email, isQueued: status === 202 });
     if (!to.some((address) => DEAD.includes(address)) || random.chance(0.4)) return;
     const dead = to.filter((address) => DEAD.includes(address));
     const reports = dead.map((address) => ({ address, status: random.pick(['5.1.1', '4.2.2']) }));
-    const raw = random.chance(0.2) ? complaint(email.messageId, dead[0]!) : deliveryReport(email.messageId, reports);
+    const raw = random.chance(0.2)
+      ? complaint(email.messageId, dead[0]!)
+      : deliveryReport(email.messageId, reports);
     await giveIn(email.account, raw, false);
   }
 
@@ -365,7 +320,7 @@ function createWorld(parts: Parts): World {
         maxBytes: 1_000_000,
         patienceMs: 10_000,
       },
-      { paths: [path], accountId: account, isSentCopy: false, since: null },
+      { paths: [path], accountId: account, isSentCopy: false, isUnread: random.chance(0.5), since: null },
       {
         advanced: () => undefined,
         failed: ({ reason }) => failures.push(`import: ${reason}`),
@@ -447,7 +402,11 @@ function createWorld(parts: Parts): World {
           onProgress: () => undefined,
         }),
     ],
-    [6, 'list', async () => ask(random.pick(['/api/threads', '/api/threads?unread=true', '/api/emails?q=angebot']))],
+    [
+      6,
+      'list',
+      async () => ask(random.pick(['/api/threads', '/api/threads?unread=true', '/api/emails?q=angebot'])),
+    ],
   ];
   const total = operations.reduce((sum, [weight]) => sum + weight, 0);
 
@@ -457,28 +416,22 @@ function createWorld(parts: Parts): World {
     try {
       await work();
     } catch (error) {
-      failures.push(`${name}: ${error instanceof Error ? `${error.stack} ${String(error.cause)}` : String(error)}`);
+      failures.push(
+        `${name}: ${error instanceof Error ? `${error.stack} ${String(error.cause)}` : String(error)}`,
+      );
     }
   }
 
-  // The mail server gives the sender and others their copies before it has answered.
-  const accept = sink.messages as unknown as { push(...items: (typeof sink.messages)[number][]): number };
-  const push = accept.push.bind(accept);
-  accept.push = (...items) => {
-    for (const { raw } of items) {
-      if (!random.chance(0.3)) continue;
-      const text = raw.toString();
-      const account = /^From:.*help@/m.test(text) ? 'other' : 'default';
-      const copy: Promise<void> = giveBack(account, text).catch((error: unknown) => {
-        failures.push(`copy: ${String(error)}`);
-      });
-      parts.gate.copies.add(copy);
-    }
-    return push(...items);
+  const copies: Promise<void>[] = [];
+  parts.taken.tell = (raw) => {
+    if (!random.chance(0.3)) return;
+    const account = /^From:.*help@/m.test(raw) ? 'other' : 'default';
+    copies.push(
+      giveBack(account, raw).catch((error: unknown) => void failures.push(`copy: ${String(error)}`)),
+    );
   };
 
   return {
-    services,
     pool,
     failures,
     threads,
@@ -496,11 +449,13 @@ function createWorld(parts: Parts): World {
         }
       };
       await Promise.all(Array.from({ length: atOnce }, worker));
-      await Promise.all(parts.gate.copies);
+      await Promise.all(copies);
     },
     async settleMailboxes() {
       const deadline = Date.now() + 20_000;
-      const wanted = [...boxes].flatMap(([, box]) => [box.inbox, box.sent]).reduce((sum, box) => sum + box.messages.size, 0);
+      const wanted = [...boxes]
+        .flatMap(([, box]) => [box.inbox, box.sent])
+        .reduce((sum, box) => sum + box.messages.size, 0);
       for (;;) {
         const { rows } = await pool.query<{ count: number }>(
           'select count(*)::int as count from mailbox_messages where email_id is not null',

@@ -32,8 +32,8 @@ afterEach(async () => {
 const receive = (parents: readonly ReturnType<typeof newMessageId>[] = []) =>
   createInboundStore(createKysely(pool)).recordInbound(inboundRecord({}, parents));
 
-/** `work` waits for a lock of `other` when `more` happens there; both are done in the end, without a deadlock. */
-async function meet(work: Promise<unknown>, more: () => Promise<unknown>): Promise<void> {
+/** `work` waits for a lock of `other` when `more` happens there; both are done in the end. Returns how many deadlocks there were. */
+async function meet(work: Promise<unknown>, more: () => Promise<unknown>): Promise<number> {
   await waitUntil('it waits', async () => {
     const { rows } = await pool.query(
       `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -43,50 +43,59 @@ async function meet(work: Promise<unknown>, more: () => Promise<unknown>): Promi
   await more();
   await other.query('commit');
   await work;
-  const { rows } = await pool.query<{ deadlocks: string }>(
-    'select deadlocks from pg_stat_database where datname = current_database()',
+  const { rows } = await pool.query<{ deadlocks: number }>(
+    'select deadlocks::int from pg_stat_database where datname = current_database()',
   );
-  expect(rows).toEqual([{ deadlocks: '0' }]);
+  return rows[0]!.deadlocks;
 }
 
 it('a received email becomes a sent one while its thread is marked', async () => {
   const email = await receive();
   await other.query('select from thread_summaries where thread_id = $1 for update', [email.threadId]);
   const copy = inboundRecord({ isSentCopy: true });
-  await meet(createInboundStore(createKysely(pool)).turnIntoSent(email.id, copy), () =>
+  const deadlocks = await meet(createInboundStore(createKysely(pool)).turnIntoSent(email.id, copy), () =>
     other.query('insert into unread_emails (email_id) values ($1) on conflict do nothing', [email.id]),
   );
+  expect(deadlocks).toBe(0);
   const { rows } = await pool.query('select from unread_emails');
   expect(rows).toEqual([]);
 });
 
 it('mail is linked again while a send to the same address is recorded', async () => {
   const customerId = '00000000-0000-4000-8000-000000000001';
-  const record = outboundRecord({ messageId: newMessageId(), to: [addressOf('ada', 'acme.test')], customerId });
+  const record = outboundRecord({
+    messageId: newMessageId(),
+    to: [addressOf('ada', 'acme.test')],
+    customerId,
+  });
   await createMessageStore(pool, createKysely(pool)).recordOutbound(record);
   await pool.query('insert into customer_relinks select id from emails');
   await pool.query('delete from customer_addresses');
   await other.query('select from email_threads for no key update');
-  await meet(createCustomerSettler(createKysely(pool)).settleSome(), () =>
+  const deadlocks = await meet(createCustomerSettler(createKysely(pool)).settleSome(), () =>
     other.query(
       `insert into customer_addresses (address, customer_id) values ('ada@acme.test', $1) on conflict do nothing`,
       [customerId],
     ),
   );
+  expect(deadlocks).toBe(0);
 });
 
 it('threads that are kept apart are decided on while their customers are worked out', async () => {
   const [first, second] = [await receive(), await receive()];
   const [low, high] = [first.threadId, second.threadId].sort();
   await pool.query('update email_threads set cluster_id = gen_random_uuid() where id = $1', [low]);
-  await pool.query('update email_threads set cluster_id = (select cluster_id from email_threads where id = $1)', [low]);
+  await pool.query(
+    'update email_threads set cluster_id = (select cluster_id from email_threads where id = $1)',
+    [low],
+  );
   const third = await receive();
   await pool.query('update email_threads set cluster_id = gen_random_uuid() where id = $1', [third.threadId]);
   await other.query('select from email_threads where id = $1 for no key update', [low]);
   const decisions = createThreadDecisions(createKysely(pool));
   const ids = { decisionId: randomUUID(), newThreadId: randomUUID() };
-  await meet(
-    decisions.merge({ threadId: high!, otherThreadId: third.threadId, reason: null }, ids),
-    () => other.query('select from email_threads where id = $1 for no key update', [high]),
+  await meet(decisions.merge({ threadId: high!, otherThreadId: third.threadId, reason: null }, ids), () =>
+    other.query('select from email_threads where id = $1 for no key update', [high]),
   );
+  expect(deadlocks).toBe(0);
 });

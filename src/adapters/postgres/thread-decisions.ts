@@ -17,13 +17,7 @@ import type { Database } from './database.ts';
 import { freezeThreads, type Freeze } from './freeze-threads.ts';
 import { lockLinks, resolveThread } from './link-thread.ts';
 import { inLinkingTransaction } from './linking-transaction.ts';
-import {
-  absorbThreads,
-  makeThread,
-  moveEmails,
-  moveMessageIds,
-  resolveEmails,
-} from './move-threads.ts';
+import { absorbThreads, makeThread, moveEmails, moveMessageIds, resolveEmails } from './move-threads.ts';
 import { settleCustomers } from './settle-customers.ts';
 import { lockThreads } from './settle-threads.ts';
 import { readThreadGraph } from './thread-graph.ts';
