@@ -94,8 +94,9 @@ it('threads that are kept apart are decided on while their customers are worked 
   await other.query('select from email_threads where id = $1 for no key update', [low]);
   const decisions = createThreadDecisions(createKysely(pool));
   const ids = { decisionId: randomUUID(), newThreadId: randomUUID() };
-  await meet(decisions.merge({ threadId: high!, otherThreadId: third.threadId, reason: null }, ids), () =>
-    other.query('select from email_threads where id = $1 for no key update', [high]),
+  const deadlocks = await meet(
+    decisions.merge({ threadId: high!, otherThreadId: third.threadId, reason: null }, ids),
+    () => other.query('select from email_threads where id = $1 for no key update', [high]),
   );
   expect(deadlocks).toBe(0);
 });
