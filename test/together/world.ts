@@ -52,7 +52,7 @@ export interface World {
   readonly threads: ReadonlySet<string>;
   readonly emails: ReadonlyMap<string, GivenEmail>;
   /** Those of the service's own sends. */
-  readonly sends: readonly (GivenEmail & { readonly isQueued: boolean })[];
+  readonly sends: readonly GivenEmail[];
   readonly words: ReadonlySet<string>;
   readonly data: OpenData;
   run(operations: number, atOnce: number): Promise<void>;
@@ -97,7 +97,7 @@ function createWorld(parts: Parts, random: Random): World {
   const threads = new Set<string>();
   const threadList: string[] = [];
   const emails = new Map<string, GivenEmail>();
-  const sends: (GivenEmail & { isQueued: boolean })[] = [];
+  const sends: GivenEmail[] = [];
   const words = new Set<string>();
   const slots: Slot[] = [];
   let made = 0;
@@ -242,7 +242,7 @@ function createWorld(parts: Parts, random: Random): World {
       [body['id']],
     );
     const email = keep(rows[0]?.account_id ?? account, body);
-    sends.push({ ...email, isQueued: status === 202 });
+    sends.push(email);
     if (!to.some((address) => DEAD.includes(address)) || random.chance(0.4)) return;
     const dead = to.filter((address) => DEAD.includes(address));
     const reports = dead.map((address) => ({ address, status: random.pick(['5.1.1', '4.2.2']) }));
