@@ -282,6 +282,8 @@ export interface EmailDetail extends EmailSummary {
   readonly automatic: AutomaticMail | null;
   /** The sender of a received email never took part in its thread before. */
   readonly newParticipant: boolean;
+  /** Only what was received can be. */
+  readonly isUnread: boolean;
   /** In the order of their numbers. */
   readonly attempts: readonly RecordedAttempt[];
   /** When it is tried next; null when it is not in the queue, or being sent. */

@@ -148,6 +148,7 @@ export const sampleDetail: EmailDetail = {
   automatic: null,
   bounce: null,
   newParticipant: false,
+  isUnread: false,
   createdAt: new Date('2026-01-31T12:00:01.000Z'),
   attempts: [
     {

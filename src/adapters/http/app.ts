@@ -79,9 +79,9 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     routerOptions: { maxParamLength: limits.maxUrlLength },
     clientErrorHandler: answerClientError,
     frameworkErrors: handleError,
-    schemaErrorFormatter: (errors) => toValidationError(errors),
-    // Unlisted parameters are reported, not removed.
-    ajv: { customOptions: { removeAdditional: false } },
+    schemaErrorFormatter: toValidationError,
+    // Unlisted parameters are reported, not removed; errors carry the value, which tells what is given twice.
+    ajv: { customOptions: { removeAdditional: false, verbose: true } },
   });
 
   // Answers are made field by field, so the schemas have nothing to filter; see email-view.ts.

@@ -181,6 +181,7 @@ export const EmailDetail = {
     'sender_address',
     'reply_to_addresses',
     'new_participant',
+    'unread',
     'automatic',
     'bounce',
     'defects',
@@ -273,6 +274,10 @@ export const EmailDetail = {
     new_participant: {
       type: 'boolean',
       description: 'The sender of a received email never took part in its thread before.',
+    },
+    unread: {
+      type: 'boolean',
+      description: 'A received email that nobody marked as read; false for a sent one.',
     },
     automatic: {
       anyOf: [Automatic, { type: 'null' }],

@@ -108,6 +108,7 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
     sender_address: email.sender === null ? null : toAddressJson(email.sender),
     reply_to_addresses: email.replyTo.map(toAddressJson),
     new_participant: email.newParticipant,
+    unread: email.isUnread,
     automatic:
       email.automatic === null
         ? null

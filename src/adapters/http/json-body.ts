@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { preValidationAsyncHookHandler } from 'fastify';
 import { ServiceError } from '../../core/errors.ts';
 import type { HttpLimits } from './limits.ts';
+import { refuseOtherTypes, type TypeSchema } from './json-types.ts';
 import { readRequestBody, takeAwaitingContinue } from './request-body.ts';
 
 /** RFC 8259 §11 knows no charset; Seen in practice: most clients name UTF-8. */
@@ -32,7 +33,10 @@ export function optionalJsonBody(limits: HttpLimits): preValidationAsyncHookHand
   };
 }
 
-/** A hook that reads a body of up to `maxBytes`, by default 4 KiB, for the route's schema to check. */
+/**
+ * A hook that reads a body of up to `maxBytes`, by default 4 KiB, for the route's schema to check. Nothing is coerced; a
+ * route without such a schema takes no fields.
+ */
 export function smallJsonBody(
   limits: HttpLimits,
   maxBytes = MAX_SMALL_BODY_BYTES,
@@ -54,5 +58,6 @@ export function smallJsonBody(
     } catch (cause) {
       throw new ServiceError('invalid_json', { cause });
     }
+    refuseOtherTypes(request.body, (request.routeOptions.schema?.body ?? {}) as TypeSchema);
   };
 }

@@ -128,7 +128,9 @@ describe('GET /api/emails', () => {
       },
     });
     expect(response.statusCode).toBe(200);
-    expect(requests).toEqual([{ q: null, state: 'deferred', accountId: 'main', limit: 7, cursor: null }]);
+    expect(requests).toEqual([
+      { q: null, state: 'deferred', defect: null, accountId: 'main', limit: 7, cursor: null },
+    ]);
     expect(json['next_cursor']).toBe('next');
     expect(json['emails']).toEqual([
       expect.objectContaining({

@@ -1,5 +1,5 @@
 /**
- * Turns the first complaint about path or query parameters into our error with a German text.
+ * Turns the first complaint about parameters or a body into our error with a German text.
  */
 import type { FastifySchemaValidationError } from 'fastify';
 import { ServiceError } from '../../core/errors.ts';
@@ -13,11 +13,17 @@ const TYPES: Readonly<Record<string, string>> = {
   boolean: 'true oder false',
 };
 
-/** Fastify's `schemaErrorFormatter`. */
-export function toValidationError(errors: readonly FastifySchemaValidationError[]): ServiceError {
+/** Fastify's `schemaErrorFormatter`; `part` is where the value stood. */
+export function toValidationError(
+  errors: readonly (FastifySchemaValidationError & { readonly data?: unknown })[],
+  part: string,
+): ServiceError {
   const [error] = errors;
   const field = error?.instancePath.slice(1) ?? '';
   const params: Readonly<Record<string, unknown>> = error?.params ?? {};
+  if (part === 'querystring' && field !== '' && Array.isArray(error?.data)) {
+    return invalid(`${field} ist mehrfach angegeben.`);
+  }
   switch (error?.keyword) {
     case 'additionalProperties':
       return new ServiceError('unknown_field', { values: { field: String(params['additionalProperty']) } });
@@ -39,13 +45,27 @@ export function toValidationError(errors: readonly FastifySchemaValidationError[
       return invalid(`${field} darf nicht leer sein.`);
     case 'maxLength':
       return invalid(`${field} darf höchstens ${String(params['limit'])} Zeichen haben.`);
+    case 'minItems':
+      return invalid(`${field} muss mindestens ${entries(params['limit'])} haben.`);
+    case 'maxItems':
+      return invalid(`${field} darf höchstens ${entries(params['limit'])} haben.`);
     case 'required':
       return invalid(`${String(params['missingProperty'])} fehlt.`);
     case 'type':
-      return invalid(`${field} muss ${TYPES[String(params['type'])] ?? 'von anderem Typ'} sein.`);
+      return invalid(`${field} muss ${toTypeText([params['type']].flat().map(String))} sein.`);
     default:
-      return invalid(field);
+      return invalid(`${field} hat nicht die verlangte Form.`);
   }
+}
+
+/** What a value must be; that it may be null goes without saying. */
+export function toTypeText(types: readonly string[]): string {
+  const texts = types.filter((type) => type !== 'null').map((type) => TYPES[type] ?? 'von anderem Typ');
+  return texts.join(' oder ');
+}
+
+function entries(limit: unknown): string {
+  return limit === 1 ? 'einen Eintrag' : `${String(limit)} Einträge`;
 }
 
 function invalid(detail: string): ServiceError {

@@ -165,6 +165,7 @@ const READ_EMAIL = `
     e.html_body, e.in_reply_to, e.reference_ids, e.relay_message_id, e.state, e.state_detail, e.placement_rule,
     e.placement_message_id, e.raw_size_bytes, e.reply_text, e.sender_address, e.reply_to_addresses, e.defects,
     e.automatic, e.new_participant, e.created_at,
+    exists (select from unread_emails u where u.email_id = e.id) as unread,
     coalesce((
       select json_agg(json_build_object('address', d.address, 'state', d.state, 'code', d.reply_code,
         'status', d.reply_status, 'text', d.reply_text, 'report', ${DELIVERY_REPORT}) order by d.ordinal)

@@ -67,6 +67,7 @@ export interface DetailRow extends SummaryRow {
   defects: string[];
   automatic: AutomaticMail | null;
   new_participant: boolean;
+  unread: boolean;
   created_at: Date;
   next_attempt_at: Date | null;
   give_up_at: Date | null;
@@ -187,6 +188,7 @@ export function toDetail(row: DetailRow): EmailDetail {
     defects: row.defects,
     automatic: row.automatic,
     newParticipant: row.new_participant,
+    isUnread: row.unread,
     createdAt: row.created_at,
     attempts: row.attempts.map(toAttempt),
     nextAttemptAt: row.next_attempt_at,

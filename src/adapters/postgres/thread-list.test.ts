@@ -294,8 +294,17 @@ describe('marking', () => {
 
   it('knows no other threads, and leaves sent ones alone', async () => {
     expect(await list.markThread(randomUUID(), 'read')).toBeNull();
-    const { threadId } = await send();
+    const { id, threadId } = await send();
     expect(await list.markThread(threadId, 'unread')).toEqual({ threadId, unreadCount: 0 });
+    expect(await store.readEmail(id)).toMatchObject({ isUnread: false });
+  });
+
+  it('shows with the email itself', async () => {
+    const record = inboundRecord({ isRead: false });
+    await inbound.recordInbound(record);
+    expect(await store.readEmail(record.id)).toMatchObject({ isUnread: true });
+    await list.markThread(record.newThreadId, 'read');
+    expect(await store.readEmail(record.id)).toMatchObject({ isUnread: false });
   });
 });
 

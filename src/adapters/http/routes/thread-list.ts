@@ -5,6 +5,7 @@
 import type { ThreadListing, ThreadMark } from '../../../app/thread-list-ports.ts';
 import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
+import { optionalJsonBody } from '../json-body.ts';
 import { AddressObject, errorResponses, Timestamp, Uuid } from '../schemas.ts';
 
 const DEFAULT_LIMIT = 50;
@@ -146,7 +147,7 @@ const MarkResult = {
   },
 } as const;
 
-export function registerThreadListRoutes(app: HttpServer, { application }: HttpContext): void {
+export function registerThreadListRoutes(app: HttpServer, { application, limits }: HttpContext): void {
   app.get(
     '/api/threads',
     {
@@ -196,13 +197,27 @@ export function registerThreadListRoutes(app: HttpServer, { application }: HttpC
           operationId: mark === 'read' ? 'markThreadRead' : 'markThreadUnread',
           tags: ['Emails'],
           summary: `Mark the received emails of a thread as ${mark}`,
-          description: 'All that the thread has at this moment. A repeat changes nothing. Needs no body.',
+          description:
+            'All that the thread has at this moment. A repeat changes nothing. Needs no body; fields of one are refused.',
           params: ThreadParams,
           response: {
             200: { description: 'Marked.', ...MarkResult },
-            ...errorResponses('invalid_uuid', 'unauthorized', 'thread_not_found', 'database_unavailable'),
+            ...errorResponses(
+              'invalid_json',
+              'invalid_request',
+              'invalid_uuid',
+              'unauthorized',
+              'thread_not_found',
+              'unknown_field',
+              'request_timeout',
+              'payload_too_large',
+              'unsupported_media_type',
+              'unsupported_content_encoding',
+              'database_unavailable',
+            ),
           },
         },
+        preValidation: optionalJsonBody(limits),
       },
       async (request) =>
         toMarkJson(await application.markThread(request.params.threadId.toLowerCase(), mark)),

@@ -1,0 +1,74 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../../test/helpers/http-app.ts';
+import { createRecordingApplication, IDS } from '../../../test/helpers/recording-application.ts';
+
+let app: TestHttpApp;
+afterEach(() => app.close());
+
+async function call(method: 'GET' | 'POST' | 'PUT', url: string, body?: unknown) {
+  app = await createTestHttpApp({ application: createRecordingApplication() });
+  const response = await app.fastify.inject({
+    method,
+    url,
+    headers: { ...AUTHORIZED, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+  });
+  return { status: response.statusCode, ...response.json<{ code?: string; error?: string }>() };
+}
+
+const NOTE = '/api/suppressions/x@example.org';
+const ADDRESSES = `/api/customer/${IDS.customer}/addresses`;
+const SPLIT = `/api/thread/${IDS.thread}/split`;
+
+describe('a small JSON body', () => {
+  it.each([
+    ['PUT', NOTE, { note: 5 }, 'note muss eine Zeichenkette sein.'],
+    ['PUT', NOTE, { note: true }, 'note muss eine Zeichenkette sein.'],
+    ['PUT', NOTE, { note: ['a'] }, 'note muss eine Zeichenkette sein.'],
+    ['PUT', ADDRESSES, { addresses: [null], domains: [] }, 'addresses[0] muss eine Zeichenkette sein.'],
+    ['PUT', ADDRESSES, { addresses: [], domains: ['a', 5] }, 'domains[1] muss eine Zeichenkette sein.'],
+    ['PUT', ADDRESSES, { addresses: 'a@example.org', domains: [] }, 'addresses muss eine Liste sein.'],
+    ['POST', SPLIT, { email_ids: IDS.email }, 'email_ids muss eine Liste sein.'],
+    ['POST', SPLIT, { email_ids: [] }, 'email_ids muss mindestens einen Eintrag haben.'],
+    ['POST', SPLIT, {}, 'email_ids fehlt.'],
+    ['POST', SPLIT, [], 'Ein JSON-Objekt wird erwartet.'],
+    ['POST', SPLIT, null, 'Ein JSON-Objekt wird erwartet.'],
+  ] as const)('%s %s %j is refused', async (method, url, body, detail) => {
+    expect(await call(method, url, body)).toEqual({
+      status: 400,
+      code: 'invalid_request',
+      error: `Die Anfrage ist ungültig: ${detail}`,
+    });
+  });
+
+  it.each([
+    ['PUT', ADDRESSES, { adresses: [] }, 'adresses'],
+    ['PUT', ADDRESSES, JSON.parse('{"__proto__":1}'), '__proto__'],
+    ['POST', `/api/thread/${IDS.thread}/read`, { x: 1 }, 'x'],
+    ['POST', `/api/thread/${IDS.thread}/unread`, { x: 1 }, 'x'],
+  ] as const)(
+    '%s %s %j is refused for its unknown field before anything else',
+    async (method, url, body, field) => {
+      expect(await call(method, url, body)).toMatchObject({
+        status: 400,
+        code: 'unknown_field',
+        error: expect.stringContaining(field),
+      });
+    },
+  );
+
+  it.each([undefined, {}])('POST …/read takes %j', async (body) => {
+    expect(await call('POST', `/api/thread/${IDS.thread}/read`, body)).toMatchObject({ status: 200 });
+  });
+});
+
+it.each(['unread=true&unread=false', 'limit=1&limit=2', 'unread=true&unread=true'])(
+  '%s is told that it is given more than once',
+  async (query) => {
+    expect(await call('GET', `/api/threads?${query}`)).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+      error: expect.stringMatching(/: (unread|limit) ist mehrfach angegeben\.$/),
+    });
+  },
+);
