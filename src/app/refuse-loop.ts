@@ -40,7 +40,7 @@ export async function refuseLoop(
   }
   if (oldest === null) return;
   logger.warn(
-    { accountId, limit: loopLimit.maxEmails },
+    { code: 'loop_suspected', accountId, address, limit: loopLimit.maxEmails },
     'a send was refused: two machines seem to answer each other',
   );
   const waitMs = oldest.getTime() - since.getTime();
