@@ -100,6 +100,9 @@ export const importCommand = defineCommand({
       if (!report.isEmpty) output.print(`what could not be imported: ${report.path}`);
       if (signal.aborted) output.note('run the same command again to go on');
     }
+    if (!signal.aborted && Object.values(counts).every((count) => count === 0)) {
+      output.note('no new mail was found there');
+    }
     return counts.failed === 0 ? 'done' : 'failed';
   },
 });
@@ -146,7 +149,7 @@ function formatCounts({ imported, known, failed, unchangedFiles }: ImportCounts)
 
 function formatSummary({ imported, known, older, failed, unchangedFiles }: ImportCounts, ms: number): string {
   const seconds = ms / 1000;
-  const rate = Math.round((imported + known + older + failed + unchangedFiles) / Math.max(seconds, 0.001));
+  const rate = Math.round((imported + known + older + unchangedFiles) / Math.max(seconds, 0.001));
   return [
     `imported ${imported}, known before ${known}, failed ${failed}`,
     ...(older > 0 ? [`older than wanted ${older}`] : []),

@@ -3,7 +3,8 @@ import { createReadStream } from 'node:fs';
 import { createMessageStore } from '../adapters/postgres/message-store.ts';
 import { createReparseStore } from '../adapters/postgres/reparse-store.ts';
 import { reparse, type ReparseOutcome } from '../app/reparse.ts';
-import { defineCommand } from './command.ts';
+import { PARSE_DEFECTS } from '../core/mime/parsed-message.ts';
+import { defineCommand, UsageError } from './command.ts';
 import { printable } from './output.ts';
 import { parseDate, parseUuid } from './values.ts';
 
@@ -38,6 +39,9 @@ export const reparseCommand = defineCommand({
   },
   async run({ email, account, defect, since, after, 'dry-run': dryRun = false }, _positionals, context) {
     const { output, logger, signal } = context;
+    if (defect !== undefined && !PARSE_DEFECTS.some((known) => known === defect)) {
+      throw new UsageError(`--defect must be one of ${PARSE_DEFECTS.join(', ')}`);
+    }
     const filter = {
       emailId: email === undefined ? null : parseUuid('--email', email),
       accountId: account ?? null,
@@ -82,6 +86,10 @@ export const reparseCommand = defineCommand({
           `${counts.failed} failed`,
       );
       if (signal.aborted && last !== null) output.note(`to go on: the same command with --after ${last}`);
+    }
+    if (filter.emailId !== null && read === 0 && !signal.aborted) {
+      output.note(`no received email ${filter.emailId} was found that fits the other options`);
+      return 'failed';
     }
     return counts.failed === 0 ? 'done' : 'failed';
   },

@@ -33,10 +33,12 @@ export const rethreadCommand = defineCommand({
         output.note(`${emails} emails read`);
       },
     });
-    const verb = dryRun ? 'would' : 'did';
+    const [move, end, change] = dryRun
+      ? ['would move', 'would end', 'would change']
+      : ['moved', 'ended', 'changed'];
     output.print(
-      `${result.emails} emails read; ${result.moved} ${verb} move, ${result.merged} threads ${verb} end in another ` +
-        `one, ${result.messageIds} Message-IDs ${verb} change threads`,
+      `${result.emails} emails read; ${result.moved} ${move}, ${result.merged} threads ${end} in another ` +
+        `one, ${result.messageIds} Message-IDs ${change} threads`,
     );
     return 'done';
   },

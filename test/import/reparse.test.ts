@@ -220,3 +220,15 @@ it('links an email to the customer of the sender that is read now', async () => 
     ),
   ).toEqual([{ customer_id: customer, customer_source: 'domain', thread: customer }]);
 });
+
+it('says that there is no such received email, or no such defect', async () => {
+  const id = randomUUID();
+  expect(await run('reparse', '--email', id)).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining(`no received email ${id} was found`),
+  });
+  expect(await run('reparse', '--defect', 'foo')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('--defect must be one of missing_from'),
+  });
+});

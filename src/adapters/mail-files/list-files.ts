@@ -29,7 +29,8 @@ export async function* listMailFiles(paths: readonly string[]): AsyncGenerator<L
       else if (stats.isFile()) yield await listNamed(real, stats);
       else yield unusable(named, 'is neither a file nor a folder');
     } catch (error) {
-      yield unusable(named, reasonOf(error));
+      const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+      yield unusable(named, isMissing ? 'there is no such file or folder' : reasonOf(error));
     }
   }
 }
