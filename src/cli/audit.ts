@@ -56,7 +56,7 @@ export const auditCommand = defineCommand({
         try {
           for await (const audit of auditAccount({ source, store }, { accountId, repair, signal })) {
             for (const line of formatAudit(accountId, audit, repair)) output.print(printable(line));
-            if (audit.kind === 'other_uids' || (audit.findings.size > 0 && !repair)) status.isClean = false;
+            if (!isClean(audit, repair)) status.isClean = false;
           }
         } catch (error) {
           if (!(error instanceof MailboxError)) throw error;
@@ -71,6 +71,17 @@ export const auditCommand = defineCommand({
   },
 });
 
+/** Taking a message again mends a wrong link, but not an email that is recorded with a wrong Message-ID. */
+function isClean({ kind, findings }: MailboxAudit, repaired: boolean): boolean {
+  return kind === 'compared' && (repaired ? !findings.has('other') : findings.size === 0);
+}
+
+function repairOf(finding: AuditFinding): string {
+  return finding === 'other'
+    ? ', taken again; for those that the next audit still lists, run reparse --email <id>'
+    : ', repaired';
+}
+
 function formatAudit(accountId: string, audit: MailboxAudit, repaired: boolean): readonly string[] {
   const { path, kind, messages, waiting, quarantined, findings } = audit;
   if (kind === 'other_uids') {
@@ -80,7 +91,7 @@ function formatAudit(accountId: string, audit: MailboxAudit, repaired: boolean):
     const uids = findings.get(finding);
     if (uids === undefined) return [];
     const named = `${uids.slice(0, MAX_UIDS).join(', ')}${uids.length > MAX_UIDS ? ', …' : ''}`;
-    return [`  ${uids.length} ${TEXTS[finding]}${repaired ? ', repaired' : ''}: UID ${named}`];
+    return [`  ${uids.length} ${TEXTS[finding]}${repaired ? repairOf(finding) : ''}: UID ${named}`];
   });
   const result = differences.length === 0 ? 'no differences' : 'differences:';
   return [

@@ -154,8 +154,12 @@ describe.skipIf(skipWithoutMailServers())('mailboxes of a Dovecot', () => {
       ].join('\n');
     expect(await audit()).toMatchObject({ exitCode: 1, stdout: differences('') });
     expect(await audit('--repair', '--account', 'default')).toMatchObject({
-      exitCode: 0,
-      stdout: differences(', repaired'),
+      // Whether the email itself is recorded wrongly shows only when the message was taken again.
+      exitCode: 1,
+      stdout: differences(', repaired').replace(
+        'Message-ID, repaired',
+        'Message-ID, taken again; for those that the next audit still lists, run reparse --email <id>',
+      ),
     });
     await waitUntil('all are there', async () => (await readEmails(database, 'default')).length === 20);
     await waitForPass(database, 'default');
