@@ -33,6 +33,8 @@ export interface MailboxNodeOptions {
   readonly pollMs?: number;
   /** Default: 1970, so everything. */
   readonly since?: Date | null;
+  /** Local part of each account's address at example.com. Default: the account's id. */
+  readonly localParts?: Readonly<Record<string, string>>;
   /** Default 1 MiB. */
   readonly maxBytes?: number;
   /** Stands around the use case, to inject faults. */
@@ -66,7 +68,7 @@ export async function startMailboxNode(options: MailboxNodeOptions): Promise<Mai
   const spool = createSpool(join(folder.path, 'spool'));
   const accounts = source.accountIds.map((id) => ({
     id,
-    from: { name: '', localPart: id, domain: 'example.com' },
+    from: { name: '', localPart: options.localParts?.[id] ?? id, domain: 'example.com' },
   }));
   const receivePorts = {
     store: createInboundStore(createKysely(pool)),

@@ -22,9 +22,7 @@ export async function checkWorld(world: World, database: TestDatabase): Promise<
     'sent and its copy',
     `select a.id, b.id as copy, a.message_id, b.message_id as copy_id, a.direction, b.direction as copy_direction
     from emails a join emails b on a.account_id = b.account_id and a.subject = b.subject and a.id < b.id
-    where a.subject like 'Nachricht %'
-      -- Under the relay's Message-ID a copy is matched by its content, which may miss one that comes at the same moment.
-      and not exists (select from unnest(array[a.message_id, b.message_id]) id where id like '%@relay.test')`,
+    where a.subject like 'Nachricht %'`,
   );
   await none('alias and thread', 'select id from thread_aliases join email_threads using (id)');
   await none('alias and email', 'select id from email_aliases join emails using (id)');

@@ -72,7 +72,12 @@ export async function startParts(database: TestDatabase): Promise<Parts> {
   const nodes: MailboxNode[] = [];
   for (let index = 0; index < 2; index += 1) {
     nodes.push(
-      await startMailboxNode({ database: database.connectionString, source: mailServer, pollMs: 100 }),
+      await startMailboxNode({
+        database: database.connectionString,
+        source: mailServer,
+        pollMs: 100,
+        localParts: { default: 'sales', other: 'help' },
+      }),
     );
   }
   return { failures, folder, pool, sink, services, data, boxes, nodes, taken };

@@ -5,7 +5,7 @@ import { checkWorld } from './check-world.ts';
 import { startWorld } from './world.ts';
 
 /** Several, separated by commas, to repeat what failed; the name of a test says its seed. */
-const SEEDS = (process.env['TOGETHER_SEEDS'] ?? String(Date.now() % 1_000_000)).split(',').map(Number);
+const SEEDS = (process.env['TOGETHER_SEEDS'] ?? '1').split(',').map(Number);
 const OPERATIONS = Number(process.env['TOGETHER_OPERATIONS'] ?? 150);
 
 it.each(SEEDS)('holds together, seed %i', { timeout: 180_000 }, async (seed) => {
