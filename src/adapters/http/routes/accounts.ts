@@ -3,10 +3,9 @@
  * POST /api/quarantine/{id}/retry.
  */
 import type { HttpContext, HttpServer } from '../context.ts';
+import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
 import { AccountSchema, QuarantinedSchema, toAccountJson, toQuarantinedJson } from '../mailbox-view.ts';
 import { errorResponses, Uuid } from '../schemas.ts';
-
-const DEFAULT_LIMIT = 50;
 
 const Accounts = {
   type: 'object',
@@ -26,13 +25,8 @@ const QuarantineQuerySchema = {
       pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
       description: 'Only messages of this account.',
     },
-    limit: { type: 'integer', minimum: 1, maximum: 200, default: DEFAULT_LIMIT, description: 'On a page.' },
-    cursor: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 512,
-      description: '`next_cursor` of the page before; nothing for the first page.',
-    },
+    limit: PageLimit,
+    cursor: PageCursor,
   },
 } as const;
 
@@ -43,7 +37,7 @@ const Quarantine = {
   required: ['messages', 'next_cursor'],
   properties: {
     messages: { type: 'array', items: QuarantinedSchema },
-    next_cursor: { type: ['string', 'null'], description: 'For the next page; null on the last one.' },
+    next_cursor: NextCursor,
   },
 } as const;
 
@@ -96,7 +90,7 @@ export function registerAccountRoutes(app: HttpServer, { application }: HttpCont
       },
     },
     async (request) => {
-      const { account_id: accountId, limit = DEFAULT_LIMIT, cursor } = request.query;
+      const { account_id: accountId, limit = DEFAULT_PAGE_LIMIT, cursor } = request.query;
       const page = await application.listQuarantine({
         accountId: accountId ?? null,
         limit,

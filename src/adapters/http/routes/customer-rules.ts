@@ -3,6 +3,7 @@
  * claim it, GET /api/customers/ambiguous and /api/customers/ambiguous/emails.
  */
 import type { HttpContext, HttpServer } from '../context.ts';
+import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
 import {
   AmbiguousClaimsSchema,
   RegisteredSchema,
@@ -41,16 +42,9 @@ const RegistrationBody = {
   },
 } as const;
 
-const DEFAULT_LIMIT = 50;
-
 const pageProperties = {
-  limit: { type: 'integer', minimum: 1, maximum: 200, default: DEFAULT_LIMIT, description: 'On a page.' },
-  cursor: {
-    type: 'string',
-    minLength: 1,
-    maxLength: 2048,
-    description: '`next_cursor` of the page before; nothing for the first page.',
-  },
+  limit: PageLimit,
+  cursor: { ...PageCursor, maxLength: 2048 },
 } as const;
 
 const ClaimsQuery = { type: 'object', additionalProperties: false, properties: pageProperties } as const;
@@ -78,7 +72,7 @@ const AmbiguousEmails = {
   required: ['emails', 'next_cursor'],
   properties: {
     emails: { type: 'array', items: EmailListingSchema },
-    next_cursor: { type: ['string', 'null'], description: 'For the next page; null on the last one.' },
+    next_cursor: NextCursor,
   },
 } as const;
 
@@ -175,7 +169,7 @@ export function registerCustomerRuleRoutes(app: HttpServer, { application, limit
       },
     },
     async (request) => {
-      const { limit = DEFAULT_LIMIT, cursor = null } = request.query;
+      const { limit = DEFAULT_PAGE_LIMIT, cursor = null } = request.query;
       const page = await application.listAmbiguousClaims({ limit, cursor });
       return { claims: page.claims.map(toAmbiguousClaimJson), next_cursor: page.nextCursor };
     },
@@ -206,7 +200,7 @@ export function registerCustomerRuleRoutes(app: HttpServer, { application, limit
       },
     },
     async (request) => {
-      const { limit = DEFAULT_LIMIT, cursor = null, address = null, domain = null } = request.query;
+      const { limit = DEFAULT_PAGE_LIMIT, cursor = null, address = null, domain = null } = request.query;
       const page = await application.listAmbiguousEmails({ limit, cursor, address, domain });
       return { emails: page.emails.map(toEmailListingJson), next_cursor: page.nextCursor };
     },

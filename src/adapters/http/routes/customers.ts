@@ -3,6 +3,7 @@
  */
 import { ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
+import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
 import { toEmailJson } from '../email-view.ts';
 import { errorResponses, Uuid } from '../schemas.ts';
 
@@ -12,26 +13,13 @@ const CustomerParams = {
   properties: { customerId: { ...Uuid, description: 'The customer, as the calling system knows it.' } },
 } as const;
 
-const DEFAULT_LIMIT = 50;
-
 const CustomerQuery = {
   type: 'object',
   // A misspelt filter must not answer with emails it was meant to leave out.
   additionalProperties: false,
   properties: {
-    limit: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 200,
-      default: DEFAULT_LIMIT,
-      description: 'Emails on a page.',
-    },
-    cursor: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 512,
-      description: '`next_cursor` of the page before; nothing for the first page.',
-    },
+    limit: { ...PageLimit, description: 'Emails on a page.' },
+    cursor: PageCursor,
     direction: { type: 'string', enum: ['inbound', 'outbound'], description: 'Only this direction.' },
     since: { type: 'string', format: 'date-time', description: 'Only emails of this moment or later.' },
     until: { type: 'string', format: 'date-time', description: 'Only emails before this moment.' },
@@ -45,7 +33,7 @@ const CustomerEmails = {
   required: ['emails', 'next_cursor'],
   properties: {
     emails: { type: 'array', items: { $ref: 'Email#' } },
-    next_cursor: { type: ['string', 'null'], description: 'For the next page; null on the last one.' },
+    next_cursor: NextCursor,
   },
 } as const;
 
@@ -76,7 +64,7 @@ export function registerCustomerRoutes(app: HttpServer, { application }: HttpCon
       },
     },
     async (request) => {
-      const { limit = DEFAULT_LIMIT, cursor, direction, since, until } = request.query;
+      const { limit = DEFAULT_PAGE_LIMIT, cursor, direction, since, until } = request.query;
       const page = await application.listCustomerEmails({
         customerId: request.params.customerId.toLowerCase(),
         direction: direction ?? null,

@@ -7,12 +7,11 @@ import type { EmailState } from '../../../core/delivery/states.ts';
 import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 import { LISTED_DEFECTS } from '../../../app/queue-ports.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
+import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
 import { EmailListingSchema } from '../email-detail-schema.ts';
 import { toEmailListingJson } from '../email-view.ts';
 import { smallJsonBody } from '../json-body.ts';
 import { errorResponses, Uuid } from '../schemas.ts';
-
-const DEFAULT_LIMIT = 50;
 
 const EmailsQuerySchema = {
   type: 'object',
@@ -39,13 +38,8 @@ const EmailsQuerySchema = {
       pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
       description: 'Only emails of this account.',
     },
-    limit: { type: 'integer', minimum: 1, maximum: 200, default: DEFAULT_LIMIT, description: 'On a page.' },
-    cursor: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 512,
-      description: '`next_cursor` of the page before; nothing for the first page.',
-    },
+    limit: PageLimit,
+    cursor: PageCursor,
   },
 } as const;
 
@@ -56,7 +50,7 @@ const Emails = {
   required: ['emails', 'next_cursor'],
   properties: {
     emails: { type: 'array', items: EmailListingSchema },
-    next_cursor: { type: ['string', 'null'], description: 'For the next page; null on the last one.' },
+    next_cursor: NextCursor,
   },
 } as const;
 
@@ -105,7 +99,7 @@ export function registerSendStateRoutes(app: HttpServer, { application, limits }
       },
     },
     async (request) => {
-      const { q, state, defect, account_id: accountId, limit = DEFAULT_LIMIT, cursor } = request.query;
+      const { q, state, defect, account_id: accountId, limit = DEFAULT_PAGE_LIMIT, cursor } = request.query;
       const page = await application.listEmails({
         q: q ?? null,
         state: state ?? null,

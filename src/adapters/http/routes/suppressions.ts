@@ -5,10 +5,10 @@
 import type { XStatic } from 'typebox/schema';
 import { SUPPRESSION_REASONS, type Suppression } from '../../../core/delivery/suppression.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
+import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
 import { optionalJsonBody } from '../json-body.ts';
 import { errorResponses, Timestamp, Uuid } from '../schemas.ts';
 
-const DEFAULT_LIMIT = 50;
 const MAX_NOTE_CHARS = 1000;
 
 const NullableUuid = { ...Uuid, type: ['string', 'null'] } as const;
@@ -49,13 +49,8 @@ const SuppressionsQuerySchema = {
   properties: {
     address: { type: 'string', minLength: 1, maxLength: 400, description: 'Only this address.' },
     reason: { type: 'string', enum: SUPPRESSION_REASONS, description: 'Only those with this reason.' },
-    limit: { type: 'integer', minimum: 1, maximum: 200, default: DEFAULT_LIMIT, description: 'On a page.' },
-    cursor: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 512,
-      description: '`next_cursor` of the page before; nothing for the first page.',
-    },
+    limit: PageLimit,
+    cursor: PageCursor,
   },
 } as const;
 
@@ -66,7 +61,7 @@ const Suppressions = {
   required: ['suppressions', 'next_cursor'],
   properties: {
     suppressions: { type: 'array', items: SuppressionSchema },
-    next_cursor: { type: ['string', 'null'], description: 'For the next page; null on the last one.' },
+    next_cursor: NextCursor,
   },
 } as const;
 
@@ -120,7 +115,7 @@ export function registerSuppressionRoutes(app: HttpServer, { application, limits
       },
     },
     async (request) => {
-      const { address, reason, limit = DEFAULT_LIMIT, cursor } = request.query;
+      const { address, reason, limit = DEFAULT_PAGE_LIMIT, cursor } = request.query;
       const page = await application.listSuppressions({
         address: address ?? null,
         reason: reason ?? null,

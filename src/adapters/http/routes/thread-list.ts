@@ -5,10 +5,9 @@
 import type { ThreadListing, ThreadMark } from '../../../app/thread-list-ports.ts';
 import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
+import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
 import { optionalJsonBody } from '../json-body.ts';
 import { AddressObject, errorResponses, Timestamp, Uuid } from '../schemas.ts';
-
-const DEFAULT_LIMIT = 50;
 
 /** Query parameters are text; JSON Schema's `boolean` would take `1`, `on` and an empty value, each in its own way. */
 const Flag = { type: 'string', enum: ['true', 'false'] } as const;
@@ -18,19 +17,8 @@ const ThreadsQuerySchema = {
   // A misspelt filter must not answer with threads it was meant to leave out.
   additionalProperties: false,
   properties: {
-    limit: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 200,
-      default: DEFAULT_LIMIT,
-      description: 'Threads on a page.',
-    },
-    cursor: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 512,
-      description: '`next_cursor` of the page before; nothing for the first page.',
-    },
+    limit: { ...PageLimit, description: 'Threads on a page.' },
+    cursor: PageCursor,
     q: {
       type: 'string',
       minLength: 1,
@@ -126,7 +114,7 @@ const Threads = {
   required: ['threads', 'next_cursor'],
   properties: {
     threads: { type: 'array', items: ThreadSummary },
-    next_cursor: { type: ['string', 'null'], description: 'For the next page; null on the last one.' },
+    next_cursor: NextCursor,
   },
 } as const;
 
@@ -182,7 +170,7 @@ export function registerThreadListRoutes(app: HttpServer, { application, limits 
         direction: query.direction ?? null,
         unread: toFlag(query.unread),
         unanswered: toFlag(query.unanswered),
-        limit: query.limit ?? DEFAULT_LIMIT,
+        limit: query.limit ?? DEFAULT_PAGE_LIMIT,
         cursor: query.cursor ?? null,
       });
       return { threads: page.threads.map(toThreadJson), next_cursor: page.nextCursor };
