@@ -8,7 +8,8 @@
  */
 import type { EmailState } from '../core/delivery/states.ts';
 import type { MessageIdentity } from '../core/message/identity.ts';
-import type { AccountFailure, MessageRetry } from '../core/mailbox/retry.ts';
+import type { HeaderSummary } from '../core/mailbox/header-summary.ts';
+import type { AccountFailure, MessageRetry, MessageTries } from '../core/mailbox/retry.ts';
 import type { MailboxProgress } from '../core/mailbox/sync-plan.ts';
 import type { UidSet } from '../core/mailbox/uid-set.ts';
 import type { MailboxInfo, Uid } from './mailbox-ports.ts';
@@ -30,10 +31,8 @@ export interface KnownMailboxRecord {
   readonly progress: MailboxProgress;
 }
 
-export interface WaitingMessage {
+export interface WaitingMessage extends MessageTries {
   readonly uid: Uid;
-  /** That failed and counted. */
-  readonly tries: number;
 }
 
 /** Which message of which owner's mailbox. */
@@ -69,6 +68,8 @@ export interface FailedMessage extends MessageRetry {
   readonly uid: Uid;
   /** English, for the operator. */
   readonly reason: string;
+  /** null: its header was not read this time; what is known of it stays. */
+  readonly summary: HeaderSummary | null;
 }
 
 export interface PassResult {

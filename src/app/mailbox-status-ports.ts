@@ -1,6 +1,7 @@
 /** What operators see of the mailboxes that are read. All throw `ServiceError('database_unavailable')`. */
 import type { AccountFailure } from '../core/mailbox/retry.ts';
 import type { Uid } from './mailbox-ports.ts';
+import type { AddressView } from './ports.ts';
 
 /** How many messages of a mailbox were seen, and what became of them. */
 export interface MailboxCounts {
@@ -46,6 +47,12 @@ export interface QuarantinedMessage {
   readonly path: string;
   readonly uidValidity: number;
   readonly uid: Uid;
+  /** What its header says; null where that could not be read, or was not yet. */
+  readonly subject: string | null;
+  readonly from: AddressView | null;
+  readonly date: Date | null;
+  /** As the mail server says. */
+  readonly sizeBytes: number | null;
   readonly reason: string;
   readonly tries: number;
   readonly firstSeenAt: Date;
@@ -64,6 +71,6 @@ export interface MailboxStatusStore {
   readStatus(): Promise<readonly ReadingStatus[]>;
   /** The newest first. */
   listQuarantine(query: QuarantineQuery): Promise<readonly QuarantinedMessage[]>;
-  /** Has it tried now; returns it, null when nothing with that id is set aside. */
+  /** Has it tried now, and its delays begin anew; returns it, null when nothing with that id is set aside. */
   retryQuarantined(id: string): Promise<QuarantinedMessage | null>;
 }

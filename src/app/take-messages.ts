@@ -4,7 +4,8 @@
  * then known by its header.
  */
 import { ServiceError, type ErrorCode } from '../core/errors.ts';
-import { messageRetry, type MessageFailure } from '../core/mailbox/retry.ts';
+import { summariseHeader } from '../core/mailbox/header-summary.ts';
+import { messageRetry, type MessageFailure, type MessageTries } from '../core/mailbox/retry.ts';
 import { NO_UIDS, toUidSet } from '../core/mailbox/uid-set.ts';
 import { identityKey, identityOf } from '../core/message/identity.ts';
 import { parseMessage } from '../core/mime/parse.ts';
@@ -75,32 +76,25 @@ export async function takeSlice(ports: TakeMessagesPorts, from: TakeFrom): Promi
   const { mailbox } = from;
   const waiting = await ports.records.nextMessages(mailbox.mailboxId, mailbox.uidValidity, SLICE_MESSAGES);
   if (waiting.length === 0) return 0;
-  const tries = new Map(waiting.map((message) => [message.uid, message.tries]));
+  const waitingByUid = new Map(waiting.map((message) => [message.uid, message]));
   const summaries: MessageSummary[] = [];
   for (const group of groupsOf(waiting, SLICE_MESSAGES)) {
     summaries.push(...(await summarise(ports, from, group)));
   }
 
   const recorded = await findRecorded(ports, from, summaries);
-  const isTooLarge = ({ uid, sizeBytes }: MessageSummary) => !recorded.has(uid) && sizeBytes > ports.maxBytes;
+  const toTake = summaries
+    .filter(({ uid }) => !recorded.has(uid))
+    .map((summary): WantedMessage => ({ ...UNTRIED, ...waitingByUid.get(summary.uid), ...summary }));
+  const isTooLarge = ({ sizeBytes }: WantedMessage) => sizeBytes > ports.maxBytes;
   const taken = [...recorded].map(([uid, emailId]): TakenMessage => ({ uid, emailId }));
-  const failed = summaries
+  const failed = toTake
     .filter(isTooLarge)
-    .map(({ uid, sizeBytes }) =>
-      failureOf(uid, 'bad', tries.get(uid) ?? 0, tooLarge(sizeBytes, ports.maxBytes)),
-    );
+    .map((message) => failureOf(message, 'bad', tooLarge(message.sizeBytes, ports.maxBytes)));
   if (taken.length + failed.length > 0) await ports.records.settle(mailbox, { taken, failed });
   if (taken.length > 0) from.onTaken();
 
-  const wanted = summaries
-    .filter((summary) => !recorded.has(summary.uid) && !isTooLarge(summary))
-    .map(({ uid, sizeBytes, isSeen }): WantedMessage => ({
-      uid,
-      sizeBytes,
-      isSeen,
-      tries: tries.get(uid) ?? 0,
-    }))
-    .toSorted((a, b) => b.uid - a.uid);
+  const wanted = toTake.filter((message) => !isTooLarge(message)).toSorted((a, b) => b.uid - a.uid);
   const trouble = { inARow: 0 };
   for (const batch of batchesOf(wanted)) {
     await takeBatch(ports, from, batch, trouble);
@@ -109,7 +103,9 @@ export async function takeSlice(ports: TakeMessagesPorts, from: TakeFrom): Promi
   return waiting.length;
 }
 
-type WantedMessage = WaitingMessage & Pick<MessageSummary, 'sizeBytes' | 'isSeen'>;
+type WantedMessage = WaitingMessage & MessageSummary;
+
+const UNTRIED: MessageTries = { tries: 0, quarantineDelays: null };
 
 /** Messages that failed equally often, in groups that become smaller with each failure; those without one first. */
 function* groupsOf<T extends WaitingMessage>(messages: readonly T[], most: number): Generator<readonly T[]> {
@@ -164,7 +160,7 @@ async function summarise(
     }
   } catch (error) {
     if (!(error instanceof MailboxError) || signal.aborted) throw error;
-    const failed = suspectsOf(left, error).map(({ uid, tries }) => failureOf(uid, 'doubtful', tries, error));
+    const failed = suspectsOf(left, error).map((message) => failureOf(message, 'doubtful', error));
     await ports.records.settle(mailbox, { taken: [], failed });
     if (error.kind !== 'refused') throw error;
     return summaries;
@@ -214,10 +210,9 @@ async function takeBatch(
   let away: unknown = null;
 
   const fail = (message: WantedMessage, failure: MessageFailure, error: unknown) => {
-    const { uid, tries } = message;
-    failed.push(failureOf(uid, failure, tries, error));
+    failed.push(failureOf(message, failure, error));
     ports.logger.warn(
-      { err: error, accountId: mailbox.accountId, mailboxId: mailbox.mailboxId, uid },
+      { err: error, accountId: mailbox.accountId, mailboxId: mailbox.mailboxId, uid: message.uid },
       'a message of a mailbox could not be taken; it is tried again later',
     );
   };
@@ -264,9 +259,7 @@ async function takeBatch(
     if (away === null) await noteGone(ports, mailbox, left.keys());
   } catch (error) {
     if (!(error instanceof MailboxError) || signal.aborted) throw error;
-    for (const { uid, tries } of suspectsOf(left, error)) {
-      failed.push(failureOf(uid, 'doubtful', tries, error));
-    }
+    for (const message of suspectsOf(left, error)) failed.push(failureOf(message, 'doubtful', error));
     if (error.kind !== 'refused') throw error;
   } finally {
     await Promise.all(recording);
@@ -317,8 +310,15 @@ async function* bounded(
   }
 }
 
-function failureOf(uid: Uid, failure: MessageFailure, tries: number, error: unknown): FailedMessage {
-  return { uid, reason: reasonOf(error), ...messageRetry(failure, tries) };
+/** @param message with its header, if that was read */
+function failureOf(
+  message: WaitingMessage & Partial<Pick<MessageSummary, 'header' | 'sizeBytes'>>,
+  failure: MessageFailure,
+  error: unknown,
+): FailedMessage {
+  const { uid, header, sizeBytes = 0 } = message;
+  const summary = header === undefined ? null : summariseHeader(header, sizeBytes);
+  return { uid, reason: reasonOf(error), summary, ...messageRetry(failure, message) };
 }
 
 /** What an operator is told: the error and what caused it. */

@@ -11,12 +11,14 @@ import {
   type WaitingMessage,
 } from '../../app/mailbox-record-ports.ts';
 import type { AddressView } from '../../app/ports.ts';
+import type { HeaderSummary } from '../../core/mailbox/header-summary.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import { joinRanges, type UidSet } from '../../core/mailbox/uid-set.ts';
 import { isCopyOfSent } from '../../core/message/identity.ts';
 import { createMailboxLeases, fenced, HELD, storable } from './mailbox-leases.ts';
 import { MAILBOX_COLUMNS, toProgress, type ProgressRow } from './mailbox-progress.ts';
 import { createNamedQuery } from './named-query.ts';
+import { clean, toView } from './received-values.ts';
 
 export function createMailboxRecords(pool: Pool): MailboxRecords {
   const query = createNamedQuery(pool);
@@ -63,12 +65,16 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
       ]),
 
     async nextMessages(mailboxId, uidValidity, limit) {
-      const rows = await query<{ uid: string; tries: number }>('next-mailbox-messages', NEXT_MESSAGES, [
-        mailboxId,
-        uidValidity,
-        limit,
-      ]);
-      return rows.map(({ uid, tries }): WaitingMessage => ({ uid: Number(uid), tries }));
+      const rows = await query<{ uid: string; tries: number; quarantine_delays: number | null }>(
+        'next-mailbox-messages',
+        NEXT_MESSAGES,
+        [mailboxId, uidValidity, limit],
+      );
+      return rows.map(({ uid, tries, quarantine_delays: quarantineDelays }): WaitingMessage => ({
+        uid: Number(uid),
+        tries,
+        quarantineDelays,
+      }));
     },
 
     async findRecorded(accountId, identities) {
@@ -92,8 +98,9 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
         all.map(({ emailId }) => emailId ?? null),
         all.map(({ tries }) => tries ?? null),
         all.map(({ delayMs }) => delayMs ?? 0),
-        all.map(({ quarantined }) => quarantined ?? false),
+        all.map(({ quarantineDelays }) => quarantineDelays ?? null),
         all.map(({ reason }) => (reason === undefined ? null : storable(reason))),
+        all.map(({ summary }) => toSummaryJson(summary ?? null)),
       ]);
     },
 
@@ -111,6 +118,26 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
     noteMailboxFailure: (mailbox, reason) =>
       write('mailbox-failure', NOTE_MAILBOX_FAILURE, mailbox, [storable(reason)]),
   };
+}
+
+/** As `header_summary` holds it, dates as text. */
+export interface HeaderSummaryJson {
+  readonly subject: string | null;
+  readonly from: AddressView | null;
+  readonly date: string | null;
+  readonly size_bytes: number | null;
+}
+
+function toSummaryJson(summary: HeaderSummary | null): string | null {
+  if (summary === null) return null;
+  const { subject, from, date, sizeBytes } = summary;
+  const json: HeaderSummaryJson = {
+    subject: subject === null ? null : clean(subject),
+    from: from === null ? null : toView(from),
+    date: date?.toISOString() ?? null,
+    size_bytes: sizeBytes,
+  };
+  return JSON.stringify(json);
 }
 
 interface ConclusionRow {
@@ -220,7 +247,8 @@ const RECORD_PROGRESS = `
   select exists (select from held) as held`;
 
 const NEXT_MESSAGES = `
-  select uid, tries from mailbox_messages
+  select uid, tries, case when quarantined_at is not null then quarantine_delays end as quarantine_delays
+  from mailbox_messages
   where mailbox_id = $1 and uid_validity = $2 and email_id is null and expunged_at is null and next_try_at <= now()
   order by uid desc
   limit $3`;
@@ -235,15 +263,20 @@ const FIND_RECORDED = `
       and (message_id = any ($3::text[]) or relay_message_id = any ($3::text[]))
   )`;
 
-/** $5 to $10: UID, email, tries, delay in ms, whether it is set aside, reason; one of each for a message. */
+/**
+ * $5 to $11: UID, email, tries, delay in ms, delays of what is set aside (null: it is not), reason, summary; one of each for
+ * a message.
+ */
 const SETTLE = `
   ${HELD}, settled as (
     update mailbox_messages m set email_id = r.email_id, tries = coalesce(r.tries, m.tries), last_error = r.reason,
       next_try_at = case when r.email_id is null then now() + r.delay_ms * interval '1 millisecond' else m.next_try_at end,
-      quarantined_at = case when r.quarantined then coalesce(m.quarantined_at, date_trunc('milliseconds', now())) end,
-      quarantine_id = case when r.quarantined then coalesce(m.quarantine_id, gen_random_uuid()) end
-    from unnest($5::bigint[], $6::uuid[], $7::int[], $8::float8[], $9::boolean[], $10::text[])
-      r (uid, email_id, tries, delay_ms, quarantined, reason), held
+      quarantined_at = case when r.delays is not null then coalesce(m.quarantined_at, date_trunc('milliseconds', now())) end,
+      quarantine_id = case when r.delays is not null then coalesce(m.quarantine_id, gen_random_uuid()) end,
+      quarantine_delays = coalesce(r.delays, 0),
+      header_summary = case when r.email_id is null then coalesce(r.summary::jsonb, m.header_summary) end
+    from unnest($5::bigint[], $6::uuid[], $7::int[], $8::float8[], $9::int[], $10::text[], $11::text[])
+      r (uid, email_id, tries, delay_ms, delays, reason, summary), held
     where m.mailbox_id = $3 and m.uid_validity = $4 and m.uid = r.uid and m.email_id is null
   )
   select exists (select from held) as held`;

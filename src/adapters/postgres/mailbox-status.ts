@@ -7,6 +7,7 @@ import type {
   ReadingStatus,
 } from '../../app/mailbox-status-ports.ts';
 import type { AccountFailure } from '../../core/mailbox/retry.ts';
+import type { HeaderSummaryJson } from './mailbox-records.ts';
 import { createNamedQuery } from './named-query.ts';
 
 export function createMailboxStatusStore(pool: Pool): MailboxStatusStore {
@@ -90,6 +91,7 @@ interface QuarantineRow {
   path: string;
   uid_validity: string;
   uid: string;
+  header_summary: HeaderSummaryJson | null;
   last_error: string | null;
   tries: number;
   seen_at: Date;
@@ -98,12 +100,17 @@ interface QuarantineRow {
 }
 
 function toQuarantined(row: QuarantineRow): QuarantinedMessage {
+  const { header_summary: summary } = row;
   return {
     id: row.quarantine_id,
     accountId: row.account_id,
     path: row.path,
     uidValidity: Number(row.uid_validity),
     uid: Number(row.uid),
+    subject: summary?.subject ?? null,
+    from: summary?.from ?? null,
+    date: toDate(summary?.date ?? null),
+    sizeBytes: summary?.size_bytes ?? null,
     reason: row.last_error ?? '',
     tries: row.tries,
     firstSeenAt: row.seen_at,
@@ -127,8 +134,8 @@ const READ_STATUS = `
     ), '[]') as mailboxes
   from mailbox_accounts a order by a.account_id`;
 
-const QUARANTINED = `m.quarantine_id, b.account_id, b.path, m.uid_validity, m.uid, m.last_error, m.tries, m.seen_at,
-  m.quarantined_at, m.next_try_at`;
+const QUARANTINED = `m.quarantine_id, b.account_id, b.path, m.uid_validity, m.uid, m.header_summary, m.last_error,
+  m.tries, m.seen_at, m.quarantined_at, m.next_try_at`;
 const SET_ASIDE = 'm.quarantined_at is not null and m.expunged_at is null';
 
 /** A statement for each set of conditions, as in message-store.ts. */
@@ -157,6 +164,6 @@ function listQuarantine({ accountId, after, limit }: QuarantineQuery): {
 }
 
 const RETRY = `
-  update mailbox_messages m set next_try_at = now() from mailboxes b
+  update mailbox_messages m set next_try_at = now(), quarantine_delays = 0 from mailboxes b
   where m.quarantine_id = $1 and ${SET_ASIDE} and b.id = m.mailbox_id
   returning ${QUARANTINED}`;

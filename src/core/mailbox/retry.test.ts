@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { accountRetryDelay, messageRetry } from './retry.ts';
+import { accountRetryDelay, messageRetry, type MessageFailure, type MessageRetry } from './retry.ts';
 
 describe('the delay after a failure of an account', () => {
   it.each([
@@ -14,20 +14,41 @@ describe('the delay after a failure of an account', () => {
   });
 });
 
+function failInTurn(...failures: readonly MessageFailure[]): readonly MessageRetry[] {
+  const retries: MessageRetry[] = [];
+  for (const failure of failures) {
+    retries.push(messageRetry(failure, retries.at(-1) ?? { tries: 0, quarantineDelays: null }));
+  }
+  return retries;
+}
+
 describe('a message that could not be taken', () => {
   it('is only put off when it is nobody’s fault', () => {
-    expect(messageRetry('put_off', 3)).toEqual({ tries: 3, delayMs: 5000, quarantined: false });
+    const waiting = { tries: 3, quarantineDelays: null };
+    expect(messageRetry('put_off', waiting)).toEqual({ ...waiting, delayMs: 5000 });
   });
 
   it('is set aside at once when it is its own fault, and tried ever more rarely', () => {
-    const delays = [0, 1, 2, 3, 40].map((tries) => messageRetry('bad', tries));
-    expect(delays.every(({ quarantined }) => quarantined)).toBe(true);
-    expect(delays.map(({ delayMs }) => delayMs / 60_000)).toEqual([15, 60, 360, 1440, 1440]);
+    const retries = failInTurn('bad', 'bad', 'bad', 'bad', 'bad');
+    expect(retries.map(({ tries }) => tries)).toEqual([1, 2, 3, 4, 5]);
+    expect(retries.map(({ quarantineDelays }) => quarantineDelays)).toEqual([1, 2, 3, 4, 5]);
+    expect(retries.map(({ delayMs }) => delayMs / 60_000)).toEqual([15, 60, 360, 1440, 1440]);
   });
 
   it('is set aside after the fourth try when it may be the connection’s fault', () => {
-    const retries = [0, 1, 2, 3, 4].map((tries) => messageRetry('doubtful', tries));
-    expect(retries.map(({ quarantined }) => quarantined)).toEqual([false, false, false, true, true]);
+    const retries = failInTurn('doubtful', 'doubtful', 'doubtful', 'doubtful', 'bad');
+    expect(retries.map(({ quarantineDelays }) => quarantineDelays)).toEqual([null, null, null, 1, 2]);
     expect(retries.map(({ delayMs }) => delayMs / 1000)).toEqual([5, 10, 20, 900, 3600]);
+  });
+
+  it('stays set aside, whatever fails then', () => {
+    const retries = failInTurn('bad', 'doubtful', 'put_off', 'doubtful');
+    expect(retries.map(({ quarantineDelays }) => quarantineDelays)).toEqual([1, 2, 2, 3]);
+    expect(retries.map(({ delayMs }) => delayMs / 1000)).toEqual([900, 3600, 5, 21_600]);
+  });
+
+  it('begins with the shortest delay again when somebody asked for the try', () => {
+    const asked = { tries: 7, quarantineDelays: 0 };
+    expect(messageRetry('bad', asked)).toEqual({ tries: 8, quarantineDelays: 1, delayMs: 900_000 });
   });
 });

@@ -44,21 +44,28 @@ const QUARANTINE_DELAYS_MS = [15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, DAY_MS];
  */
 export type MessageFailure = 'put_off' | 'doubtful' | 'bad';
 
-export interface MessageRetry {
-  /** Tries that count, this one included. */
+export interface MessageTries {
+  /** That failed and counted. */
   readonly tries: number;
-  readonly delayMs: number;
-  readonly quarantined: boolean;
+  /**
+   * How many of the delays of what is set aside it had, since it was set aside or since somebody asked for a try; null
+   * while it is not set aside.
+   */
+  readonly quarantineDelays: number | null;
 }
 
-/** @param tries that failed before this one */
-export function messageRetry(failure: MessageFailure, tries: number): MessageRetry {
-  if (failure === 'put_off') return { tries, delayMs: FIRST_MESSAGE_DELAY_MS, quarantined: false };
-  const made = tries + 1;
-  if (failure === 'doubtful' && made < MAX_MESSAGE_TRIES) {
-    return { tries: made, delayMs: FIRST_MESSAGE_DELAY_MS * 2 ** tries, quarantined: false };
+export interface MessageRetry extends MessageTries {
+  readonly delayMs: number;
+}
+
+/** What is set aside stays so until it is taken, whatever fails. @param before how often it failed before this time */
+export function messageRetry(failure: MessageFailure, before: MessageTries): MessageRetry {
+  if (failure === 'put_off') return { ...before, delayMs: FIRST_MESSAGE_DELAY_MS };
+  const tries = before.tries + 1;
+  if (before.quarantineDelays === null && failure === 'doubtful' && tries < MAX_MESSAGE_TRIES) {
+    return { tries, quarantineDelays: null, delayMs: FIRST_MESSAGE_DELAY_MS * 2 ** before.tries };
   }
-  const beyond = failure === 'bad' ? tries : made - MAX_MESSAGE_TRIES;
-  const delayMs = QUARANTINE_DELAYS_MS[Math.min(beyond, QUARANTINE_DELAYS_MS.length - 1)] ?? DAY_MS;
-  return { tries: made, delayMs, quarantined: true };
+  const had = before.quarantineDelays ?? 0;
+  const delayMs = QUARANTINE_DELAYS_MS[Math.min(had, QUARANTINE_DELAYS_MS.length - 1)] ?? DAY_MS;
+  return { tries, quarantineDelays: had + 1, delayMs };
 }

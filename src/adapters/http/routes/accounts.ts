@@ -75,7 +75,8 @@ export function registerAccountRoutes(app: HttpServer, { application }: HttpCont
         operationId: 'listQuarantine',
         tags: ['Mailboxes'],
         summary: 'List messages that could not be taken from a mailbox',
-        description: 'The newest first. They are tried again by themselves, ever more rarely.',
+        description:
+          'The newest first, with what their headers say. They are tried again by themselves, ever more rarely.',
         querystring: QuarantineQuerySchema,
         response: {
           200: { description: 'One page.', ...Quarantine },
@@ -108,7 +109,8 @@ export function registerAccountRoutes(app: HttpServer, { application }: HttpCont
         tags: ['Mailboxes'],
         summary: 'Try to take a message now',
         description:
-          'Whichever process reads the account tries it, within seconds; it leaves the list when that works.',
+          'Whichever process reads the account tries it, within seconds; it leaves the list when that works. When it ' +
+          'does not, the next try follows after the shortest delay again.',
         params: QuarantineParams,
         response: {
           200: { description: 'It is due.', ...QuarantinedSchema },

@@ -1,0 +1,41 @@
+/** By what an operator recognises a message that could not be taken. */
+import { MAX_ADDR_SPEC_OCTETS, MAX_DISPLAY_NAME_CHARS } from '../address/limits.ts';
+import type { Address } from '../address/address.ts';
+import { parseMessage } from '../mime/parse.ts';
+
+/** Each is null when the mail server did not give it, or it could not be read. */
+export interface HeaderSummary {
+  /** One line without controls, at most MAX_SUMMARY_SUBJECT_CHARS. */
+  readonly subject: string | null;
+  /** The first of From. An address that could not be read has an empty domain and its text as local part. */
+  readonly from: Address | null;
+  readonly date: Date | null;
+  /** As the mail server says; may be wrong. */
+  readonly sizeBytes: number | null;
+}
+
+/** Enough to recognise a message; in UTF-16 units. */
+export const MAX_SUMMARY_SUBJECT_CHARS = 500;
+
+/** @param header Date, From and Subject as they stand; may be cut, and hostile */
+export function summariseHeader(header: Buffer, sizeBytes: number): HeaderSummary {
+  const { subject, from, date } = parseMessage(header);
+  const [sender] = from;
+  return {
+    subject: subject === '' ? null : cut(subject, MAX_SUMMARY_SUBJECT_CHARS),
+    from:
+      sender === undefined
+        ? null
+        : {
+            name: cut(sender.name, MAX_DISPLAY_NAME_CHARS),
+            localPart: cut(sender.localPart, MAX_ADDR_SPEC_OCTETS),
+            domain: cut(sender.domain, MAX_ADDR_SPEC_OCTETS),
+          },
+    date,
+    sizeBytes: Number.isSafeInteger(sizeBytes) && sizeBytes > 0 ? sizeBytes : null,
+  };
+}
+
+/** Half of a surrogate pair does not stay. */
+const cut = (text: string, maxChars: number): string =>
+  text.length <= maxChars ? text : text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, '');

@@ -1,0 +1,188 @@
+/** What is set aside: how an operator recognises it, and what becomes of it. Real database, IMAP server in memory. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createPool } from '../../src/adapters/postgres/pool.ts';
+import { createMailboxStatusStore } from '../../src/adapters/postgres/mailbox-status.ts';
+import { MailboxError } from '../../src/app/mailbox-ports.ts';
+import type { MailboxStatusStore, QuarantinedMessage } from '../../src/app/mailbox-status-ports.ts';
+import { ServiceError, type ErrorCode } from '../../src/core/errors.ts';
+import { mail } from '../helpers/inbound-mail.ts';
+import { startMailboxNode, type MailboxNode, type MailboxNodeOptions } from '../helpers/mailbox-node.ts';
+import { letTimePass, readEmails } from '../helpers/mailbox-rows.ts';
+import { MemoryMailServer } from '../helpers/memory-mail-server.ts';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { query } from '../helpers/query.ts';
+import { silentLogger } from '../helpers/silent-logger.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
+
+let database: TestDatabase;
+let pool: ReturnType<typeof createPool>;
+let status: MailboxStatusStore;
+let node: MailboxNode | null = null;
+let accounts = 0;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool({
+    connection: database.connectionString,
+    maxConnections: 2,
+    connectTimeoutMs: 5000,
+    statementTimeoutMs: 10_000,
+    logger: silentLogger,
+  });
+  status = createMailboxStatusStore(pool);
+});
+afterEach(async () => {
+  await node?.stop();
+  node = null;
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+function createWorld() {
+  accounts += 1;
+  const account = `account-${accounts}`;
+  const server = new MemoryMailServer();
+  const { inbox } = server.addAccount(account);
+  const list = () => status.listQuarantine({ accountId: account, after: null, limit: 10 });
+  return {
+    account,
+    server,
+    inbox,
+    list,
+    async start(options: Partial<MailboxNodeOptions> = {}) {
+      node = await startMailboxNode({ database: database.connectionString, source: server, ...options });
+    },
+    async setAside(tries: number): Promise<QuarantinedMessage> {
+      let found: QuarantinedMessage | undefined;
+      await waitUntil('it is set aside', async () => {
+        [found] = await list();
+        return found?.tries === tries;
+      });
+      return found!;
+    },
+  };
+}
+
+const delayMinutes = async ({ id }: QuarantinedMessage): Promise<number> => {
+  const [row] = await query(
+    database.connectionString,
+    `select extract(epoch from next_try_at - now())::float8 / 60 as minutes from mailbox_messages where quarantine_id = $1`,
+    [id],
+  );
+  return Math.ceil(row?.['minutes'] as number);
+};
+
+describe('a message that is set aside', () => {
+  it('shows what its header says, and forgets that when it is taken', async () => {
+    const world = createWorld();
+    const raw = mail({
+      messageId: '<large@customer.test>',
+      from: '=?utf-8?q?Anna_M=C3=BCller?= <anna@customer.test>',
+      subject: '=?utf-8?q?Pl=C3=A4ne_=00=1B?=',
+      date: 'Mon, 1 Jun 2026 12:00:00 +0200',
+      body: 'x'.repeat(5000),
+    });
+    world.inbox.add(raw);
+    await world.start({ maxBytes: 4000 });
+    const message = await world.setAside(1);
+    expect(message).toMatchObject({
+      from: { name: 'Anna Müller', address: 'anna@customer.test' },
+      date: new Date('2026-06-01T10:00:00Z'),
+      sizeBytes: Buffer.byteLength(raw),
+      reason: expect.stringContaining('too large'),
+    });
+    expect(message.subject?.trim()).toBe('Pläne');
+
+    await node?.stop();
+    await world.start();
+    await letTimePass(database, true);
+    await waitUntil('it is taken', async () => (await readEmails(database, world.account)).length === 1);
+    await waitUntil('it is not listed', async () => (await world.list()).length === 0);
+    const rows = await query(
+      database.connectionString,
+      `select from mailbox_messages m join mailboxes b on b.id = m.mailbox_id
+       where b.account_id = $1 and header_summary is not null`,
+      [world.account],
+    );
+    expect(rows).toEqual([]);
+  });
+
+  it('shows what could be read before the server failed at its header', async () => {
+    const world = createWorld();
+    world.inbox.add(mail({ messageId: '<1@customer.test>', subject: 'Bericht' }));
+    world.server.faults.message = () => {
+      throw new MailboxError('refused', 'no');
+    };
+    await world.start();
+    await waitUntil('it is set aside', async () => {
+      await letTimePass(database);
+      return (await world.list()).length === 1;
+    });
+    world.server.faults.size = () => {
+      throw new MailboxError('refused', 'no header either');
+    };
+    await letTimePass(database, true);
+    expect(await world.setAside(5)).toMatchObject({ subject: 'Bericht', reason: 'no header either' });
+  });
+
+  it('shows nothing of a header that nobody could read', async () => {
+    const world = createWorld();
+    world.inbox.add(mail({ messageId: '<1@customer.test>', subject: 'Bericht' }));
+    world.server.faults.size = () => {
+      throw new MailboxError('refused', 'no');
+    };
+    await world.start();
+    await waitUntil('it is set aside', async () => {
+      await letTimePass(database);
+      return (await world.list()).length === 1;
+    });
+    expect((await world.list())[0]).toMatchObject({ subject: null, from: null, date: null, sizeBytes: null });
+  });
+
+  it('is tried ever more rarely, and after a try that somebody asked for as soon as at first', async () => {
+    const world = createWorld();
+    world.inbox.add(mail({ messageId: '<1@customer.test>' }));
+    await world.start({
+      async receive() {
+        throw new ServiceError('invalid_text');
+      },
+    });
+    const { id } = await world.setAside(1);
+    expect(await delayMinutes(await world.setAside(1))).toBe(15);
+    await letTimePass(database, true);
+    expect(await delayMinutes(await world.setAside(2))).toBe(60);
+    for (const tries of [3, 4, 5]) {
+      expect(await status.retryQuarantined(id)).toMatchObject({ id, tries: tries - 1 });
+      expect(await delayMinutes(await world.setAside(tries))).toBe(15);
+    }
+    await letTimePass(database, true);
+    expect(await delayMinutes(await world.setAside(6))).toBe(60);
+  });
+
+  it('stays listed under its id, whatever fails at the next tries', async () => {
+    const world = createWorld();
+    world.inbox.add(mail({ messageId: '<1@customer.test>' }));
+    let code: ErrorCode | null = 'invalid_text';
+    let tried = 0;
+    await world.start({
+      async receive() {
+        tried += 1;
+        throw code === null ? new TypeError('a fault') : new ServiceError(code);
+      },
+    });
+    const { id } = await world.setAside(1);
+    code = null;
+    await letTimePass(database, true);
+    expect(await world.setAside(2)).toMatchObject({ id });
+    code = 'busy';
+    await letTimePass(database, true);
+    await waitUntil('it was put off', async () => {
+      const [message] = await world.list();
+      expect(message).toMatchObject({ id });
+      return tried === 3 && message?.reason !== 'a fault';
+    });
+    expect(await world.list()).toMatchObject([{ id, tries: 2 }]);
+  });
+});
