@@ -1,6 +1,7 @@
 /** Laws of receiving: threads do not depend on the order of arrival, on repeats or on what comes at the same moment. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { numbered } from '../helpers/groups.ts';
 import { mail, newId, post, receive, type Received } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
@@ -53,12 +54,6 @@ function groupsOf(links: Conversation): readonly number[] {
     for (const other of inReplyTo === null ? references : [inReplyTo, ...references]) join(index, other);
   });
   return numbered(links.map((_, index) => group[index]!));
-}
-
-/** Equal for equal groupings. */
-function numbered<T>(groups: readonly T[]): readonly number[] {
-  const first = [...new Set(groups)];
-  return groups.map((group) => first.indexOf(group));
 }
 
 /** The thread that each email is in now. */

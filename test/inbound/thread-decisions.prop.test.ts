@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
 import { createRethreadStore } from '../../src/adapters/postgres/rethread-store.ts';
 import { rethread } from '../../src/app/rethread.ts';
+import { numbered } from '../helpers/groups.ts';
 import { mail, newId, post, type Received } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
@@ -82,12 +83,6 @@ async function threadsOf(emails: readonly Received[]): Promise<readonly string[]
     [emails.map(({ id }) => id)],
   );
   return emails.map(({ id }) => rows.find((row) => row.id === id)!.thread_id);
-}
-
-/** Equal for equal groupings. */
-function numbered<T>(groups: readonly T[]): readonly number[] {
-  const first = [...new Set(groups)];
-  return groups.map((group) => first.indexOf(group));
 }
 
 /** Returns the status of the answer, and which emails were in which threads afterwards. */

@@ -1,0 +1,56 @@
+/**
+ * Real mail for tests: what .ci/fetch-mail.sh fetched, or the folder that MAIL_ARCHIVE names. It holds files with one
+ * message each, and mbox files.
+ */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { isMboxStart } from '../../src/core/mbox/split-mbox.ts';
+import { identityOf } from '../../src/core/message/identity.ts';
+import { parseMessage } from '../../src/core/mime/parse.ts';
+import { splitMbox } from './mbox.ts';
+
+const FETCHED = '/var/cache/email-worker-test-mail';
+
+/**
+ * For `describe.skipIf`: true when there is none, after saying why. With REQUIRE_E2E=1 that is an error instead, so that
+ * CI can't skip by accident.
+ */
+export function skipWithoutMailArchive(): boolean {
+  if (existsSync(folder())) return false;
+  const reason = `${folder()} is missing: run .ci/fetch-mail.sh`;
+  if (process.env.REQUIRE_E2E === '1') throw new Error(`REQUIRE_E2E=1, but ${reason}`);
+  process.stderr.write(`skipped: tests on real mail: ${reason}\n`);
+  return true;
+}
+
+/** Every message, also those that are there twice, in a fixed order. */
+export function readMailArchive(): readonly Buffer[] {
+  return readdirSync(folder(), { recursive: true, encoding: 'utf8' })
+    .map((name) => path.join(folder(), name))
+    .filter((file) => statSync(file).isFile())
+    .sort()
+    .map((file) => readFileSync(file))
+    .flatMap((bytes) =>
+      isMboxStart(bytes)
+        ? splitMbox(bytes.toString('latin1')).map((text) => Buffer.from(text, 'latin1'))
+        : [bytes],
+    )
+    .filter(isMail);
+}
+
+/** The first of each Message-ID. */
+export function firstOfEach(raws: readonly Buffer[]): readonly Buffer[] {
+  const seen = new Set<string>();
+  return raws.filter((raw) => {
+    const { messageId } = identityOf(parseMessage(raw));
+    return !seen.has(messageId) && seen.add(messageId);
+  });
+}
+
+const folder = (): string => process.env.MAIL_ARCHIVE ?? FETCHED;
+
+/** Notes about the mail lie beside it. */
+function isMail(raw: Buffer): boolean {
+  const { from, messageId, date } = parseMessage(raw);
+  return from.length > 0 && (messageId !== null || date !== null);
+}

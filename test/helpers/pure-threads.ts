@@ -1,0 +1,116 @@
+/** Threads of messages, from their links alone: by our rule, and by the linking steps of RFC 5256 §3, REFERENCES. */
+import { readBounce } from '../../src/core/delivery/bounce.ts';
+import { identityOf } from '../../src/core/message/identity.ts';
+import type { MessageId } from '../../src/core/message/message-id.ts';
+import { parseMessage } from '../../src/core/mime/parse.ts';
+import type { ParsedMessage } from '../../src/core/mime/parsed-message.ts';
+import { groupByLinks } from '../../src/core/thread/link-graph.ts';
+import { inboundLinks } from '../../src/core/thread/place-inbound.ts';
+import { numbered } from './groups.ts';
+
+interface Linked {
+  readonly messageId: MessageId;
+  readonly message: ParsedMessage;
+}
+
+function linked(raw: string | Buffer): Linked {
+  const message = parseMessage(Buffer.from(raw));
+  return { messageId: identityOf(message).messageId, message };
+}
+
+/** Our threads, as the number of each message's group: whatever the links connect. */
+export function ourThreads(raws: readonly (string | Buffer)[]): readonly number[] {
+  const emails = raws.map((raw, index) => {
+    const { messageId, message } = linked(raw);
+    const links = inboundLinks(messageId, message, readBounce(message));
+    return {
+      id: String(index),
+      messageIds: [messageId],
+      anchorId: null,
+      links: links.filter(({ rule }) => rule !== 'message_id').map((link) => link.messageId),
+      date: message.date ?? new Date(0),
+      label: null,
+    };
+  });
+  const ids = new Set(emails.flatMap(({ messageIds, links }) => [...messageIds, ...links]));
+  return groupByLinks({
+    emails,
+    messageIds: new Map([...ids].map((id) => [id, null])),
+    separations: [],
+  }).emails;
+}
+
+/**
+ * Why RFC 5256 does not follow a link that we follow. `other_parent`: of two emails that disagree on a third one's parent
+ * the third itself has the last word, else the first. `circle`: an email would be its own ancestor. `in_reply_to`: only
+ * References count where there are any. `bounce`: the email that a delivery report returns.
+ */
+export type DroppedReason = 'other_parent' | 'circle' | 'in_reply_to' | 'bounce';
+
+export interface DroppedLink {
+  readonly reason: DroppedReason;
+  readonly a: MessageId;
+  readonly b: MessageId;
+}
+
+export interface Rfc5256Threads {
+  /** As the number of each message's group. */
+  readonly groups: readonly number[];
+  readonly dropped: readonly DroppedLink[];
+  /** The groups when the dropped links are followed as well. */
+  readonly withDropped: readonly number[];
+}
+
+/** The threads of RFC 5256; the order of the messages counts. No two may have one Message-ID. */
+export function rfc5256Threads(raws: readonly (string | Buffer)[]): Rfc5256Threads {
+  const parents = new Map<MessageId, MessageId>();
+  const dropped: DroppedLink[] = [];
+  const drop = (reason: DroppedReason, a: MessageId, b: MessageId) => dropped.push({ reason, a, b });
+  const isAncestor = (ancestor: MessageId, of: MessageId): boolean => {
+    for (let at: MessageId | undefined = of; at !== undefined; at = parents.get(at)) {
+      if (at === ancestor) return true;
+    }
+    return false;
+  };
+  const link = (parent: MessageId, child: MessageId): void => {
+    const before = parents.get(child);
+    if (before === parent) return;
+    if (before !== undefined) drop('other_parent', parent, child);
+    else if (isAncestor(child, parent)) drop('circle', parent, child);
+    else parents.set(child, parent);
+  };
+
+  const ids = raws.map((raw) => {
+    const { messageId, message } = linked(raw);
+    const { references, inReplyTo } = message;
+    const chain = references.length > 0 ? references : inReplyTo.slice(0, 1);
+    for (const [index, child] of chain.entries()) {
+      if (index > 0) link(chain[index - 1]!, child);
+    }
+    // Its own word counts, also when it says that there is none.
+    const [parent, before] = [chain.at(-1), parents.get(messageId)];
+    if (before !== undefined && before !== parent) {
+      drop('other_parent', before, messageId);
+      parents.delete(messageId);
+    }
+    if (parent !== undefined) link(parent, messageId);
+    for (const { rule, messageId: b } of inboundLinks(messageId, message, readBounce(message))) {
+      if (rule === 'bounce' || (rule === 'in_reply_to' && !chain.includes(b))) drop(rule, messageId, b);
+    }
+    return messageId;
+  });
+
+  const rootsOf = (): readonly MessageId[] => ids.map((id) => rootOf(parents, id));
+  const groups = numbered(rootsOf());
+  for (const { a, b } of dropped) {
+    const [one, other] = [rootOf(parents, a), rootOf(parents, b)];
+    if (one !== other) parents.set(one, other);
+  }
+  return { groups, dropped, withDropped: numbered(rootsOf()) };
+}
+
+function rootOf(parents: ReadonlyMap<MessageId, MessageId>, id: MessageId): MessageId {
+  let at = id;
+  for (let next = parents.get(at); next !== undefined; next = parents.get(at)) at = next;
+  return at;
+}
