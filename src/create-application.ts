@@ -9,11 +9,13 @@ import { createInboundStore } from './adapters/postgres/record-inbound.ts';
 import { createSearchIndex } from './adapters/postgres/search-index.ts';
 import { createThreadDecisions } from './adapters/postgres/thread-decisions.ts';
 import { createThreadList } from './adapters/postgres/thread-list.ts';
+import { createUsedAccounts } from './adapters/postgres/used-accounts.ts';
 import type { Application } from './app/application.ts';
 import { checkReadiness } from './app/check-readiness.ts';
 import { createCustomers } from './app/customers.ts';
 import { createDecisions } from './app/decide-threads.ts';
 import { createKeyWork } from './app/idempotency.ts';
+import { refuseUnknownAccounts } from './app/known-accounts.ts';
 import { createPlacementReads } from './app/placement.ts';
 import { createReads } from './app/read-emails.ts';
 import { createMailboxStatus } from './app/read-mailbox-status.ts';
@@ -77,23 +79,29 @@ export function createApplication(
   teardown.push(() => pending.idle());
   teardown.push(() => keyWork.idle());
 
+  const threads = createThreadReads(createThreadList(pool));
+  const mailboxes = createMailboxStatus({
+    status: createMailboxStatusStore(pool),
+    source: parts.mailboxSource,
+    accounts: parts.accounts,
+    instanceId,
+    wake: wakeMailboxes,
+  });
   return {
     ...createReads(store, blobs),
-    ...createThreadReads(createThreadList(pool)),
+    ...threads,
     ...createPlacementReads(createPlacementStore(db)),
     ...createDecisions(createThreadDecisions(db), parts.ids),
     ...createCustomers(createCustomerStore(pool, parts.patient)),
     ...operations,
+    ...mailboxes,
+    ...refuseUnknownAccounts(
+      { accounts: parts.accounts, isUsed: createUsedAccounts(pool) },
+      { ...threads, ...operations, ...mailboxes },
+    ),
     receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
     sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),
-    ...createMailboxStatus({
-      status: createMailboxStatusStore(pool),
-      source: parts.mailboxSource,
-      accounts: parts.accounts,
-      instanceId,
-      wake: wakeMailboxes,
-    }),
     checkReadiness: () =>
       checkReadiness({
         database: () => store.check(),

@@ -281,7 +281,7 @@ export interface Application {
   receiveMessage(request: ReceiveRequest, folder: SpoolFolder): Promise<ReceiveResult>;
   /** Throws `thread_not_found`. */
   readThread(threadId: string): Promise<readonly EmailSummary[]>;
-  /** Newest activity first. Throws `invalid_cursor`. */
+  /** Newest activity first. Throws `invalid_cursor`, `unknown_account`. */
   listThreads(request: ThreadsRequest): Promise<ThreadsPage>;
   /** Marks the received emails that a thread has now. Throws `thread_not_found`. */
   markThread(threadId: string, mark: 'read' | 'unread'): Promise<ThreadMark>;
@@ -305,7 +305,7 @@ export interface Application {
    * `invalid_address`, `invalid_domain`, `header_injection`.
    */
   listAmbiguousEmails(request: AmbiguousEmailsRequest): Promise<EmailsPage>;
-  /** All threads, newest first. Throws `invalid_cursor`. */
+  /** All threads, newest first. Throws `invalid_cursor`, `unknown_account`. */
   listEmails(request: EmailsRequest): Promise<EmailsPage>;
   /** Takes a send out of the queue; returns its state now. Throws `email_not_found`, `not_cancellable`. */
   cancelSend(id: string): Promise<EmailState>;
@@ -341,7 +341,7 @@ export interface Application {
   openAttachment(attachment: StoredAttachment, range?: ByteRange): Promise<Readable>;
   /** Every account, configured here or read by another process, and how its mailboxes are. */
   listAccounts(): Promise<readonly AccountStatus[]>;
-  /** Messages of mailboxes that are set aside, the newest first. Throws `invalid_cursor`. */
+  /** Messages of mailboxes that are set aside, the newest first. Throws `invalid_cursor`, `unknown_account`. */
   listQuarantine(request: QuarantineRequest): Promise<QuarantinePage>;
   /** Has a message that is set aside tried now. Throws `quarantined_not_found`. */
   retryQuarantined(id: string): Promise<QuarantinedMessage>;

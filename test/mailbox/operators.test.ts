@@ -107,7 +107,7 @@ describe.skipIf(skipWithoutMailServers())('mailboxes of a Dovecot', () => {
     expect(first.messages).toEqual([messages[0]]);
     const second = await quarantine(`/api/quarantine?limit=1&account_id=default&cursor=${first.next_cursor}`);
     expect(second).toEqual({ messages: [messages[1]], next_cursor: null });
-    expect(await quarantine('/api/quarantine?account_id=other')).toEqual({ messages: [], next_cursor: null });
+    expect((await service.request('/api/quarantine?account_id=other')).status).toBe(400);
 
     const cur = path.join(dovecot.root, 'mail', 'alice', 'cur');
     for (const file of await readdir(cur)) await chmod(path.join(cur, file), 0o644);

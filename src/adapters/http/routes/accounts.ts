@@ -84,6 +84,7 @@ export function registerAccountRoutes(app: HttpServer, { application }: HttpCont
             'invalid_request',
             'unknown_field',
             'invalid_cursor',
+            'unknown_account',
             'unauthorized',
             'database_unavailable',
           ),

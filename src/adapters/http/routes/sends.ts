@@ -92,6 +92,7 @@ export function registerSendStateRoutes(app: HttpServer, { application, limits }
             'invalid_request',
             'unknown_field',
             'invalid_cursor',
+            'unknown_account',
             'unauthorized',
             'database_unavailable',
           ),

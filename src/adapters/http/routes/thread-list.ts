@@ -154,6 +154,7 @@ export function registerThreadListRoutes(app: HttpServer, { application, limits 
             'invalid_request',
             'unknown_field',
             'invalid_cursor',
+            'unknown_account',
             'unauthorized',
             'database_unavailable',
           ),

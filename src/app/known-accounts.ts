@@ -1,0 +1,37 @@
+/** Lists that are asked for an account: a misspelt one must not answer like one that has nothing. */
+import { ServiceError } from '../core/errors.ts';
+import type { Application } from './application.ts';
+import type { Account } from './ports.ts';
+
+type AccountLists = Pick<Application, 'listThreads' | 'listEmails' | 'listQuarantine'>;
+
+export interface KnownAccountsPorts {
+  readonly accounts: ReadonlyMap<string, Account>;
+  /**
+   * Whether anything is recorded of an account, as of one that was configured earlier, or that only other processes have.
+   * Throws `ServiceError('database_unavailable')`.
+   */
+  readonly isUsed: (accountId: string) => Promise<boolean>;
+}
+
+/** The lists, refusing unknown accounts; one that is configured costs nothing. */
+export function refuseUnknownAccounts(ports: KnownAccountsPorts, lists: AccountLists): AccountLists {
+  async function check(accountId: string | null): Promise<void> {
+    if (accountId === null || ports.accounts.has(accountId) || (await ports.isUsed(accountId))) return;
+    throw new ServiceError('unknown_account', { values: { value: accountId } });
+  }
+  return {
+    async listThreads(request) {
+      await check(request.accountId);
+      return lists.listThreads(request);
+    },
+    async listEmails(request) {
+      await check(request.accountId);
+      return lists.listEmails(request);
+    },
+    async listQuarantine(request) {
+      await check(request.accountId);
+      return lists.listQuarantine(request);
+    },
+  };
+}
