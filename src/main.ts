@@ -2,6 +2,7 @@
 /** The program: a command when one is named, else the service until a signal stops it. */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { DataDirError } from './adapters/data-dir/data-dir-lock.ts';
 import { createLogger } from './adapters/telemetry/logger.ts';
 import type { Logger } from './app/ports.ts';
 import { formatVariables, loadConfig, type Config } from './config.ts';
@@ -101,7 +102,8 @@ async function runService(): Promise<void> {
       'email-worker is ready',
     );
   } catch (err) {
-    if (err instanceof ConfigError) process.stderr.write(`${err.message}\n`);
+    // These say what to do; where in the program they were found says nothing.
+    if (err instanceof ConfigError || err instanceof DataDirError) process.stderr.write(`${err.message}\n`);
     else logger.error({ err }, 'email-worker could not start');
     process.exitCode = 1;
   }
@@ -115,9 +117,13 @@ function stopOnSignal(starting: Promise<{ stop(): Promise<void> }>, logger: Logg
     if (stopping) process.exit(1);
     stopping = true;
     logger.info({ signal }, 'email-worker is stopping');
+    const signalled = performance.now();
     void starting
-      // A start that failed has taken down what it had started.
-      .then((service) => service.stop())
+      // A start that failed has taken down what it had started, and says why.
+      .then(async (service) => {
+        await service.stop();
+        logger.info({ stopMs: Math.round(performance.now() - signalled) }, 'email-worker has stopped');
+      })
       .finally(() => process.exit());
   };
   process.on('SIGTERM', stop);

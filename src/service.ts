@@ -8,6 +8,7 @@ import type { Logger } from './app/ports.ts';
 import type { Config } from './config.ts';
 import { createApplication } from './create-application.ts';
 import type { Transports } from './create-transports.ts';
+import { listenFailure } from './listen-failure.ts';
 import { openParts, type Teardown } from './open-parts.ts';
 import { startListeners } from './start-listeners.ts';
 import { startMailboxes } from './start-mailboxes.ts';
@@ -78,11 +79,19 @@ async function startParts(
   const source = parts.mailboxSource;
   const mailboxes = startMailboxes(config, { source, pool, instanceId, receive, spool, clock, logger });
   teardown.push(() => mailboxes.stop());
-  const url = await app.fastify.listen({ port: config.port, host: config.host });
+  const url = await listen(app, config);
 
   let stopping: Promise<void> | null = null;
   const stop = () => stopWithin(config.shutdownTimeoutMs, takeDown, transports, logger);
   return { url, secretFile: madeSecret?.path ?? null, stop: () => (stopping ??= stop()) };
+}
+
+async function listen(app: HttpApp, { host, port }: Config): Promise<string> {
+  try {
+    return await app.fastify.listen({ port, host });
+  } catch (error) {
+    throw listenFailure({ portVariable: 'PORT', hostVariable: 'HOST', host, port }, error);
+  }
 }
 
 /** What the mail servers have not answered by the deadline is recorded, and told, as it stands then. */

@@ -3,6 +3,7 @@ import { startListener, type Listener } from './adapters/smtp-in/listener.ts';
 import type { Account } from './app/ports.ts';
 import { createAccountLookup, takeDelivery, type TakeDeliveryPorts } from './app/take-delivery.ts';
 import type { Config } from './config.ts';
+import { listenFailure } from './listen-failure.ts';
 
 export interface ListenerParts extends TakeDeliveryPorts {
   readonly accounts: Iterable<Account>;
@@ -22,6 +23,7 @@ export async function startListeners(
     for (const protocol of ['lmtp', 'smtp'] as const) {
       const listen = protocol === 'lmtp' ? config.lmtpListen : config.smtpListen;
       if (listen === null) continue;
+      const variable = `${protocol.toUpperCase()}_LISTEN`;
       const listener = await startListener({
         protocol,
         ...listen,
@@ -31,6 +33,8 @@ export async function startListeners(
         accountOf,
         take: (delivery) => takeDelivery(parts, delivery),
         logger: parts.logger,
+      }).catch((error: unknown) => {
+        throw listenFailure({ portVariable: variable, hostVariable: variable, ...listen }, error);
       });
       listeners.push(listener);
       parts.logger.info({ protocol, address: listener.address }, 'listening for received mail');

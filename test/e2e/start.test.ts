@@ -1,5 +1,7 @@
 /** Starting and stopping as an operator meets it, with the embedded database. */
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -27,6 +29,15 @@ async function newDataDir(): Promise<string> {
   return folder;
 }
 
+/** What a start with code 1 says on standard error. Standard output, the log, holds no error then. */
+async function failToStart(env: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const dataDir = await newDataDir();
+  const log: string[] = [];
+  await expect(startServiceProcess({ dataDir, env, log })).rejects.toThrow('the service ended with 1');
+  const lines = log.join('\n').trim().split('\n');
+  return lines.filter((line) => !/^\{"level":[34]0,/.test(line)).filter((line) => line !== '');
+}
+
 async function send(service: ServiceProcess): Promise<{ id: string; threadId: string }> {
   const response = await service.request('/api/send', { json: MAIL });
   expect(response.status).toBe(200);
@@ -38,6 +49,7 @@ it('starts with nothing set, sends to the outbox, stops in order, and starts aga
   const first = await start(dataDir);
   const { threadId } = await send(first);
   expect(await first.stop()).toBe(0);
+  expect(JSON.parse(first.log.at(-1)!)).toMatchObject({ level: 30, msg: 'email-worker has stopped' });
   const second = await start(dataDir);
   const response = await second.request(`/api/thread/${threadId}`);
   expect(((await response.json()) as { emails: unknown[] }).emails).toHaveLength(1);
@@ -71,7 +83,33 @@ it('starts after kill -9, taking over the database server, and has lost nothing'
 it('refuses a second instance on the same data folder, naming the first', async () => {
   const dataDir = await newDataDir();
   const first = await start(dataDir);
-  await expect(startServiceProcess({ dataDir })).rejects.toThrow(String(first.process.pid));
+  expect(await failToStart({ DATA_DIR: dataDir })).toEqual([
+    `DATA_DIR ${dataDir} is in use by process ${first.process.pid}. Stop that process, or give this one a DATA_DIR of its own.`,
+  ]);
+});
+
+it.each([
+  ['PORT', '127.0.0.1', (port: number) => ({ PORT: String(port) })],
+  ['PORT', '::1', (port: number) => ({ PORT: String(port), HOST: '::1' })],
+  ['LMTP_LISTEN', '127.0.0.1', (port: number) => ({ LMTP_LISTEN: `127.0.0.1:${port}` })],
+  ['SMTP_LISTEN', '127.0.0.1', (port: number) => ({ SMTP_LISTEN: `127.0.0.1:${port}` })],
+])('says in one line that the port of %s on %s is taken', async (variable, host, envOf) => {
+  const other = createServer();
+  await once(other.listen(0, host), 'listening');
+  const { port } = other.address() as AddressInfo;
+  try {
+    const lines = await failToStart(envOf(port));
+    const address = host === '::1' ? `[::1]:${port}` : `${host}:${port}`;
+    expect(lines).toEqual([
+      `${variable}: another process listens on ${address} already; stop it, or choose another port`,
+    ]);
+  } finally {
+    other.close();
+  }
+});
+
+it('says in one line that HOST is no address of this machine', async () => {
+  expect(await failToStart({ HOST: '192.0.2.1' })).toEqual(['HOST: 192.0.2.1 is no address of this machine']);
 });
 
 it.each([
