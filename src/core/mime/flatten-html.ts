@@ -5,17 +5,7 @@
  */
 
 /** Elements whose content is not text of the mail. */
-const SKIPPED = new Set([
-  'head',
-  'title',
-  'style',
-  'script',
-  'template',
-  'noscript',
-  'svg',
-  'math',
-  'iframe',
-]);
+const SKIPPED = new Set(['title', 'style', 'script', 'template', 'xml', 'noscript', 'svg', 'math', 'iframe']);
 
 /** Elements that start and end a line. */
 const BLOCKS = new Set(

@@ -13,6 +13,8 @@ declare module 'html-to-text' {
 
   export interface HtmlToTextOptions {
     readonly wordwrap: number | false;
+    /** Of which elements the text is taken; none: of the whole document. */
+    readonly baseElements: { readonly selectors: readonly string[] };
     readonly formatters: Readonly<
       Record<string, (element: DomNode, walk: Walk, builder: BlockTextBuilder) => void>
     >;

@@ -18,6 +18,13 @@ describe('htmlToText', () => {
     ['text without tags', ' a\r\n b ', 'a b'],
     ['tags that never end', '<p>a <b', 'a'],
     ['a body in a document', '<html><head><title>t</title></head><body>a</body></html>', 'a'],
+    [
+      'what stands outside of the body',
+      '<p>a</p><html><head><xml><o:p>96</o:p></xml><title>t</title></head><body><p>b</p></body></html><p>c</p>',
+      'a\n\nb\n\nc',
+    ],
+    ['a head that never ends', '<html><head><title>t</title><meta name="x"><div>a</div>', 'a'],
+    ['several bodies', '<body>a</body><br><body>b</body>', 'a\nb'],
     ['no NUL and no half characters', 'a\0b&#0;c&#xd800;d\ud800', 'ab\ufffdc\ufffdd\ufffd'],
   ])('renders %s', (_, html, expected) => {
     expect(htmlToText(html)).toBe(expected);
@@ -33,6 +40,13 @@ describe('htmlToText', () => {
       '</tr></table><p>1 < 2 &lt; 3</p><ul><li>x</li><li>y</li></ul><a class=q href=\'u&amp;v\'>l</a><img alt="pic">' +
       '<b></b>'.repeat(3000);
     expect(htmlToText(html)).toBe('a b\nc\n\n1 < 2 < 3\n * x\n * y\nl <u&v>pic');
+  });
+
+  it('keeps what stands outside of the body of HTML with too many tags', () => {
+    const html =
+      '<html><head><title>t</title><meta name=x><style>p{}</style></head><body>a</body></html><p>b</p>';
+    expect(htmlToText(html + '<b></b>'.repeat(3000))).toBe('a\n\nb');
+    expect(htmlToText('<head><title>t</title>a' + '<b></b>'.repeat(3000))).toBe('a');
   });
 
   it('says that it cut what is too large', () => {

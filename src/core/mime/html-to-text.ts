@@ -12,6 +12,8 @@ const LEFT_OUT = '\ue5ca';
 
 const render = compile({
   wordwrap: false,
+  // All of it. Seen in practice: footers and disclaimers that servers append, behind </body> or </html>.
+  baseElements: { selectors: [] },
   formatters: {
     altText: (element, _walk, builder) => builder.addInline(element.attribs?.['alt'] ?? ''),
     cell: (element, walk, builder) => {
@@ -22,6 +24,7 @@ const render = compile({
   selectors: [
     // RFC 3986 appendix C: angle brackets delimit a URI in text.
     { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['<', '>'] } },
+    ...['title', 'template', 'xml'].map((selector) => ({ selector, format: 'skip' })),
     { selector: 'img', format: 'altText' },
     { selector: 'td', format: 'cell' },
     { selector: 'th', format: 'cell' },
