@@ -128,8 +128,8 @@ describe('a composed message', () => {
         if (!all.every(isReadByMailparser)) return;
         const parsed = [mail.from, mail.to, mail.cc].flatMap(addresses);
         const found = parsed.flatMap(({ address }) => address || []);
-        // mailparser shows A-labels as Unicode.
-        expect(found).toEqual(all.map((one) => addrSpec(one).replace(/xn--p1ai$/, 'рф')));
+        // mailparser shows the A-labels of some domains as Unicode.
+        expect(found.map((one) => one.replace('рф', 'xn--p1ai'))).toEqual(all.map(addrSpec));
       }),
       { numRuns: 500 },
     );
