@@ -14,9 +14,10 @@ else await runServiceLine();
 
 async function runCommandLine(): Promise<void> {
   // Loaded when they are asked for, so that the service starts without them.
-  const [{ runCommand }, { createOutput }] = await Promise.all([
+  const [{ runCommand }, { createOutput }, invocation] = await Promise.all([
     import('./cli/run.ts'),
     import('./cli/output.ts'),
+    readInvocation(),
   ]);
   // Who reads the result may close the pipe before its end, such as `head`.
   process.stdout.on('error', () => process.exit(1));
@@ -24,11 +25,17 @@ async function runCommandLine(): Promise<void> {
     process.argv.slice(2),
     createOutput(process.stdout, process.stderr),
     readConfig,
+    invocation,
   );
 }
 
+async function readInvocation(): Promise<string> {
+  const { formatInvocation } = await import('./cli/invocation.ts');
+  return formatInvocation(process.argv[1], process.env, process.cwd());
+}
+
 async function runServiceLine(): Promise<void> {
-  const asked = parseServiceOptions();
+  const asked = await parseServiceOptions();
   if (asked === null) process.exitCode = 2;
   else if (asked.help === true) process.stdout.write(await formatHelp());
   else if (asked.version === true) process.stdout.write(`${readVersion()}\n`);
@@ -36,33 +43,39 @@ async function runServiceLine(): Promise<void> {
 }
 
 /** null when they can't be used; that has been said. */
-function parseServiceOptions(): { readonly help?: boolean; readonly version?: boolean } | null {
+async function parseServiceOptions(): Promise<{
+  readonly help?: boolean;
+  readonly version?: boolean;
+} | null> {
   try {
     return parseArgs({
       options: { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } },
     }).values;
   } catch (error) {
-    process.stderr.write(
-      `email-worker: ${error instanceof Error ? error.message : String(error)}; see email-worker --help\n`,
-    );
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`email-worker: ${message}; see ${await readInvocation()} --help\n`);
     return null;
   }
 }
 
 async function formatHelp(): Promise<string> {
-  const [{ COMMANDS }, { formatCommandList }] = await Promise.all([
+  const [{ COMMANDS }, { formatCommandList, formatTable }, invocation] = await Promise.all([
     import('./cli/commands.ts'),
     import('./cli/help.ts'),
+    readInvocation(),
+  ]);
+  const isClone = invocation.startsWith('npm ');
+  const usage = formatTable('Usage:', [
+    [isClone ? 'npm start [-- --help | --version]' : `${invocation} [--help | --version]`, 'the service'],
+    [`${invocation} <command> [arguments]`, 'a command, beside the running service or without it'],
   ]);
   return `email-worker: sends, records and threads a company's email over HTTP and JSON.
 
-Usage:
-  npm start [-- --help | --version]               the service
-  npm run --silent cli -- <command> [arguments]   a command, beside the running service or without it
+${usage}
 
 ${formatCommandList(COMMANDS)}
 
-More about one: npm run --silent cli -- <command> --help
+More about one: ${invocation} <command> --help
 
 Everything is set by environment variables; a .env file in the working directory is read. All are optional.
 

@@ -31,8 +31,16 @@ export interface MailboxAudit {
   /** To be taken yet. */
   readonly waiting: number;
   readonly quarantined: number;
-  readonly findings: ReadonlyMap<AuditFinding, readonly Uid[]>;
+  readonly findings: ReadonlyMap<AuditFinding, readonly WrongMessage[]>;
 }
+
+export interface WrongMessage {
+  readonly uid: Uid;
+  /** The email that it is said to have, if that exists. */
+  readonly emailId: string | null;
+}
+
+type Wrong = WrongMessage & { readonly finding: AuditFinding };
 
 /** UIDs compared in one step, and asked for at once. */
 const STEP = 500;
@@ -86,12 +94,12 @@ async function auditMailbox(
     suspicious.size === 0
       ? suspicious
       : await findWrong(compare, await listAgain(session, path, mailbox), new Set(suspicious.keys()));
-  const byFinding = new Map<AuditFinding, Uid[]>();
-  for (const [uid, finding] of findings) {
-    if (suspicious.get(uid) !== finding) continue;
-    const uids = byFinding.get(finding);
-    if (uids === undefined) byFinding.set(finding, [uid]);
-    else uids.push(uid);
+  const byFinding = new Map<AuditFinding, WrongMessage[]>();
+  for (const [uid, { finding, emailId }] of findings) {
+    if (suspicious.get(uid)?.finding !== finding) continue;
+    const messages = byFinding.get(finding);
+    if (messages === undefined) byFinding.set(finding, [{ uid, emailId }]);
+    else messages.push({ uid, emailId });
   }
   const { uidNext } = mailbox.progress;
   const unseen = uidNext === null ? 0 : listed.filter((uid) => uid >= uidNext).length;
@@ -130,9 +138,9 @@ async function findWrong(
   { session, store, mailbox, uidValidity, signal }: Comparison,
   listed: readonly Uid[],
   only: ReadonlySet<Uid> | null,
-): Promise<ReadonlyMap<Uid, AuditFinding>> {
+): Promise<ReadonlyMap<Uid, Wrong>> {
   const { id, progress } = mailbox;
-  const wrong = new Map<Uid, AuditFinding>();
+  const wrong = new Map<Uid, Wrong>();
   const isWanted = (uid: Uid) => only === null || only.has(uid);
   for (let start = 0, first = 1; first <= HIGHEST_UID; start += STEP) {
     signal.throwIfAborted();
@@ -149,12 +157,15 @@ async function findWrong(
       uids.filter((uid) => hasEmail(known.get(uid), present)),
     );
     for (const uid of uids) {
+      const message = known.get(uid) ?? null;
       const finding = auditMessage({
-        known: known.get(uid) ?? null,
+        known: message,
         isInMailbox: present.has(uid),
         messageId: messageIds.get(uid) ?? null,
       });
-      if (finding !== null) wrong.set(uid, finding);
+      const email = message?.email ?? null;
+      const emailId = email === null || email === 'lost' ? null : email.id;
+      if (finding !== null) wrong.set(uid, { uid, emailId, finding });
     }
     first = last + 1;
   }
@@ -178,8 +189,8 @@ async function readMessageIds(
   return result;
 }
 
-function toRepair(findings: ReadonlyMap<AuditFinding, readonly Uid[]>): MailboxRepair {
+function toRepair(findings: MailboxAudit['findings']): MailboxRepair {
   const of = (...kinds: readonly AuditFinding[]) =>
-    toUidSet(kinds.flatMap((kind) => findings.get(kind) ?? []));
+    toUidSet(kinds.flatMap((kind) => findings.get(kind) ?? []).map(({ uid }) => uid));
   return { take: of('missing', 'lost', 'other'), present: of('marked_gone'), gone: of('not_marked') };
 }

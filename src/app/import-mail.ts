@@ -41,6 +41,8 @@ export interface ImportObserver {
   advanced(bytes: number): void;
   /** An email, or a file, could not be imported; `reason` is English. */
   failed(failure: ImportFailure): void;
+  /** There is nothing in a file that should be an email. */
+  empty(path: string): void;
   /** Something is away, and is waited for; once for each time. */
   waiting(reason: string): void;
 }
@@ -52,7 +54,7 @@ export interface ImportFailure {
   readonly reason: string;
 }
 
-/** Emails, but for `unchangedFiles`. */
+/** Emails, but for the last two. */
 export interface ImportCounts {
   imported: number;
   /** Recorded before, by whatever path. */
@@ -60,6 +62,10 @@ export interface ImportCounts {
   /** Older than `since`. */
   older: number;
   failed: number;
+  /** Files that should be one, without anything in them; they are looked at again each time. */
+  empty: number;
+  /** Bytes of mbox files that are done since an import before; they were not read. */
+  mboxBytesBefore: number;
   /** Files that are done since an import before; they were not read. */
   unchangedFiles: number;
 }
@@ -158,6 +164,7 @@ class ImportRun {
     if (this.#signal.aborted) return;
     const progress = await this.#marks.openMbox(file, this.#keyOf(file));
     let position = progress.position;
+    this.#counts.mboxBytesBefore += position;
     if (position > 0) this.#observer.advanced(position);
     try {
       const chunks = this.#ports.files.read(file, position);
@@ -213,8 +220,11 @@ class ImportRun {
         this.#signal,
       );
       if (outcome === 'stopped') return false;
-      if (outcome !== 'empty') this.#counts[outcome] += 1;
-      return true;
+      // A separator in an mbox file with nothing behind it is no email.
+      if (outcome === 'empty' && offset !== null) return true;
+      this.#counts[outcome] += 1;
+      if (outcome === 'empty') this.#observer.empty(path);
+      return outcome !== 'empty';
     } catch (error) {
       this.#end({ path, offset }, error);
       return false;

@@ -10,8 +10,8 @@ import { defineCommand, UsageError } from './command.ts';
 import { formatError } from './command-logger.ts';
 import { printable } from './output.ts';
 
-/** UIDs that are named for each finding. */
-const MAX_UIDS = 20;
+/** Messages that are named for each finding. */
+const MAX_NAMED = 20;
 
 const TEXTS: Readonly<Record<AuditFinding, string>> = {
   missing: 'not known',
@@ -27,6 +27,9 @@ export const auditCommand = defineCommand({
   description:
     'Differences are listed, and the exit code is 1 when there are any that were not repaired. Repaired messages are ' +
     'taken again by the service: within seconds while it runs, else when it is started.\n\n' +
+    'A message with the email of another Message-ID gets its own email when it is taken again; unless it is that email which ' +
+    'was recorded wrongly. Nobody knows before, so that the exit code is 1 with --repair, too. Run audit once more then: ' +
+    'for an email that it still names, run reparse with --email.\n\n' +
     'A message that only waits, or is set aside, is no difference; it is counted. Nothing is changed in a mailbox.',
   arguments: [],
   options: {
@@ -78,7 +81,7 @@ function isClean({ kind, findings }: MailboxAudit, repaired: boolean): boolean {
 
 function repairOf(finding: AuditFinding): string {
   return finding === 'other'
-    ? ', taken again; for those that the next audit still lists, run reparse --email <id>'
+    ? ', taken again; run audit once more then, and reparse --email <id> for those that it still names'
     : ', repaired';
 }
 
@@ -88,10 +91,15 @@ function formatAudit(accountId: string, audit: MailboxAudit, repaired: boolean):
     return [`${accountId} ${path}: ${messages} messages, not read yet under its present UIDVALIDITY`];
   }
   const differences = AUDIT_FINDINGS.flatMap((finding) => {
-    const uids = findings.get(finding);
-    if (uids === undefined) return [];
-    const named = `${uids.slice(0, MAX_UIDS).join(', ')}${uids.length > MAX_UIDS ? ', …' : ''}`;
-    return [`  ${uids.length} ${TEXTS[finding]}${repaired ? repairOf(finding) : ''}: UID ${named}`];
+    const wrong = findings.get(finding);
+    if (wrong === undefined) return [];
+    const named = wrong
+      .slice(0, MAX_NAMED)
+      .map(({ uid, emailId }) => (finding === 'other' ? `${uid} (email ${emailId})` : uid));
+    const rest = wrong.length > MAX_NAMED ? ', …' : '';
+    return [
+      `  ${wrong.length} ${TEXTS[finding]}${repaired ? repairOf(finding) : ''}: UID ${named.join(', ')}${rest}`,
+    ];
   });
   const result = differences.length === 0 ? 'no differences' : 'differences:';
   return [

@@ -1,5 +1,6 @@
 /** The help texts, made from what commands declare. */
 import type { Command, CommandArgument } from './command.ts';
+import { PROGRAM } from './invocation.ts';
 
 /** The options that every command has. */
 export const COMMON_OPTIONS = {
@@ -9,12 +10,13 @@ export const COMMON_OPTIONS = {
 
 const WIDTH = 100;
 
-/** `email-worker import [options] <path>…` */
-export function formatUsage({ name, arguments: declared, options }: Command): string {
+/** `email-worker import [options] <path>…` @param invocation see formatInvocation */
+export function formatUsage(
+  { name, arguments: declared, options }: Command,
+  invocation: string = PROGRAM,
+): string {
   const words = declared.map(formatArgument);
-  return ['email-worker', name, ...(Object.keys(options).length > 0 ? ['[options]'] : []), ...words].join(
-    ' ',
-  );
+  return [invocation, name, ...(Object.keys(options).length > 0 ? ['[options]'] : []), ...words].join(' ');
 }
 
 export function formatArgument({ name, required, repeated }: CommandArgument): string {
@@ -36,9 +38,9 @@ export function listOptions({
   ];
 }
 
-export function formatCommandHelp(command: Command): string {
+export function formatCommandHelp(command: Command, invocation: string): string {
   const sections = [
-    `Usage: ${formatUsage(command)}`,
+    `Usage: ${formatUsage(command, invocation)}`,
     wrap(command.summary, ''),
     wrap(command.description, ''),
   ];
@@ -67,7 +69,7 @@ export function formatCommandList(commands: readonly Command[]): string {
   );
 }
 
-function formatTable(title: string, rows: readonly (readonly [string, string])[]): string {
+export function formatTable(title: string, rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([left]) => left.length));
   const indent = ' '.repeat(width + 4);
   return [title, ...rows.map(([left, right]) => `  ${left.padEnd(width)}  ${wrap(right, indent)}`)].join(

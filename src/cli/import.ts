@@ -23,8 +23,9 @@ export const importCommand = defineCommand({
     'A folder is gone through with all it holds: Maildirs with their subfolders, .eml files, and files that begin as ' +
     'an mbox does. Symbolic links in folders are not followed. No program should deliver into the files meanwhile.\n\n' +
     'Each email is recorded once, in its thread, however often it is imported and by whatever path it came. After an ' +
-    'interruption, or when emails were added, run the same command again: files that are done are passed by. What ' +
-    'can not be imported is listed, and stops nothing.',
+    'interruption, or when emails were added, run the same command again: what is done is passed by, and counted as ' +
+    'files, or bytes of mbox files, done before. What can not be imported is listed, and stops nothing; files without ' +
+    'anything in them are listed as empty, and are no failure.',
   arguments: [{ name: 'path', meaning: 'A file or a folder.', required: true, repeated: true }],
   options: {
     account: {
@@ -70,7 +71,15 @@ export const importCommand = defineCommand({
     const files = createMailFiles();
     const began = performance.now();
     const watch = await watchImport(output, files, paths, signal);
-    const counts: ImportCounts = { imported: 0, known: 0, older: 0, failed: 0, unchangedFiles: 0 };
+    const counts: ImportCounts = {
+      imported: 0,
+      known: 0,
+      older: 0,
+      failed: 0,
+      empty: 0,
+      mboxBytesBefore: 0,
+      unchangedFiles: 0,
+    };
     watch.show(counts);
     try {
       await importMail(
@@ -88,6 +97,8 @@ export const importCommand = defineCommand({
         {
           advanced: watch.advanced,
           failed: (failure) => report.add(failure),
+          empty: (file) =>
+            report.add({ path: file, offset: null, reason: 'is empty: there is no email in it' }),
           waiting: (reason) => output.note(`${reason}: waiting until it is back`),
         },
         counts,
@@ -147,13 +158,16 @@ function formatCounts({ imported, known, failed, unchangedFiles }: ImportCounts)
   return `${imported} imported, ${known + unchangedFiles} known, ${failed} failed`;
 }
 
-function formatSummary({ imported, known, older, failed, unchangedFiles }: ImportCounts, ms: number): string {
+function formatSummary(counts: ImportCounts, ms: number): string {
+  const { imported, known, older, failed, empty, mboxBytesBefore, unchangedFiles } = counts;
   const seconds = ms / 1000;
   const rate = Math.round((imported + known + older + unchangedFiles) / Math.max(seconds, 0.001));
   return [
     `imported ${imported}, known before ${known}, failed ${failed}`,
     ...(older > 0 ? [`older than wanted ${older}`] : []),
+    ...(empty > 0 ? [`empty ${empty}`] : []),
     ...(unchangedFiles > 0 ? [`files done before ${unchangedFiles}`] : []),
+    ...(mboxBytesBefore > 0 ? [`bytes of mbox files done before ${mboxBytesBefore}`] : []),
     `${seconds.toFixed(1)} s, ${rate} a second`,
   ].join(', ');
 }

@@ -7,6 +7,7 @@ import { UsageError } from './command.ts';
 import { createCommandLogger, formatError } from './command-logger.ts';
 import { COMMANDS } from './commands.ts';
 import { COMMON_OPTIONS, formatCommandHelp } from './help.ts';
+import { PROGRAM } from './invocation.ts';
 import { printable, type Output } from './output.ts';
 
 /** Everything was done; a part of it failed; the arguments can't be used. */
@@ -17,32 +18,33 @@ const EXIT_OF_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
 type Signal = keyof typeof EXIT_OF_SIGNAL;
 const SIGNALS: readonly Signal[] = ['SIGINT', 'SIGTERM'];
 
-/** `argv` begins with the command's name. Returns the exit code. */
+/** `argv` begins with the command's name; `invocation`: see formatInvocation. Returns the exit code. */
 export async function runCommand(
   argv: readonly string[],
   output: Output,
   readConfig: () => Config,
+  invocation: string,
 ): Promise<number> {
   const [name = '', ...rest] = argv;
   const command = COMMANDS.find((candidate) => candidate.name === name);
   if (command === undefined) {
-    output.note(`email-worker: there is no command ${printable(name)}; email-worker --help lists them`);
+    output.note(printable(`${PROGRAM}: there is no command ${name}; ${invocation} --help lists them`));
     return EXIT.usage;
   }
   try {
     const { values, positionals } = parse(command, rest);
     if (values['help'] === true) {
-      output.print(formatCommandHelp(command).trimEnd());
+      output.print(formatCommandHelp(command, invocation).trimEnd());
       return EXIT.done;
     }
     requireArguments(command, positionals);
     return await run(command, values, positionals, output, readConfig);
   } catch (error) {
     if (error instanceof UsageError) {
-      output.note(printable(`email-worker ${name}: ${error.message}; see email-worker ${name} --help`));
+      output.note(printable(`${PROGRAM} ${name}: ${error.message}; see ${invocation} ${name} --help`));
       return EXIT.usage;
     }
-    output.note(printable(`email-worker ${name}: ${formatError(error)}`));
+    output.note(printable(`${PROGRAM} ${name}: ${formatError(error)}`));
     return EXIT.failed;
   }
 }

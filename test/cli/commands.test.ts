@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { runCommand, startCommand } from '../helpers/command-process.ts';
+import { MAIN, runCommand, startCommand } from '../helpers/command-process.ts';
 import { disposeService, startServiceProcess } from '../helpers/service-process.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
@@ -32,10 +32,11 @@ describe('arguments', () => {
   it.each([
     [['--help'], 0, 'Commands:\n  import', ''],
     [['--version'], 0, /^\d+\.\d+\.\d+\n$/, ''],
-    [['import', '--help'], 0, 'Usage: email-worker import [options] <path>…', ''],
-    [['nonsense'], 2, '', 'there is no command nonsense'],
+    [['import', '--help'], 0, `Usage: node ${MAIN} import [options] <path>…`, ''],
+    [['nonsense'], 2, '', `there is no command nonsense; node ${MAIN} --help lists them`],
     [['--nonsense'], 2, '', "Unknown option '--nonsense'"],
-    [['import'], 2, '', '<path> is missing'],
+    [['--nonsense'], 2, '', `see node ${MAIN} --help`],
+    [['import'], 2, '', `email-worker import: <path> is missing; see node ${MAIN} import --help`],
     [['import', '--nonsense', 'x'], 2, '', "Unknown option '--nonsense'"],
     [['import', '--account'], 2, '', 'argument missing'],
   ] as const)('%j ends with %i', async (args, exitCode, stdout, stderr) => {
@@ -46,6 +47,19 @@ describe('arguments', () => {
     expect(result.stderr).toContain(stderr);
     // Nothing was begun.
     expect(await readdir(dataDir)).toEqual([]);
+  });
+
+  it('say in a clone what works in a clone', async () => {
+    const dataDir = await makeDataDir();
+    const env = { npm_lifecycle_event: 'cli', npm_package_name: 'email-worker' };
+    const run = (...args: readonly string[]) => runCommand(args, { dataDir, env });
+    expect((await run('import')).stderr).toContain('see npm run --silent cli -- import --help');
+    expect((await run('import', '--help')).stdout).toContain(
+      'Usage: npm run --silent cli -- import [options] <path>…',
+    );
+    const help = (await run('--help')).stdout;
+    expect(help).toContain('  npm start [-- --help | --version]');
+    expect(help).toContain('  npm run --silent cli -- <command> [arguments]');
   });
 
   it('a configuration that can not be used is named, and fails', async () => {

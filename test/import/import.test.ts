@@ -1,6 +1,6 @@
 /** `email-worker import` as a process, on a real database. */
 import { execFileSync } from 'node:child_process';
-import { appendFile, mkdir, readFile, rename, symlink, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rename, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../helpers/command-process.ts';
@@ -71,9 +71,14 @@ describe('formats', () => {
 
     // Nothing is read again; flags that changed do not matter, nor does what was added.
     await rename(path.join(maildir, 'cur', '2.M2.host:2,RS'), path.join(maildir, 'cur', '2.M2.host:2,S'));
+    const boxes = [place('Archive'), place('crlf.mbox'), place('eml', 'notes.txt')];
+    const sizes = await Promise.all(boxes.map(async (file) => (await stat(file)).size));
+    const bytesBefore = sizes.reduce((sum, size) => sum + size, 0);
     await appendFile(place('Archive'), joinMbox([mailOf(6, 0)]));
     const second = await runImport([place()]);
-    expect(second.stdout).toContain('imported 1, known before 0, failed 0, files done before 5');
+    expect(second.stdout).toContain(
+      `imported 1, known before 0, failed 0, files done before 5, bytes of mbox files done before ${bytesBefore}`,
+    );
 
     // A mail program compacted it: what stands before its place is not what it was.
     await writeFile(
@@ -174,7 +179,7 @@ describe('what can not be imported', () => {
       MAX_INBOUND_BYTES: '100000',
     });
     expect(result.exitCode).toBe(1);
-    expect(result.stdout).toContain('imported 4, known before 0, failed 8');
+    expect(result.stdout).toContain('imported 4, known before 0, failed 8, empty 1');
     expect(result.stdout).toContain(report);
     expect(await subjects()).toEqual(['', 'Conversation 1', 'Conversation 3', 'Conversation 5']);
     const lines = (await readFile(report, 'utf8')).trimEnd().split('\n');
@@ -192,6 +197,7 @@ describe('what can not be imported', () => {
       [`${evil}/cur/root`]: 'is not a plain file, and not followed',
       'picture.png': 'is neither an email nor an mbox file',
       missing: 'there is no such file or folder',
+      'empty.eml': 'is empty: there is no email in it',
     });
     expect(failures.find(({ path: file }) => file.endsWith('box'))?.offset).toBeGreaterThan(0);
     // Nothing that a file is called steers the terminal.
@@ -201,6 +207,25 @@ describe('what can not be imported', () => {
     // It is looked at again when it fits.
     const again = await runImport([place('box')]);
     expect(again.stdout).toContain('imported 1, known before 1, failed 0');
+  });
+
+  it('what is empty is named and is no failure', async () => {
+    await mkdir(place(), { recursive: true });
+    await writeFile(place('empty.eml'), '');
+    await writeFile(place('box'), `From a@x.test Mon Jan  5 10:00:00 2026\n\n${joinMbox([mailOf(1, 0)])}`);
+    const first = await runImport([place()]);
+    expect(first).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('imported 1, known before 0, failed 0, empty 1'),
+    });
+    expect(first.stderr).toContain(`${place('empty.eml')}: is empty`);
+    const second = await runImport([place()]);
+    expect(second).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('imported 0, known before 0, failed 0, empty 1, bytes of mbox files'),
+    });
+    await writeFile(place('empty.eml'), mailOf(2, 0));
+    expect((await runImport([place()])).stdout).toContain('imported 1, known before 0, failed 0');
   });
 
   it('an mbox file that became shorter is read from its beginning', async () => {

@@ -142,12 +142,13 @@ describe.skipIf(skipWithoutMailServers())('mailboxes of a Dovecot', () => {
       `insert into mailbox_messages (mailbox_id, uid_validity, uid, email_id)
        select mailbox_id, uid_validity, 4000000000, email_id from mailbox_messages where uid = 11`,
     );
+    const [{ email_id: emailOf11 } = {}] = await run(`select email_id from mailbox_messages where uid = 11`);
     const differences = (repaired: string) =>
       [
         'default INBOX: 20 messages, 0 to be taken, 0 set aside; differences:',
         `  3 not known${repaired}: UID 6, 7, 8`,
         `  2 without the email they are said to have${repaired}: UID 3, 4`,
-        `  1 with the email of another Message-ID${repaired}: UID 10`,
+        `  1 with the email of another Message-ID${repaired}: UID 10 (email ${emailOf11})`,
         `  1 there, but marked as gone${repaired}: UID 9`,
         `  1 gone, but not marked${repaired}: UID 4000000000`,
         '',
@@ -158,7 +159,7 @@ describe.skipIf(skipWithoutMailServers())('mailboxes of a Dovecot', () => {
       exitCode: 1,
       stdout: differences(', repaired').replace(
         'Message-ID, repaired',
-        'Message-ID, taken again; for those that the next audit still lists, run reparse --email <id>',
+        'Message-ID, taken again; run audit once more then, and reparse --email <id> for those that it still names',
       ),
     });
     await waitUntil('all are there', async () => (await readEmails(database, 'default')).length === 20);
@@ -172,5 +173,15 @@ describe.skipIf(skipWithoutMailServers())('mailboxes of a Dovecot', () => {
       expunged: 1,
     });
     expect(await audit('--account', 'nobody')).toMatchObject({ exitCode: 2 });
+
+    // Where the email itself is recorded wrongly, the next audit still names it.
+    await run(`update emails set message_id = 'wrong@customer.test' where message_id = '15@customer.test'`);
+    expect(await audit('--repair')).toMatchObject({ exitCode: 1 });
+    await waitForPass(database, 'default');
+    const named = await audit();
+    expect(named.exitCode).toBe(1);
+    const [, emailId = ''] = /another Message-ID: UID \d+ \(email ([0-9a-f-]{36})\)/.exec(named.stdout) ?? [];
+    await runCommand(['reparse', '--email', emailId], { dataDir: service.dataDir, env });
+    expect(await audit()).toMatchObject({ exitCode: 0 });
   }, 240_000);
 });

@@ -308,7 +308,15 @@ function createWorld(parts: Parts, random: Random): World {
     const account = random.pick(ACCOUNTS);
     const chosen = slots.filter((slot) => slot?.account === account && !slot.isSent && random.chance(0.5));
     for (const [index, slot] of chosen.entries()) await writeFile(join(path, `${index}.eml`), slot.raw);
-    const counts: ImportCounts = { imported: 0, known: 0, older: 0, failed: 0, unchangedFiles: 0 };
+    const counts: ImportCounts = {
+      imported: 0,
+      known: 0,
+      older: 0,
+      failed: 0,
+      empty: 0,
+      mboxBytesBefore: 0,
+      unchangedFiles: 0,
+    };
     await importMail(
       {
         files: createMailFiles(),
@@ -324,6 +332,7 @@ function createWorld(parts: Parts, random: Random): World {
       {
         advanced: () => undefined,
         failed: ({ reason }) => failures.push(`import: ${reason}`),
+        empty: (file) => failures.push(`import: ${file} is empty`),
         waiting: () => undefined,
       },
       counts,

@@ -59,7 +59,12 @@ function toAudited(row: MessageRow): AuditedMessage {
   return {
     uid: Number(row.uid),
     isGone: row.is_gone,
-    email: row.email_id === null ? null : ids.length === 0 ? 'lost' : { messageIds: ids.map(toMessageId) },
+    email:
+      row.email_id === null
+        ? null
+        : ids.length === 0
+          ? 'lost'
+          : { id: row.email_id, messageIds: ids.map(toMessageId) },
   };
 }
 
@@ -68,7 +73,8 @@ function bordersOf(set: UidSet): [number[], number[]] {
 }
 
 const READ_MESSAGES = `
-  select m.uid, m.expunged_at is not null as is_gone, m.email_id, e.message_id, e.relay_message_id
+  select m.uid, m.expunged_at is not null as is_gone, coalesce(e.id, m.email_id) as email_id,
+    e.message_id, e.relay_message_id
   from mailbox_messages m
   left join email_aliases a on a.id = m.email_id
   left join emails e on e.id = coalesce(a.email_id, m.email_id)

@@ -7,7 +7,7 @@ const relayed = toMessageId('2@example.com')!;
 const known = (fields: Partial<AuditedMessage> = {}): AuditedMessage => ({
   uid: 1,
   isGone: false,
-  email: { messageIds: [id] },
+  email: { id: 'e', messageIds: [id] },
   ...fields,
 });
 
@@ -17,7 +17,7 @@ describe('a message under audit', () => {
     ['is in order without a Message-ID', known(), true, null, null],
     [
       'is in order under the Message-ID of the relay',
-      known({ email: { messageIds: [id, relayed] } }),
+      known({ email: { id: 'e', messageIds: [id, relayed] } }),
       true,
       relayed,
       null,

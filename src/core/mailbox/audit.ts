@@ -7,7 +7,7 @@ export interface AuditedMessage {
   /** It is marked as gone from the mailbox. */
   readonly isGone: boolean;
   /** The email it is said to have; null: it waits, or is set aside. */
-  readonly email: { readonly messageIds: readonly MessageId[] } | 'lost' | null;
+  readonly email: { readonly id: string; readonly messageIds: readonly MessageId[] } | 'lost' | null;
 }
 
 /**
