@@ -1,7 +1,7 @@
 /** JSON bodies: what their headers must say, and the reading of small ones. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { preValidationAsyncHookHandler } from 'fastify';
-import { ServiceError } from '../../core/errors.ts';
+import { ServiceError, type ErrorCode } from '../../core/errors.ts';
 import type { HttpLimits } from './limits.ts';
 import { refuseOtherTypes, type TypeSchema } from './json-types.ts';
 import { readRequestBody, takeAwaitingContinue } from './request-body.ts';
@@ -21,7 +21,21 @@ export function refuseOtherMedia(headers: IncomingHttpHeaders): void {
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) throw new ServiceError('unsupported_media_type');
 }
 
-/** As smallJsonBody; no body at all is an empty object. */
+/** What the hooks below, and the check of what they read, answer with. */
+export const JSON_BODY_ERRORS = [
+  'invalid_json',
+  'invalid_request',
+  'unknown_field',
+  'request_timeout',
+  'payload_too_large',
+  'unsupported_media_type',
+  'unsupported_content_encoding',
+] as const satisfies readonly ErrorCode[];
+
+/**
+ * As smallJsonBody; no body at all is an empty object. Operations that need no body have this as well: what a caller
+ * wrote into one would else be passed over in silence.
+ */
 export function optionalJsonBody(limits: HttpLimits): preValidationAsyncHookHandler {
   const read = smallJsonBody(limits);
   return async function (request, reply) {

@@ -5,7 +5,7 @@ import { createRecordingApplication, IDS } from '../../../test/helpers/recording
 let app: TestHttpApp;
 afterEach(() => app.close());
 
-async function call(method: 'GET' | 'POST' | 'PUT', url: string, body?: unknown) {
+async function call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, body?: unknown) {
   app = await createTestHttpApp({ application: createRecordingApplication() });
   const response = await app.fastify.inject({
     method,
@@ -46,6 +46,10 @@ describe('a small JSON body', () => {
     ['PUT', ADDRESSES, JSON.parse('{"__proto__":1}'), '__proto__'],
     ['POST', `/api/thread/${IDS.thread}/read`, { x: 1 }, 'x'],
     ['POST', `/api/thread/${IDS.thread}/unread`, { x: 1 }, 'x'],
+    ['POST', `/api/emails/${IDS.email}/cancel`, { x: 1 }, 'x'],
+    ['POST', `/api/emails/${IDS.email}/retry`, { send_at: '2026-01-01T00:00:00Z' }, 'send_at'],
+    ['POST', `/api/quarantine/${IDS.email}/retry`, { x: 1 }, 'x'],
+    ['DELETE', NOTE, { note: 'x' }, 'note'],
   ] as const)(
     '%s %s %j is refused for its unknown field before anything else',
     async (method, url, body, field) => {
@@ -57,8 +61,23 @@ describe('a small JSON body', () => {
     },
   );
 
-  it.each([undefined, {}])('POST …/read takes %j', async (body) => {
-    expect(await call('POST', `/api/thread/${IDS.thread}/read`, body)).toMatchObject({ status: 200 });
+  describe.each([
+    ['POST', `/api/thread/${IDS.thread}/read`],
+    ['POST', `/api/emails/${IDS.email}/cancel`],
+    ['POST', `/api/emails/${IDS.email}/retry`],
+    ['POST', `/api/quarantine/${IDS.email}/retry`],
+    ['DELETE', NOTE],
+  ] as const)('%s %s needs none', (method, url) => {
+    it.each([undefined, {}])('and takes %j', async (body) => {
+      expect(await call(method, url, body)).toMatchObject({ status: 200 });
+    });
+
+    it('and refuses what is no JSON', async () => {
+      app = await createTestHttpApp({ application: createRecordingApplication() });
+      const headers = { ...AUTHORIZED, 'content-type': 'text/plain' };
+      const response = await app.fastify.inject({ method, url, headers, payload: 'x' });
+      expect(response.statusCode).toBe(415);
+    });
   });
 });
 

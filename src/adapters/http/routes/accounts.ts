@@ -3,6 +3,7 @@
  * POST /api/quarantine/{id}/retry.
  */
 import type { HttpContext, HttpServer } from '../context.ts';
+import { JSON_BODY_ERRORS, optionalJsonBody } from '../json-body.ts';
 import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
 import { AccountSchema, QuarantinedSchema, toAccountJson, toQuarantinedJson } from '../mailbox-view.ts';
 import { errorResponses, Uuid } from '../schemas.ts';
@@ -47,7 +48,7 @@ const QuarantineParams = {
   properties: { id: { ...Uuid, description: 'As `GET /api/quarantine` names it.' } },
 } as const;
 
-export function registerAccountRoutes(app: HttpServer, { application }: HttpContext): void {
+export function registerAccountRoutes(app: HttpServer, { application, limits }: HttpContext): void {
   app.get(
     '/api/accounts',
     {
@@ -111,13 +112,20 @@ export function registerAccountRoutes(app: HttpServer, { application }: HttpCont
         summary: 'Try to take a message now',
         description:
           'Whichever process reads the account tries it, within seconds; it leaves the list when that works. When it ' +
-          'does not, the next try follows after the shortest delay again.',
+          'does not, the next try follows after the shortest delay again. Needs no body; fields of one are refused.',
         params: QuarantineParams,
         response: {
           200: { description: 'It is due.', ...QuarantinedSchema },
-          ...errorResponses('invalid_uuid', 'unauthorized', 'quarantined_not_found', 'database_unavailable'),
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'invalid_uuid',
+            'unauthorized',
+            'quarantined_not_found',
+            'database_unavailable',
+          ),
         },
       },
+      preValidation: optionalJsonBody(limits),
     },
     async (request) => toQuarantinedJson(await application.retryQuarantined(request.params.id.toLowerCase())),
   );

@@ -10,7 +10,7 @@ import type { HttpContext, HttpServer } from '../context.ts';
 import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
 import { EmailListingSchema } from '../email-detail-schema.ts';
 import { toEmailListingJson } from '../email-view.ts';
-import { smallJsonBody } from '../json-body.ts';
+import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../json-body.ts';
 import { errorResponses, Uuid } from '../schemas.ts';
 
 const EmailsQuerySchema = {
@@ -124,11 +124,12 @@ export function registerSendStateRoutes(app: HttpServer, { application, limits }
         summary: 'Take a send out of the queue',
         description:
           'A queued or deferred email that is not being sent becomes `cancelled`, or `sent` when some recipients ' +
-          'have it already.',
+          'have it already. Needs no body; fields of one are refused.',
         params: EmailParams,
         response: {
           200: { description: 'Not sent any more.', ...StateResult },
           ...errorResponses(
+            ...JSON_BODY_ERRORS,
             'invalid_uuid',
             'unauthorized',
             'email_not_found',
@@ -137,6 +138,7 @@ export function registerSendStateRoutes(app: HttpServer, { application, limits }
           ),
         },
       },
+      preValidation: optionalJsonBody(limits),
     },
     async (request) => {
       const id = request.params.id.toLowerCase();
@@ -153,11 +155,13 @@ export function registerSendStateRoutes(app: HttpServer, { application, limits }
         summary: 'Send again, now',
         description:
           'To the recipients that were not accepted, of an email that is `failed`, `cancelled`, `deferred` or ' +
-          '`unknown`. For an `unknown` one this is a decision: recipients that have it already get a second copy.',
+          '`unknown`. For an `unknown` one this is a decision: recipients that have it already get a second copy. ' +
+          'Needs no body; fields of one are refused.',
         params: EmailParams,
         response: {
           200: { description: 'In the queue, and due.', ...StateResult },
           ...errorResponses(
+            ...JSON_BODY_ERRORS,
             'invalid_uuid',
             'unauthorized',
             'email_not_found',
@@ -166,6 +170,7 @@ export function registerSendStateRoutes(app: HttpServer, { application, limits }
           ),
         },
       },
+      preValidation: optionalJsonBody(limits),
     },
     async (request) => {
       const id = request.params.id.toLowerCase();
@@ -188,17 +193,11 @@ export function registerSendStateRoutes(app: HttpServer, { application, limits }
         response: {
           200: { description: 'Decided.', ...StateResult },
           ...errorResponses(
-            'invalid_json',
-            'invalid_request',
+            ...JSON_BODY_ERRORS,
             'invalid_uuid',
             'unauthorized',
             'email_not_found',
             'not_unknown',
-            'unknown_field',
-            'request_timeout',
-            'payload_too_large',
-            'unsupported_media_type',
-            'unsupported_content_encoding',
             'database_unavailable',
           ),
         },

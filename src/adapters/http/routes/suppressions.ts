@@ -6,7 +6,7 @@ import type { XStatic } from 'typebox/schema';
 import { SUPPRESSION_REASONS, type Suppression } from '../../../core/delivery/suppression.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
 import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
-import { optionalJsonBody } from '../json-body.ts';
+import { JSON_BODY_ERRORS, optionalJsonBody } from '../json-body.ts';
 import { errorResponses, Timestamp, Uuid } from '../schemas.ts';
 
 const MAX_NOTE_CHARS = 1000;
@@ -164,17 +164,11 @@ export function registerSuppressionRoutes(app: HttpServer, { application, limits
         response: {
           200: { description: 'It is on the list.', ...SuppressionSchema },
           ...errorResponses(
-            'invalid_json',
-            'invalid_request',
+            ...JSON_BODY_ERRORS,
             'invalid_address',
             'header_injection',
             'invalid_text',
             'unauthorized',
-            'unknown_field',
-            'request_timeout',
-            'payload_too_large',
-            'unsupported_media_type',
-            'unsupported_content_encoding',
             'database_unavailable',
           ),
         },
@@ -195,12 +189,13 @@ export function registerSuppressionRoutes(app: HttpServer, { application, limits
         tags: ['Suppressions'],
         summary: 'Send to an address again',
         description:
-          'Until something new comes back: a bounce of an email that is sent from now on, or a later complaint.',
+          'Until something new comes back: a bounce of an email that is sent from now on, or a later complaint. Needs no ' +
+          'body; fields of one are refused.',
         params: AddressParams,
         response: {
           200: { description: 'Not on the list any more.', ...Lifted },
           ...errorResponses(
-            'invalid_request',
+            ...JSON_BODY_ERRORS,
             'invalid_address',
             'header_injection',
             'unauthorized',
@@ -209,6 +204,7 @@ export function registerSuppressionRoutes(app: HttpServer, { application, limits
           ),
         },
       },
+      preValidation: optionalJsonBody(limits),
     },
     async (request) => {
       const { address, liftedAt } = await application.liftSuppression(request.params.address);

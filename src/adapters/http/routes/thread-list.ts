@@ -6,7 +6,7 @@ import type { ThreadListing, ThreadMark } from '../../../app/thread-list-ports.t
 import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
 import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
-import { optionalJsonBody } from '../json-body.ts';
+import { JSON_BODY_ERRORS, optionalJsonBody } from '../json-body.ts';
 import { AddressObject, errorResponses, Timestamp, Uuid } from '../schemas.ts';
 
 /** Query parameters are text; JSON Schema's `boolean` would take `1`, `on` and an empty value, each in its own way. */
@@ -192,16 +192,10 @@ export function registerThreadListRoutes(app: HttpServer, { application, limits 
           response: {
             200: { description: 'Marked.', ...MarkResult },
             ...errorResponses(
-              'invalid_json',
-              'invalid_request',
+              ...JSON_BODY_ERRORS,
               'invalid_uuid',
               'unauthorized',
               'thread_not_found',
-              'unknown_field',
-              'request_timeout',
-              'payload_too_large',
-              'unsupported_media_type',
-              'unsupported_content_encoding',
               'database_unavailable',
             ),
           },
