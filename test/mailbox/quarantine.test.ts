@@ -1,29 +1,23 @@
 /** What is set aside: how an operator recognises it, and what becomes of it. Real database, IMAP server in memory. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPool } from '../../src/adapters/postgres/pool.ts';
 import { createMailboxStatusStore } from '../../src/adapters/postgres/mailbox-status.ts';
 import { MailboxError } from '../../src/app/mailbox-ports.ts';
 import type { MailboxStatusStore, QuarantinedMessage } from '../../src/app/mailbox-status-ports.ts';
 import { ServiceError, type ErrorCode } from '../../src/core/errors.ts';
 import { mail } from '../helpers/inbound-mail.ts';
-import { startMailboxNode, type MailboxNode, type MailboxNodeOptions } from '../helpers/mailbox-node.ts';
-import { letTimePass, readEmails } from '../helpers/mailbox-rows.ts';
-import { MemoryMailServer } from '../helpers/memory-mail-server.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
-import { query } from '../helpers/query.ts';
+import { letTimePass } from '../helpers/mailbox-rows.ts';
+import { useMailboxWorlds } from '../helpers/mailbox-worlds.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
-let database: TestDatabase;
+const worlds = useMailboxWorlds();
 let pool: ReturnType<typeof createPool>;
 let status: MailboxStatusStore;
-let node: MailboxNode | null = null;
-let accounts = 0;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
+beforeAll(() => {
   pool = createPool({
-    connection: database.connectionString,
+    connection: worlds.database.connectionString,
     maxConnections: 2,
     connectTimeoutMs: 5000,
     statementTimeoutMs: 10_000,
@@ -31,29 +25,14 @@ beforeAll(async () => {
   });
   status = createMailboxStatusStore(pool);
 });
-afterEach(async () => {
-  await node?.stop();
-  node = null;
-});
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => pool.end());
 
 function createWorld() {
-  accounts += 1;
-  const account = `account-${accounts}`;
-  const server = new MemoryMailServer();
-  const { inbox } = server.addAccount(account);
-  const list = () => status.listQuarantine({ accountId: account, after: null, limit: 10 });
+  const world = worlds.createWorld();
+  const list = () => status.listQuarantine({ accountId: world.account, after: null, limit: 10 });
   return {
-    account,
-    server,
-    inbox,
+    ...world,
     list,
-    async start(options: Partial<MailboxNodeOptions> = {}) {
-      node = await startMailboxNode({ database: database.connectionString, source: server, ...options });
-    },
     async setAside(tries: number): Promise<QuarantinedMessage> {
       let found: QuarantinedMessage | undefined;
       await waitUntil('it is set aside', async () => {
@@ -66,8 +45,7 @@ function createWorld() {
 }
 
 const delayMinutes = async ({ id }: QuarantinedMessage): Promise<number> => {
-  const [row] = await query(
-    database.connectionString,
+  const [row] = await worlds.query(
     `select extract(epoch from next_try_at - now())::float8 / 60 as minutes from mailbox_messages where quarantine_id = $1`,
     [id],
   );
@@ -85,7 +63,7 @@ describe('a message that is set aside', () => {
       body: 'x'.repeat(5000),
     });
     world.inbox.add(raw);
-    await world.start({ maxBytes: 4000 });
+    const node = await world.start({ maxBytes: 4000 });
     const message = await world.setAside(1);
     expect(message).toMatchObject({
       from: { name: 'Anna Müller', address: 'anna@customer.test' },
@@ -95,13 +73,12 @@ describe('a message that is set aside', () => {
     });
     expect(message.subject?.trim()).toBe('Pläne');
 
-    await node?.stop();
+    await world.stop(node);
     await world.start();
-    await letTimePass(database, true);
-    await waitUntil('it is taken', async () => (await readEmails(database, world.account)).length === 1);
+    await letTimePass(worlds.database, true);
+    await waitUntil('it is taken', async () => (await world.emails()).length === 1);
     await waitUntil('it is not listed', async () => (await world.list()).length === 0);
-    const rows = await query(
-      database.connectionString,
+    const rows = await worlds.query(
       `select from mailbox_messages m join mailboxes b on b.id = m.mailbox_id
        where b.account_id = $1 and header_summary is not null`,
       [world.account],
@@ -117,13 +94,13 @@ describe('a message that is set aside', () => {
     };
     await world.start();
     await waitUntil('it is set aside', async () => {
-      await letTimePass(database);
+      await letTimePass(worlds.database);
       return (await world.list()).length === 1;
     });
     world.server.faults.size = () => {
       throw new MailboxError('refused', 'no header either');
     };
-    await letTimePass(database, true);
+    await letTimePass(worlds.database, true);
     expect(await world.setAside(5)).toMatchObject({ subject: 'Bericht', reason: 'no header either' });
   });
 
@@ -135,7 +112,7 @@ describe('a message that is set aside', () => {
     };
     await world.start();
     await waitUntil('it is set aside', async () => {
-      await letTimePass(database);
+      await letTimePass(worlds.database);
       return (await world.list()).length === 1;
     });
     expect((await world.list())[0]).toMatchObject({ subject: null, from: null, date: null, sizeBytes: null });
@@ -151,13 +128,13 @@ describe('a message that is set aside', () => {
     });
     const { id } = await world.setAside(1);
     expect(await delayMinutes(await world.setAside(1))).toBe(15);
-    await letTimePass(database, true);
+    await letTimePass(worlds.database, true);
     expect(await delayMinutes(await world.setAside(2))).toBe(60);
     for (const tries of [3, 4, 5]) {
       expect(await status.retryQuarantined(id)).toMatchObject({ id, tries: tries - 1 });
       expect(await delayMinutes(await world.setAside(tries))).toBe(15);
     }
-    await letTimePass(database, true);
+    await letTimePass(worlds.database, true);
     expect(await delayMinutes(await world.setAside(6))).toBe(60);
   });
 
@@ -174,10 +151,10 @@ describe('a message that is set aside', () => {
     });
     const { id } = await world.setAside(1);
     code = null;
-    await letTimePass(database, true);
+    await letTimePass(worlds.database, true);
     expect(await world.setAside(2)).toMatchObject({ id });
     code = 'busy';
-    await letTimePass(database, true);
+    await letTimePass(worlds.database, true);
     await waitUntil('it was put off', async () => {
       const [message] = await world.list();
       expect(message).toMatchObject({ id });
