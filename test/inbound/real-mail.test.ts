@@ -6,12 +6,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
-import { createRethreadStore } from '../../src/adapters/postgres/rethread-store.ts';
-import { rethread } from '../../src/app/rethread.ts';
 import { identityKey, identityOf } from '../../src/core/message/identity.ts';
 import { parseMessage } from '../../src/core/mime/parse.ts';
 import { runCommand } from '../helpers/command-process.ts';
+import { dryRethread } from '../helpers/dry-rethread.ts';
 import { countShared, numbered } from '../helpers/groups.ts';
 import { receive, type Received } from '../helpers/inbound-mail.ts';
 import { firstOfEach, readMailArchive, skipWithoutMailArchive } from '../helpers/mail-archive.ts';
@@ -20,8 +18,8 @@ import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { ourThreads } from '../helpers/pure-threads.ts';
 import { query } from '../helpers/query.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
-import { silentLogger } from '../helpers/silent-logger.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
+import { createTestPool } from '../helpers/test-pool.ts';
 import { writeAccounts } from '../helpers/thread-decisions.ts';
 
 /** The same mail in each: as it was filed, the other way round, in random orders, and from an mbox file. */
@@ -162,23 +160,9 @@ describe.skipIf(skipWithoutMailArchive())('real mail', () => {
   });
 
   it('leaves rethreading nothing to change', async () => {
-    const pool = createPool({
-      connection: database.connectionString,
-      maxConnections: 4,
-      connectTimeoutMs: 5000,
-      statementTimeoutMs: 10_000,
-      logger: silentLogger,
-    });
-    const changes: unknown[] = [];
-    const result = await rethread(createRethreadStore(createKysely(pool)), {
-      dryRun: true,
-      signal: new AbortController().signal,
-      onChanges: (change) => changes.push(change),
-      onProgress: () => undefined,
-    });
-    await pool.end();
-    expect(changes).toEqual([]);
-    expect(result).toMatchObject({ moved: 0, merged: 0, messageIds: 0 });
+    const pool = createTestPool(database);
+    await give('filed', [...raws.keys()], AT_ONCE);
+    expect(await dryRethread(pool).finally(() => pool.end())).toEqual([]);
   });
 });
 

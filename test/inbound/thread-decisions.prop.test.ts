@@ -5,14 +5,12 @@
 import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
-import { createRethreadStore } from '../../src/adapters/postgres/rethread-store.ts';
-import { rethread } from '../../src/app/rethread.ts';
+import { dryRethread } from '../helpers/dry-rethread.ts';
 import { numbered } from '../helpers/groups.ts';
 import { mail, newId, post, type Received } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
-import { silentLogger } from '../helpers/silent-logger.ts';
+import { createTestPool } from '../helpers/test-pool.ts';
 import { writeAccounts } from '../helpers/thread-decisions.ts';
 
 /** The same mail and decisions in each; only the order of the later mail differs. */
@@ -29,13 +27,7 @@ beforeAll(async () => {
     ACCOUNTS_FILE: await writeAccounts(...ACCOUNTS),
   };
   services = [await startServiceProcess({ env }), await startServiceProcess({ env })];
-  pool = createPool({
-    connection: database.connectionString,
-    maxConnections: 4,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 10_000,
-    logger: silentLogger,
-  });
+  pool = createTestPool(database);
 });
 afterAll(async () => {
   await pool.end();
@@ -151,15 +143,7 @@ it('hold for any mail before and after any decisions', async () => {
     }
     expect(outcomes[1]).toEqual(outcomes[0]);
 
-    const changes: unknown[] = [];
-    const result = await rethread(createRethreadStore(createKysely(pool)), {
-      dryRun: true,
-      signal: new AbortController().signal,
-      onChanges: (change) => changes.push(change),
-      onProgress: () => undefined,
-    });
-    expect(changes).toEqual([]);
-    expect(result).toMatchObject({ moved: 0, merged: 0, messageIds: 0 });
+    expect(await dryRethread(pool)).toEqual([]);
   });
   await fc.assert(property, { numRuns: Number(process.env.DECISION_RUNS ?? 15), endOnFailure: true });
 }, 600_000);

@@ -1,0 +1,18 @@
+/** What `rethread --dry-run` would change. */
+import type pg from 'pg';
+import { createKysely } from '../../src/adapters/postgres/pool.ts';
+import { createRethreadStore } from '../../src/adapters/postgres/rethread-store.ts';
+import { rethread } from '../../src/app/rethread.ts';
+
+/** Of all accounts; nothing when the threads are right. */
+export async function dryRethread(pool: pg.Pool): Promise<readonly unknown[]> {
+  const changes: unknown[] = [];
+  const { moved, merged, messageIds } = await rethread(createRethreadStore(createKysely(pool)), {
+    dryRun: true,
+    signal: new AbortController().signal,
+    onChanges: (change) => changes.push(change),
+    onProgress: () => undefined,
+  });
+  if (changes.length === 0 && moved + merged + messageIds > 0) throw new Error('changes that nobody saw');
+  return changes;
+}
