@@ -130,6 +130,7 @@ it('attachments keep their ids when name and bytes are the same; files come and 
   await sql(`delete from email_attachments where filename = 'a.pdf'`);
   await sql(`update email_attachments set ordinal = 9 where filename = 'b.pdf'`);
   await sql(`update email_attachments set sha256 = sha256('else') where filename = 'c.pdf'`);
+  await sql('delete from search_queue');
 
   expect((await run('reparse', '--email', id)).stdout).toContain(`${id}: attachments`);
   const now = await list();
@@ -144,6 +145,8 @@ it('attachments keep their ids when name and bytes are the same; files come and 
   expect((await readdir(folder)).sort()).toEqual(
     now.map(({ storage_path }) => path.basename(String(storage_path))).sort(),
   );
+  // Their names are searched.
+  expect(await sql('select email_ids from search_queue')).toEqual([{ email_ids: [id] }]);
   expect((await run('reparse')).stdout).toContain('1 as before');
 });
 

@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import type { AddressView, Logger } from '../../app/ports.ts';
 import type { SearchIndex } from '../../app/search-ports.ts';
-import { MAX_BODY_CHARS, toSearchDocument } from '../../core/search/document.ts';
+import { MAX_BODY_CHARS, MAX_FILES, toSearchDocument } from '../../core/search/document.ts';
 import { isAway, isRetryable } from './pool.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -32,6 +32,7 @@ interface EmailRow {
   subject: string;
   body: string;
   people: (AddressView | null)[];
+  files: string[];
 }
 
 export function createSearchIndex(pool: Pool, logger: Logger): SearchIndex {
@@ -92,11 +93,12 @@ async function write(client: PoolClient, rows: readonly EmailRow[], logger: Logg
 async function toColumns(rows: readonly EmailRow[]): Promise<unknown[]> {
   const documents: string[] = [];
   let chars = 0;
-  for (const { subject, body, people } of rows) {
+  for (const { subject, body, people, files } of rows) {
     documents.push(
       toSearchDocument({
         subject,
         people: people.flatMap((one) => (one === null ? [] : [`${one.name} ${one.address}`])),
+        files,
         body,
       }),
     );
@@ -128,7 +130,10 @@ const TAKE = `
 const READ = `
   select e.id, e.thread_id, e.date, email_is_listed(e.state) as is_listed, e.subject,
     left(e.text_body, ${MAX_BODY_CHARS}) as body,
-    jsonb_build_array(e.from_address) || e.to_addresses || e.cc_addresses || e.bcc_addresses as people
+    jsonb_build_array(e.from_address) || e.to_addresses || e.cc_addresses || e.bcc_addresses as people,
+    array(
+      select a.filename from email_attachments a where a.email_id = e.id order by a.ordinal limit ${MAX_FILES}
+    ) as files
   from emails e where e.id = any($1::uuid[])`;
 
 const WRITE = `

@@ -31,6 +31,7 @@ describe('PostgreSQL', () => {
       const document = toSearchDocument({
         subject: withoutNul(subject),
         people: [typed],
+        files: [typed],
         body: withoutNul(body),
       });
       const query = parseSearchQuery(typed);
@@ -59,6 +60,7 @@ describe('PostgreSQL', () => {
     const document = toSearchDocument({
       subject: body.slice(0, 2000),
       people: [body, body],
+      files: Array.from({ length: 200 }, () => body.slice(0, 255)),
       body: body.repeat(3),
     });
     const { rows } = await pool.query<{ bytes: number }>('select pg_column_size($1::tsvector) as bytes', [
@@ -83,7 +85,7 @@ describe('PostgreSQL', () => {
         const typed = as(body[at % body.length]!);
         const query = parseSearchQuery(typed)!;
         const { rows } = await pool.query<{ found: boolean }>('select $1::tsvector @@ $2::tsquery as found', [
-          toSearchDocument({ subject: 'Betreff', people: [], body: body.join(', ') }),
+          toSearchDocument({ subject: 'Betreff', people: [], files: [], body: body.join(', ') }),
           formatTsquery(query),
         ]);
         expect(rows[0]!.found, `${typed} in ${body.join(', ')}`).toBe(true);

@@ -1,4 +1,6 @@
 /** Searching: what is found, by both lists, after every change; and that both ways of searching find the same. */
+import { randomUUID } from 'node:crypto';
+import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inboundRecord } from '../../../test/helpers/inbound-record.ts';
@@ -7,12 +9,13 @@ import { createTestDatabase, type TestDatabase } from '../../../test/helpers/pos
 import { createTestPool } from '../../../test/helpers/test-pool.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import type { InboundStore } from '../../app/inbound-ports.ts';
-import type { MessageStore, OutboundRecord } from '../../app/ports.ts';
+import type { MessageStore, OutboundRecord, StoredAttachment } from '../../app/ports.ts';
 import type { EmailsQuery } from '../../app/queue-ports.ts';
 import type { SearchIndex } from '../../app/search-ports.ts';
 import type { ThreadsQuery } from '../../app/thread-list-ports.ts';
 import { parseSearchQuery } from '../../core/search/query.ts';
 import { createEmailList } from './email-list.ts';
+import * as searchFileNames from './migrations/0025_search_file_names.ts';
 import { createMessageStore } from './message-store.ts';
 import { createKysely } from './pool.ts';
 import { createInboundStore } from './record-inbound.ts';
@@ -53,6 +56,18 @@ async function send(fields: Partial<OutboundRecord> = {}): Promise<OutboundRecor
 
 async function indexAll(): Promise<void> {
   while ((await index.indexSome()).count > 0);
+}
+
+function attachmentOf(filename: string): StoredAttachment {
+  const id = randomUUID();
+  return {
+    id,
+    filename,
+    contentType: 'application/octet-stream',
+    sizeBytes: 1,
+    storagePath: `default/${id}/${id}`,
+    sha256: '0'.repeat(64),
+  };
 }
 
 type Choose = typeof planSearch;
@@ -102,12 +117,17 @@ describe('an email', () => {
     ['an address', 'joerg.mueller@example.org'],
     ['a part of an address', '@example.org'],
     ['a blind copy', 'geheim@example.org'],
+    ['the name of a file', 'Angebot_Küche-2026.pdf'],
+    ['a word of the name of a file', 'kuche'],
+    ['the ending of the name of a file', 'pdf'],
+    ['a word of its text and one of the name of its second file', 'köln grundriss'],
   ])('is found by %s', async (_, q) => {
     const { id, threadId } = await send({
       subject: 'Rechnungsnummer 4711',
       textBody: 'Köln, den 1. März\n\nMit freundlichen Grüßen',
       to: [{ name: 'Jörg Müller', localPart: 'joerg.mueller', domain: 'example.org' }],
       bcc: [addressOf('geheim')],
+      attachments: [attachmentOf('Angebot_Küche-2026.pdf'), attachmentOf('grundriss.dwg')],
     });
     await send({ subject: 'Anderes', to: [addressOf('kim', 'example.net')] });
     expect(await findThreads(q)).toEqual([threadId]);
@@ -164,6 +184,23 @@ describe('an email', () => {
 });
 
 describe('making emails searchable', () => {
+  it('is done anew for emails with files at the update that searches their names', async () => {
+    const { id } = await send({ attachments: [attachmentOf('Grundriss.dwg')] });
+    await send();
+    await indexAll();
+    await pool.query(`update email_search set words = ''`);
+    expect(await findEmails('grundriss')).toEqual([]);
+    await searchFileNames.up(createKysely(pool) as unknown as Kysely<never>);
+    expect((await pool.query('select email_ids from search_queue')).rows).toEqual([{ email_ids: [id] }]);
+    expect(await findEmails('grundriss')).toEqual([id]);
+  });
+
+  it('reads the files of received mail together with it', async () => {
+    const record = inboundRecord({ attachments: [attachmentOf('Grundriss.dwg')] });
+    await inbound.recordInbound(record);
+    expect(await findEmails('grundriss')).toEqual([record.id]);
+  });
+
   it('is done once, by one instance at a time', async () => {
     for (let count = 0; count < 5; count += 1) await send({ subject: 'Zitrone' });
     const other = createSearchIndex(pool, silentLogger);

@@ -1,6 +1,6 @@
 /**
- * What is searched of an email, as PostgreSQL's text form of a `tsvector`: words with their places. Subject, people and
- * body stand one after the other with gaps, so that no phrase reaches from one into the other.
+ * What is searched of an email, as PostgreSQL's text form of a `tsvector`: words with their places. Subject, people,
+ * file names and body stand one after the other with gaps, so that no phrase reaches from one into the other.
  *
  * PostgreSQL's bounds (a lexeme of 2 kB, places up to 16,383, 1 MB in all) are kept whatever comes in.
  */
@@ -10,6 +10,8 @@ export interface SearchedEmail {
   readonly subject: string;
   /** Names and addresses of sender and recipients. */
   readonly people: readonly string[];
+  /** Names of attachments. */
+  readonly files: readonly string[];
   readonly body: string;
 }
 
@@ -18,6 +20,9 @@ export const MAX_BODY_CHARS = 100_000;
 
 /** Names and addresses that are searched: those of an email to thousands would be all that it is found by. */
 const MAX_PEOPLE_CHARS = 20_000;
+
+/** Attachments whose names are searched; a name has at most 255 octets. */
+export const MAX_FILES = 100;
 
 /** The last place that PostgreSQL tells from others; later words are found, but not in phrases. */
 const MAX_PLACE = 16_000;
@@ -35,7 +40,7 @@ const GAP = 10;
 const MAX_BYTES_PER_CHAR = 3;
 
 /** Letters and digits only, so nothing needs quoting. */
-export function toSearchDocument({ subject, people, body }: SearchedEmail): string {
+export function toSearchDocument({ subject, people, files, body }: SearchedEmail): string {
   const places = new Map<string, number[]>();
   let place = 1;
   let bytes = 0;
@@ -61,6 +66,7 @@ export function toSearchDocument({ subject, people, body }: SearchedEmail): stri
     if (peopleChars > MAX_PEOPLE_CHARS) break;
     add(text);
   }
+  for (const name of files.slice(0, MAX_FILES)) add(name);
   add(body.slice(0, MAX_BODY_CHARS));
   let document = '';
   for (const [word, at] of places) {

@@ -23,7 +23,7 @@ const EmailsQuerySchema = {
       minLength: 1,
       maxLength: MAX_QUERY_CHARS,
       description:
-        'Only emails whose subject, people or text have all these words. A word also finds longer ones that begin with ' +
+        'Only emails whose subject, people, file names or text have all these words. A word also finds longer ones that begin with ' +
         'it; `"in quotes"` finds a phrase, a minus excludes. Letter case and accents make no difference.',
     },
     state: { type: 'string', enum: EMAIL_STATES, description: 'Only emails in this state.' },

@@ -24,7 +24,7 @@ const ThreadsQuerySchema = {
       minLength: 1,
       maxLength: MAX_QUERY_CHARS,
       description:
-        'Only threads with an email whose subject, people or text have all these words. A word also finds longer ones that begin with ' +
+        'Only threads with an email whose subject, people, file names or text have all these words. A word also finds longer ones that begin with ' +
         'it; `"in quotes"` finds a phrase, a minus excludes. Letter case and accents make no difference.',
     },
     customer_id: { ...Uuid, description: 'Only threads of this customer.' },
