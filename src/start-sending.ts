@@ -1,6 +1,7 @@
 /** A part of the composition root: the send queue, the list of suppressed addresses, and what sending needs. */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createExchangeStore } from './adapters/postgres/automatic-exchanges.ts';
 import { createMessageStore } from './adapters/postgres/message-store.ts';
 import { createSendOperations } from './adapters/postgres/send-operations.ts';
@@ -16,6 +17,9 @@ import type { RateLimit } from './core/delivery/rate-window.ts';
 import type { Parts, Teardown } from './open-parts.ts';
 import { startSendQueue } from './worker/send-queue.ts';
 import { startSuppressionRefresher } from './worker/suppression-refresher.ts';
+
+/** How long the start waits for the list of suppressed addresses, in ms: some ten thousand are read by then. */
+const LIST_PATIENCE_MS = 500;
 
 export type Sending = Awaited<ReturnType<typeof startSending>>;
 
@@ -39,8 +43,11 @@ export async function startSending(parts: Parts, teardown: Teardown) {
   const suppressionStore = createSuppressionStore(pool);
   const seed = randomBytes(4).readUInt32LE();
   const suppressions = createSuppressionList({ store: suppressionStore, seed, logger });
-  // No send is taken before the list is known.
-  await suppressions.refresh();
+  const listed = suppressions.refresh();
+  // A short list is known before the first send, as one that is read for longer need not be; see suppressions.ts.
+  await Promise.race([listed, wait(LIST_PATIENCE_MS, undefined, { ref: false })]);
+  // What goes wrong later is met again, and logged, by the refresher.
+  listed.catch(() => undefined);
   const refresher = startSuppressionRefresher(suppressions, logger);
   teardown.push(() => refresher.stop());
 

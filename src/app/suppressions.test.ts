@@ -9,7 +9,8 @@ const SINCE = new Date('2026-01-31T12:00:00.000Z');
 /** A list whose truth a test changes. */
 function createTruth() {
   const changes: SuppressionChange[] = [];
-  const truth = { away: false, lookups: 0 };
+  /** `gate` holds up every reading of changes, after it has read. */
+  const truth = { away: false, lookups: 0, gate: Promise.resolve() };
   const answer = <T>(value: T): T => {
     if (truth.away) throw new ServiceError('database_unavailable');
     return value;
@@ -18,8 +19,11 @@ function createTruth() {
     seed: 1,
     logger: silentLogger,
     store: {
-      changesAfter: async (version, limit) =>
-        answer(changes.filter((change) => change.version > version).slice(0, limit)),
+      async changesAfter(version, limit) {
+        const found = answer(changes.filter((change) => change.version > version).slice(0, limit));
+        await truth.gate;
+        return found;
+      },
       async findSuppressed(addresses) {
         truth.lookups += 1;
         const latest = new Map(answer(changes).map((change) => [change.address, change]));
@@ -82,5 +86,57 @@ describe('the copy of the list', () => {
     change('fine@example.com', true);
     await list.refresh();
     await expect(list.refuseSuppressed(to('fine'))).rejects.toMatchObject({ code: 'recipient_suppressed' });
+  });
+});
+
+describe('until the copy is complete', () => {
+  function hold(truth: { gate: Promise<void> }): () => void {
+    let open = () => {};
+    truth.gate = new Promise((resolve) => (open = resolve));
+    return open;
+  }
+
+  it('the database is asked about everybody, and refuses who is on the list', async () => {
+    const { truth, list, change } = createTruth();
+    change('gone@example.com', true);
+    const release = hold(truth);
+    const reading = list.refresh();
+    await expect(list.refuseSuppressed([...to('fine'), ...to('Gone')])).rejects.toMatchObject({
+      code: 'recipient_suppressed',
+      text: expect.stringContaining('gone@example.com'),
+    });
+    await expect(list.refuseSuppressed(to('fine'))).resolves.toBeUndefined();
+    expect(truth.lookups).toBe(2);
+    release();
+    await reading;
+    expect(list.refuseSuppressed(to('fine'))).toBeNull();
+    await expect(list.refuseSuppressed(to('gone'))).rejects.toMatchObject({ code: 'recipient_suppressed' });
+  });
+
+  it('nothing is sent while the database does not answer', async () => {
+    const { truth, list } = createTruth();
+    truth.away = true;
+    await expect(list.refresh()).rejects.toMatchObject({ code: 'database_unavailable' });
+    await expect(list.refuseSuppressed(to('fine'))).rejects.toMatchObject({ code: 'database_unavailable' });
+    truth.away = false;
+    await list.refresh();
+    truth.away = true;
+    expect(list.refuseSuppressed(to('fine'))).toBeNull();
+  });
+
+  it('nobody who changed something waits for it, and it is not complete without the change', async () => {
+    const { truth, list, change } = createTruth();
+    const release = hold(truth);
+    const reading = list.refresh();
+    // It has read already, and is only held up.
+    change('late@example.com', true);
+    await list.refresh();
+    await expect(list.refuseSuppressed(to('late'))).rejects.toMatchObject({ code: 'recipient_suppressed' });
+    release();
+    await reading;
+    const { lookups } = truth;
+    await expect(list.refuseSuppressed(to('late'))).rejects.toMatchObject({ code: 'recipient_suppressed' });
+    expect(list.refuseSuppressed(to('fine'))).toBeNull();
+    expect(truth.lookups).toBe(lookups + 1);
   });
 });

@@ -3,6 +3,9 @@
  * send to other addresses asks the database nothing. The copy is refreshed every half second by the changes since the
  * last time: an address that is suppressed is refused by every process within a second. A hit in the copy is confirmed
  * by the database, so a lifted address is free at once. While the database is away, the copy as it was then decides.
+ *
+ * Until the copy was complete for the first time, the database is asked about every recipient, and nothing is sent
+ * without its answer: a million addresses do not keep the service from starting.
  */
 import { parseAddressList } from '../core/address/address-list.ts';
 import { addrSpec, type Address } from '../core/address/address.ts';
@@ -14,13 +17,19 @@ import type { Application } from './application.ts';
 import type { Logger } from './ports.ts';
 import type { SuppressionStore } from './report-ports.ts';
 
-/** Changes read by one statement. */
-const REFRESH_BATCH = 20_000;
+/** Changes read by one statement; requests wait while they are entered, some ten milliseconds. */
+const REFRESH_BATCH = 5000;
 
 export interface SuppressionList {
-  /** Throws `recipient_suppressed` when one of them is on the list. Asks nobody unless it seems to be. */
+  /**
+   * Throws `recipient_suppressed` when one of them is on the list. Asks nobody unless it seems to be, or the copy is not
+   * complete yet; throws `database_unavailable` then.
+   */
   refuseSuppressed(recipients: readonly Address[]): Promise<void> | null;
-  /** Brings the copy up to date. Throws `database_unavailable`. */
+  /**
+   * Brings the copy up to date: what was changed before the call is refused afterwards. While the first reading goes on,
+   * that holds at once, as the database decides. Throws `database_unavailable`.
+   */
   refresh(): Promise<void>;
 }
 
@@ -37,6 +46,9 @@ export function createSuppressionList({ store, seed, logger }: SuppressionListPo
   const copy = new AddressSet(seed);
   let version = 0;
   let running: Promise<void> | null = null;
+  let isComplete = false;
+  /** Somebody changed something while the first reading went on, maybe after it had read that far. */
+  let wasAsked = false;
 
   function heldIn(recipients: readonly Address[]): readonly Held[] {
     const held: Held[] = [];
@@ -64,7 +76,22 @@ export function createSuppressionList({ store, seed, logger }: SuppressionListPo
     if (first !== undefined) throw refusal(first);
   }
 
+  /** Without the copy, which may lack the one that matters. */
+  async function refuseByDatabase(recipients: readonly Address[]): Promise<void> {
+    const addresses = recipients.map((recipient) => deliveryAddressKey(addrSpec(recipient)));
+    const [first] = await store.findSuppressed(addresses);
+    if (first !== undefined) throw refusal(first);
+  }
+
   async function readChanges(): Promise<void> {
+    do {
+      wasAsked = false;
+      await readNewer();
+    } while (wasAsked);
+    isComplete = true;
+  }
+
+  async function readNewer(): Promise<void> {
     for (;;) {
       const changes = await store.changesAfter(version, REFRESH_BATCH);
       for (const change of changes) {
@@ -84,13 +111,18 @@ export function createSuppressionList({ store, seed, logger }: SuppressionListPo
 
   return {
     refuseSuppressed(recipients) {
+      if (!isComplete) return refuseByDatabase(recipients);
       const held = heldIn(recipients);
       return held.length === 0 ? null : refuseIfTrue(held);
     },
 
     async refresh() {
+      if (!isComplete && running !== null) {
+        wasAsked = true;
+        return;
+      }
       // Who asks while a round is under way may have changed something after it read.
-      await running?.catch(() => undefined);
+      if (running !== null) await running.catch(() => undefined);
       running ??= readChanges().finally(() => {
         running = null;
       });
