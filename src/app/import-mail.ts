@@ -70,6 +70,11 @@ export interface ImportCounts {
   unchangedFiles: number;
 }
 
+/** Before anything was counted. */
+export function zeroCounts(): ImportCounts {
+  return { imported: 0, known: 0, older: 0, failed: 0, empty: 0, mboxBytesBefore: 0, unchangedFiles: 0 };
+}
+
 /** Emails under way at the same time: more than connections, since those of one conversation wait for each other. */
 const AT_ONCE = 32;
 /** Files whose marks are asked for together. */

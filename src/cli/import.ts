@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { createMailFiles } from '../adapters/mail-files/mail-files.ts';
 import { createImportMarks } from '../adapters/postgres/import-marks.ts';
-import { importMail, type ImportCounts, type ImportObserver } from '../app/import-mail.ts';
+import { importMail, zeroCounts, type ImportCounts, type ImportObserver } from '../app/import-mail.ts';
 import type { MailFiles } from '../app/import-ports.ts';
 import { defineCommand, UsageError } from './command.ts';
 import { ImportReport } from './import-report.ts';
@@ -71,15 +71,7 @@ export const importCommand = defineCommand({
     const files = createMailFiles();
     const began = performance.now();
     const watch = await watchImport(output, files, paths, signal);
-    const counts: ImportCounts = {
-      imported: 0,
-      known: 0,
-      older: 0,
-      failed: 0,
-      empty: 0,
-      mboxBytesBefore: 0,
-      unchangedFiles: 0,
-    };
+    const counts = zeroCounts();
     watch.show(counts);
     try {
       await importMail(

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { createReparseStore } from '../../src/adapters/postgres/reparse-store.ts';
 import { reparse } from '../../src/app/reparse.ts';
-import { importMail, type ImportCounts } from '../../src/app/import-mail.ts';
+import { importMail, zeroCounts } from '../../src/app/import-mail.ts';
 import { createImportMarks } from '../../src/adapters/postgres/import-marks.ts';
 import { createMailFiles } from '../../src/adapters/mail-files/mail-files.ts';
 import { createMessageStore } from '../../src/adapters/postgres/message-store.ts';
@@ -308,15 +308,7 @@ function createWorld(parts: Parts, random: Random): World {
     const account = random.pick(ACCOUNTS);
     const chosen = slots.filter((slot) => slot?.account === account && !slot.isSent && random.chance(0.5));
     for (const [index, slot] of chosen.entries()) await writeFile(join(path, `${index}.eml`), slot.raw);
-    const counts: ImportCounts = {
-      imported: 0,
-      known: 0,
-      older: 0,
-      failed: 0,
-      empty: 0,
-      mboxBytesBefore: 0,
-      unchangedFiles: 0,
-    };
+    const counts = zeroCounts();
     await importMail(
       {
         files: createMailFiles(),
