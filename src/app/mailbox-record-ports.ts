@@ -6,12 +6,12 @@
  * known to be gone. Every write names its owner and does nothing, but throws `LeaseLost`, when the account's lease is
  * another's meanwhile. All throw `ServiceError('database_unavailable')`.
  */
-import type { EmailState } from '../core/delivery/states.ts';
 import type { MessageIdentity } from '../core/message/identity.ts';
 import type { HeaderSummary } from '../core/mailbox/header-summary.ts';
 import type { AccountFailure, MessageRetry, MessageTries } from '../core/mailbox/retry.ts';
 import type { MailboxProgress } from '../core/mailbox/sync-plan.ts';
 import type { UidSet } from '../core/mailbox/uid-set.ts';
+import type { KnownEmail } from './inbound-ports.ts';
 import type { MailboxInfo, Uid } from './mailbox-ports.ts';
 
 /** The account is another process's now, or nobody's: whoever meets it stops at once. */
@@ -51,12 +51,6 @@ export interface KeyedIdentity {
   readonly identity: MessageIdentity;
   /** See identityKey. */
   readonly key: string;
-}
-
-export interface RecordedEmail {
-  readonly id: string;
-  readonly direction: 'inbound' | 'outbound';
-  readonly state: EmailState;
 }
 
 export interface TakenMessage {
@@ -112,11 +106,11 @@ export interface MailboxRecords {
   recordProgress(mailbox: GenerationRef, progress: MailboxProgress): Promise<void>;
   /** Messages that may be tried now, the newest first. */
   nextMessages(mailboxId: string, uidValidity: number, limit: number): Promise<readonly WaitingMessage[]>;
-  /** Which of the identities are recorded, by their keys. */
+  /** As `InboundStore.findKnown` decides it, for many: the record of each, in their order. */
   findRecorded(
     accountId: string,
     identities: readonly KeyedIdentity[],
-  ): Promise<ReadonlyMap<string, RecordedEmail>>;
+  ): Promise<readonly (KnownEmail | null)[]>;
   /** What became of messages. */
   settle(
     mailbox: GenerationRef,

@@ -10,6 +10,7 @@ import { NO_UIDS, toUidSet } from '../core/mailbox/uid-set.ts';
 import { identityKey, identityOf } from '../core/message/identity.ts';
 import { parseMessage } from '../core/mime/parse.ts';
 import type { ReceiveRequest, ReceiveResult } from './application.ts';
+import type { KnownEmail } from './inbound-ports.ts';
 import { DELIVERY_IN_MEMORY_MAX_BYTES } from './limits.ts';
 import { MailboxError, type MailboxSession, type MessageSummary, type Uid } from './mailbox-ports.ts';
 import type {
@@ -17,7 +18,6 @@ import type {
   GenerationRef,
   KeyedIdentity,
   MailboxRecords,
-  RecordedEmail,
   TakenMessage,
   WaitingMessage,
 } from './mailbox-record-ports.ts';
@@ -58,8 +58,8 @@ const SLICE_MESSAGES = 100;
  */
 const BATCH_MESSAGES = [50, 8, 1] as const;
 const BATCH_BYTES = 2 * 1024 * 1024;
-/** Messages of one account that are being recorded, each of them in memory or in the spool. */
-const MAX_RECORDING = 8;
+/** Messages of one account that are being recorded, each of them in memory or in the spool: written a batch at a time. */
+const MAX_RECORDING = 50;
 /** So many failures of nobody knows what, one after the other, are not the messages' fault. */
 const MAX_FAILURES_IN_A_ROW = 20;
 
@@ -175,24 +175,23 @@ async function findRecorded(
   { mailbox, isSent }: TakeFrom,
   summaries: readonly MessageSummary[],
 ): Promise<ReadonlyMap<Uid, string>> {
-  const identities = new Map<Uid, KeyedIdentity>();
-  for (const { uid, header } of summaries) {
+  const asked = summaries.flatMap(({ uid, header }): (KeyedIdentity & { uid: Uid })[] => {
     const message = parseMessage(header);
-    if (message.messageId === null) continue;
+    if (message.messageId === null) return [];
     const identity = identityOf(message);
-    identities.set(uid, { identity, key: identityKey(identity) });
-  }
-  const recorded = await records.findRecorded(mailbox.accountId, [...identities.values()]);
+    return [{ uid, identity, key: identityKey(identity) }];
+  });
+  const recorded = await records.findRecorded(mailbox.accountId, asked);
   const result = new Map<Uid, string>();
-  for (const [uid, { key }] of identities) {
-    const email = recorded.get(key);
-    if (email !== undefined && !tellsMore(email, isSent)) result.set(uid, email.id);
+  for (const [index, { uid }] of asked.entries()) {
+    const email = recorded[index] ?? null;
+    if (email !== null && !tellsMore(email, isSent)) result.set(uid, email.id);
   }
   return result;
 }
 
 /** Whether a message that is recorded changes its record when it is received once more. */
-function tellsMore({ state, direction }: RecordedEmail, isSent: boolean): boolean {
+function tellsMore({ state, direction }: KnownEmail, isSent: boolean): boolean {
   // It went out, or it is one that somebody sent.
   return state === 'unknown' || (isSent && direction === 'inbound');
 }

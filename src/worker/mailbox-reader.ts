@@ -46,8 +46,8 @@ const CHECKS_PER_LEASE = 10;
 const FETCHES = 8;
 /** A fetch that gets nothing for so long, as when a server hangs, does not keep others waiting, in ms. */
 const FETCH_STALL_MS = 15_000;
-/** Messages being recorded at the same moment: each takes a database connection, which sends need too. */
-const RECORDINGS = 4;
+/** Messages being recorded at the same moment, which are written together; bounds the memory of all accounts. */
+const RECORDINGS = 64;
 /** Connections being made at the same moment. Accounts that failed wait among themselves only. */
 const CONNECTS = 32;
 const RECONNECTS = 16;

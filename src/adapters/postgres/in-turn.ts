@@ -24,3 +24,21 @@ export function createTurns(): InTurn {
     }
   };
 }
+
+/** At most so many at the same moment; the others wait in the order they came. */
+export function createLimit(size: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+
+  return async (work) => {
+    if (running < size) running += 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}

@@ -43,7 +43,7 @@ export async function insertEmail(trx: Transaction<Database>, record: OutboundRe
     decides: boolean;
   }>;
   const [row] = (await trx.executeQuery(query)).rows;
-  if (row?.decides === true) await settleCustomersOf(trx, record);
+  if (row?.decides === true) await settleCustomersOf(trx, [record]);
   return row !== undefined;
 }
 

@@ -1,53 +1,113 @@
-/** Whose a received email is while it is recorded. Its thread is locked by then. */
+/** Whose received emails are while they are recorded, and whether their senders are new. Their threads are locked by then. */
 import { sql, type Transaction } from 'kysely';
+import type { InboundRecord } from '../../app/inbound-ports.ts';
 import type { CompanySource, CustomerSource } from '../../core/customer/link-thread.ts';
+import { normaliseAddress } from '../../core/customer/rules.ts';
 import type { Database } from './database.ts';
 import { linkColumns, linkJoins } from './match-customer.ts';
+import { toView } from './received-values.ts';
 import { RULES_ARE_FRESH } from './rules-lock.ts';
-import { settleCustomersOf } from './settle-customers.ts';
+import { counterpartiesOf } from './sent-copies.ts';
+
+/** An email that is about to be recorded, and the thread it is to be in, which exists. */
+export interface PlacedRecord {
+  readonly record: InboundRecord;
+  readonly threadId: string;
+}
 
 export interface ReceivedLink {
-  readonly customer_id: string | null;
-  readonly customer_source: CustomerSource | null;
-  readonly company_id: string | null;
-  readonly company_source: CompanySource | null;
+  readonly customerId: string | null;
+  readonly customerSource: CustomerSource | null;
+  readonly companyId: string | null;
+  readonly companySource: CompanySource | null;
+  /** Its sender takes part in a thread of others for the first time. */
+  readonly isNewParticipant: boolean;
   /** It decides whose the thread is, too. */
   readonly decides: boolean;
   /** False: the rules are being changed. */
-  readonly is_fresh: boolean;
+  readonly isFresh: boolean;
 }
 
-/** `counterparties`: normalised addresses. */
-export async function linkOf(
+interface LinkRow {
+  customer_id: string | null;
+  customer_source: CustomerSource | null;
+  company_id: string | null;
+  company_source: CompanySource | null;
+  is_unlinked: boolean;
+  is_fresh: boolean;
+  has_emails: boolean;
+  is_participant: boolean;
+}
+
+/** In the order of the emails, which is that of their recording: a sender is not new to a thread that one before is in. */
+export async function readLinks(
   trx: Transaction<Database>,
-  threadId: string,
-  counterparties: readonly string[],
-  isStranger: boolean,
-): Promise<ReceivedLink> {
-  const { rows } = await sql<ReceivedLink>`
+  placed: readonly PlacedRecord[],
+): Promise<readonly ReceivedLink[]> {
+  const input = placed.map(({ record, threadId }, ordinal) => ({
+    ordinal,
+    thread_id: threadId,
+    sender: senderOf(record),
+    counterparties: record.isSentCopy ? counterpartiesOf(record) : [normaliseAddress(fromOf(record))],
+  }));
+  const { rows } = await sql<LinkRow>`
     select l.link_customer as customer_id, l.link_customer_source as customer_source, l.link_company as company_id,
-      l.link_company_source as company_source, rules.is_fresh,
-      -- A stranger who guessed or was given a Message-ID never decides whose thread it is.
-      l.is_unlinked and l.link_customer is not null and not ${isStranger} as decides
+      l.link_company_source as company_source, l.is_unlinked, rules.is_fresh, p.has_emails, p.is_participant
     from (select ${sql.raw(RULES_ARE_FRESH)} as is_fresh) rules,
-    (select ${[...counterparties]}::text[] as counterparties) p, lateral (
-      select ${sql.raw(linkColumns('null::uuid', 'null::uuid'))}, t.customer_id is null as is_unlinked
-      from email_threads t ${sql.raw(linkJoins('null::uuid', 'p.counterparties'))}
-      where t.id = ${threadId}
-    ) l`.execute(trx);
-  const [link] = rows;
-  if (link === undefined) throw new Error(`the thread ${threadId} is not there`);
-  return link;
+      jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
+        as r (ordinal int, thread_id uuid, sender text, counterparties text[]),
+      lateral (
+        select ${sql.raw(linkColumns('null::uuid', 'null::uuid'))}, t.customer_id is null as is_unlinked
+        from email_threads t ${sql.raw(linkJoins('null::uuid', 'r.counterparties'))}
+        where t.id = r.thread_id
+      ) l,
+      lateral (
+        select count(*) > 0 as has_emails,
+          coalesce(bool_or(
+            lower(e.from_address ->> 'address') = r.sender or exists (
+              select from jsonb_array_elements(e.to_addresses || e.cc_addresses || e.bcc_addresses) a
+              where lower(a ->> 'address') = r.sender
+            )
+          ), false) as is_participant
+        from emails e where r.sender is not null and e.thread_id = r.thread_id
+      ) p
+    order by r.ordinal`.execute(trx);
+  if (rows.length !== placed.length) throw new Error('a thread of a received email is not there');
+
+  const participants = new Map<string, Set<string>>();
+  return placed.map(({ record, threadId }, index): ReceivedLink => {
+    const row = rows[index] as LinkRow;
+    const sender = senderOf(record);
+    const before = participants.get(threadId);
+    const isNewParticipant =
+      sender !== null &&
+      (row.has_emails || before !== undefined) &&
+      !row.is_participant &&
+      before?.has(sender) !== true;
+    participants.set(threadId, new Set([...(before ?? []), ...peopleOf(record)]));
+    return {
+      customerId: row.customer_id,
+      customerSource: row.customer_source,
+      companyId: row.company_id,
+      companySource: row.company_source,
+      isNewParticipant,
+      // A stranger who guessed or was given a Message-ID never decides whose thread it is.
+      decides: row.is_unlinked && row.customer_id !== null && !isNewParticipant,
+      isFresh: row.is_fresh,
+    };
+  });
 }
 
-/** After the email was inserted. */
-export async function finishLink(
-  trx: Transaction<Database>,
-  email: { readonly id: string; readonly threadId: string },
-  { decides, is_fresh }: ReceivedLink,
-): Promise<void> {
-  if (!is_fresh) {
-    await trx.insertInto('customer_relinks').values({ email_id: email.id }).execute();
-  }
-  if (decides) await settleCustomersOf(trx, email);
+/** null for an email that was sent from the account: its sender is never new. */
+function senderOf(record: InboundRecord): string | null {
+  return record.isSentCopy ? null : fromOf(record).toLowerCase();
+}
+
+function fromOf({ from }: InboundRecord): string {
+  return from === null ? '' : toView(from).address;
+}
+
+function peopleOf(record: InboundRecord): readonly string[] {
+  const recipients = [...record.to, ...record.cc, ...record.bcc].map((address) => toView(address).address);
+  return [fromOf(record), ...recipients].map((address) => address.toLowerCase());
 }

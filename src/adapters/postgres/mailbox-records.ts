@@ -4,17 +4,13 @@ import {
   LeaseLost,
   type FailedMessage,
   type GenerationRef,
-  type KeyedIdentity,
   type KnownMailboxRecord,
   type MailboxRecords,
-  type RecordedEmail,
   type WaitingMessage,
 } from '../../app/mailbox-record-ports.ts';
-import type { AddressView } from '../../app/ports.ts';
 import type { HeaderSummary } from '../../core/mailbox/header-summary.ts';
-import type { EmailState } from '../../core/delivery/states.ts';
 import { joinRanges, type UidSet } from '../../core/mailbox/uid-set.ts';
-import { isCopyOfSent } from '../../core/message/identity.ts';
+import { findRecordedBy } from './find-recorded.ts';
 import { createMailboxLeases, fenced, HELD, storable } from './mailbox-leases.ts';
 import { MAILBOX_COLUMNS, toProgress, type ProgressRow } from './mailbox-progress.ts';
 import { createNamedQuery } from './named-query.ts';
@@ -78,13 +74,11 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
     },
 
     async findRecorded(accountId, identities) {
-      if (identities.length === 0) return new Map();
-      const rows = await query<RecordedRow>('find-recorded', FIND_RECORDED, [
-        accountId,
-        identities.map(({ key }) => Buffer.from(key, 'hex')),
-        identities.map(({ identity }) => identity.messageId),
-      ]);
-      return matchRecorded(identities, rows);
+      if (identities.length === 0) return [];
+      return await findRecordedBy(
+        (text, values) => query('find-recorded', text, values),
+        identities.map(({ identity, key }) => ({ accountId, identity, key })),
+      );
     },
 
     settle: (mailbox, { taken, failed }) => {
@@ -157,40 +151,6 @@ function toMailbox(row: MailboxRow): KnownMailboxRecord {
   return { id: row.id, path: row.path, specialUse: row.special_use, progress: toProgress(row) };
 }
 
-interface RecordedRow {
-  id: string;
-  direction: 'inbound' | 'outbound';
-  state: EmailState;
-  /** Hex; null for what this service sent. */
-  identity_key: string | null;
-  message_id: string;
-  relay_message_id: string | null;
-  date: Date;
-  from_address: AddressView;
-  subject: string;
-}
-
-/** As InboundStore.findKnown decides it, for many. */
-function matchRecorded(
-  identities: readonly KeyedIdentity[],
-  rows: readonly RecordedRow[],
-): ReadonlyMap<string, RecordedEmail> {
-  const result = new Map<string, RecordedEmail>();
-  const sends = rows.filter((row) => row.identity_key === null);
-  for (const { id, direction, state, identity_key: key } of rows) {
-    if (key !== null) result.set(key, { id, direction, state });
-  }
-  for (const { identity, key } of identities) {
-    const send = sends.find(
-      ({ message_id, relay_message_id, date, from_address, subject }) =>
-        (message_id === identity.messageId || relay_message_id === identity.messageId) &&
-        isCopyOfSent(identity, { date, from: from_address.address, subject }),
-    );
-    if (send !== undefined) result.set(key, { id: send.id, direction: send.direction, state: send.state });
-  }
-  return result;
-}
-
 /** As two parameters: the first UIDs of the ranges, and the last ones. */
 function bordersOf(set: UidSet): [number[], number[]] {
   return [set.map(({ first }) => first), set.map(({ last }) => last)];
@@ -252,16 +212,6 @@ const NEXT_MESSAGES = `
   where mailbox_id = $1 and uid_validity = $2 and email_id is null and expunged_at is null and next_try_at <= now()
   order by uid desc
   limit $3`;
-
-const FIND_RECORDED = `
-  select id, direction, state, encode(identity_key, 'hex') as identity_key, message_id, relay_message_id, date,
-    from_address, subject
-  from emails
-  where account_id = $1 and (
-    identity_key = any ($2::bytea[])
-    or direction = 'outbound' and identity_key is null
-      and (message_id = any ($3::text[]) or relay_message_id = any ($3::text[]))
-  )`;
 
 /**
  * $5 to $11: UID, email, tries, delay in ms, delays of what is set aside (null: it is not), reason, summary; one of each for

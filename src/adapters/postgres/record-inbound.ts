@@ -1,8 +1,12 @@
 /**
  * `InboundStore` on PostgreSQL. The unique index `emails_identity` is what makes one email one record; everything
  * else here only saves work, or tells the caller which record that is.
+ *
+ * Emails that come while others are being written are written together next, in one transaction. Those whose links lead
+ * to several threads, that are recorded already, or that look for conversations by their subject take a transaction of
+ * their own, as nearly none do.
  */
-import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type {
   InboundRecord,
   InboundResult,
@@ -10,26 +14,29 @@ import type {
   KnownEmail,
   SentCopy,
 } from '../../app/inbound-ports.ts';
-import { normaliseAddress } from '../../core/customer/rules.ts';
-import { isCopyOfSent, type MessageIdentity } from '../../core/message/identity.ts';
 import { placeInbound, type InboundLink } from '../../core/thread/place-inbound.ts';
+import { ownerKey } from '../../core/thread/place-together.ts';
+import { createBatches } from './batches.ts';
 import type { Database } from './database.ts';
-import { insertReport } from './delivery-reports.ts';
-import { createTurns } from './in-turn.ts';
+import { findRecorded, type Sought } from './find-recorded.ts';
+import { createLimit, createTurns } from './in-turn.ts';
+import { directionOf, insertReceived, stateOf } from './insert-received.ts';
 import { linkBySubject } from './join-by-subject.ts';
 import { linkThread } from './link-thread.ts';
-import { finishLink, linkOf } from './link-received.ts';
-import { inLinkingTransaction, RecordedMeanwhile } from './linking-transaction.ts';
+import { inLinkingTransaction } from './linking-transaction.ts';
+import { placeReceived, requireFit, Unfit } from './place-received.ts';
 import { guard } from './pool.ts';
-import { insertAttachments, toReadColumns } from './received-columns.ts';
-import { toView } from './received-values.ts';
 import { createCopyMatching } from './rewritten-copies.ts';
-import { toMessageId } from './rows.ts';
 import { lockThreadOf, settleCustomers } from './settle-customers.ts';
-import { counterpartiesOf, insertCopyDeliveries, markAsSent, SENT_ELSEWHERE } from './sent-copies.ts';
+import { markAsSent } from './sent-copies.ts';
 
-/** Sent emails with one Message-ID; more than one is somebody's mistake. */
-const MAX_SENDS_OF_ONE_ID = 10;
+/** Bytes of texts and raw messages in one transaction. */
+const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+/** Larger emails take a transaction of their own, in which nobody else waits. */
+const MAX_SHARED_BYTES = 1024 * 1024;
+const MAX_BATCH = 64;
+/** Transactions of single emails at the same moment: each takes a connection, which sends need too. */
+const MAX_ALONE = 4;
 
 /** Rolls back what was linked for an email that turned out to be recorded. */
 class AlreadyRecorded extends Error {
@@ -43,85 +50,57 @@ class AlreadyRecorded extends Error {
 
 export function createInboundStore(db: Kysely<Database>): InboundStore {
   const turn = (id: string, copy: SentCopy) => inLinkingTransaction(db, (trx) => turnIntoSent(trx, id, copy));
+  // Emails of one conversation often come together, by an import or from a mailbox: at the same time each would
+  // find the other's Message-IDs taken, and begin again.
   const inTurn = createTurns();
-  return {
-    findKnown: (accountId, identity, key) => guard(findKnown(db, accountId, identity, key)),
+  const alone = createLimit(MAX_ALONE);
 
-    async recordInbound(record): Promise<InboundResult> {
-      try {
-        // Emails of one conversation often come together, by an import or from a mailbox: at the same time each would
-        // find the other's Message-IDs taken, and begin again.
-        const recorded = await inTurn(linkedIdsOf(record), () =>
-          inLinkingTransaction(db, (trx, exclusive) => insert(trx, record, exclusive)),
-        );
-        return { kind: 'recorded', ...recorded };
-      } catch (error) {
-        if (!(error instanceof AlreadyRecorded)) throw error;
-        const { known } = error;
-        if (record.isSentCopy) await turn(known.id, record);
-        return { kind: 'known', ...known };
-      }
+  const recordAlone = async (record: InboundRecord): Promise<InboundResult> => {
+    try {
+      const recorded = await inTurn(linkedIdsOf(record), () =>
+        alone(() => inLinkingTransaction(db, (trx, exclusive) => insertAlone(trx, record, exclusive))),
+      );
+      return { kind: 'recorded', ...recorded };
+    } catch (error) {
+      if (!(error instanceof AlreadyRecorded)) throw error;
+      const { known } = error;
+      if (record.isSentCopy) await turn(known.id, record);
+      return { kind: 'known', ...known };
+    }
+  };
+
+  const recordTogether = createBatches<InboundRecord, InboundResult>(
+    { items: MAX_BATCH, bytes: MAX_BATCH_BYTES },
+    bytesOf,
+    async (records) => {
+      const recorded = await insertFitting(db, records, inTurn);
+      return records.map((record) => recorded.get(record.id) ?? recordAlone(record));
     },
+  );
 
+  const find = createBatches<Sought, KnownEmail | null>(
+    { items: MAX_BATCH, bytes: Infinity },
+    () => 0,
+    (sought) => guard(findRecorded(db, sought)),
+  );
+
+  return {
+    findKnown: (accountId, identity, key) => find({ accountId, identity, key }),
+    recordInbound: (record) =>
+      record.bySubject !== null || bytesOf(record) > MAX_SHARED_BYTES
+        ? recordAlone(record)
+        : recordTogether(record),
     turnIntoSent: turn,
-
     ...createCopyMatching(db),
   };
 }
 
-function linkedIdsOf({ accountId, links }: InboundRecord): readonly string[] {
-  return links.map(({ messageId }) => `${accountId} ${messageId}`);
+function bytesOf({ raw, textBody, htmlBody, replyText }: InboundRecord): number {
+  return (raw?.length ?? 0) + textBody.length + (htmlBody?.length ?? 0) + replyText.length;
 }
 
-export async function findKnown(
-  db: Kysely<Database>,
-  accountId: string,
-  identity: MessageIdentity,
-  key: string,
-): Promise<KnownEmail | null> {
-  const rows = await db
-    .selectFrom('emails')
-    .select([
-      'id',
-      'message_id',
-      'thread_id',
-      'state',
-      'direction',
-      'date',
-      'from_address',
-      'subject',
-      'identity_key',
-    ])
-    .where('account_id', '=', accountId)
-    .where((where) =>
-      where.or([
-        where('identity_key', '=', Buffer.from(key, 'hex')),
-        where.and([
-          where('direction', '=', 'outbound'),
-          // Without a key: it was sent by this service.
-          where('identity_key', 'is', null),
-          where.or([
-            where('message_id', '=', identity.messageId),
-            where('relay_message_id', '=', identity.messageId),
-          ]),
-        ]),
-      ]),
-    )
-    .orderBy('id')
-    .limit(MAX_SENDS_OF_ONE_ID + 1)
-    .execute();
-  const row = rows.find(
-    ({ identity_key, date, from_address, subject }) =>
-      identity_key !== null || isCopyOfSent(identity, { date, from: from_address.address, subject }),
-  );
-  if (row === undefined) return null;
-  return {
-    id: row.id,
-    messageId: toMessageId(row.message_id),
-    threadId: row.thread_id,
-    direction: row.direction,
-    state: row.state,
-  };
+function linkedIdsOf({ accountId, links }: InboundRecord): readonly string[] {
+  return links.map(({ messageId }) => ownerKey(accountId, messageId));
 }
 
 /** See `InboundStore.turnIntoSent`. */
@@ -132,13 +111,75 @@ async function turnIntoSent(trx: Transaction<Database>, id: string, copy: SentCo
   if (threadId !== null) await settleCustomers(trx, [threadId]);
 }
 
-async function insert(
+/** Results by the ids of the records; those that are missing are to be recorded alone. */
+async function insertFitting(
+  db: Kysely<Database>,
+  records: readonly InboundRecord[],
+  inTurn: ReturnType<typeof createTurns>,
+): Promise<ReadonlyMap<string, InboundResult>> {
+  let left = records;
+  while (left.length > 0) {
+    const batch = left;
+    try {
+      return await inTurn(batch.flatMap(linkedIdsOf), () =>
+        inLinkingTransaction(db, (trx) => insertTogether(trx, batch)),
+      );
+    } catch (error) {
+      if (!(error instanceof Unfit)) throw error;
+      left = batch.filter((_, index) => !error.indexes.has(index));
+    }
+  }
+  return new Map();
+}
+
+/** Throws Unfit. */
+async function insertTogether(
+  trx: Transaction<Database>,
+  records: readonly InboundRecord[],
+): Promise<ReadonlyMap<string, InboundResult>> {
+  const keys = new Set<string>();
+  // The same email twice: the second one finds the first.
+  requireFit(records, ({ accountId, identityKey }) => {
+    const key = `${accountId} ${identityKey}`;
+    const isFirst = !keys.has(key);
+    keys.add(key);
+    return isFirst;
+  });
+  const places = await placeReceived(trx, records);
+  // Looked for after linking: whoever records the same email at this moment, or one that it is a copy of, links the same
+  // Message-ID before.
+  const known = await findRecorded(trx, records.map(toSought));
+  requireFit(records, (_, index) => known[index] === null);
+  const emails = records.flatMap((record, index) => {
+    const place = places[index];
+    return place === undefined ? [] : [{ record, ...place }];
+  });
+  await insertReceived(trx, emails);
+  return new Map(
+    emails.map(({ record, threadId }) => [record.id, { kind: 'recorded', ...toKnown(record, threadId) }]),
+  );
+}
+
+function toSought({ accountId, identity, identityKey }: InboundRecord): Sought {
+  return { accountId, identity, key: identityKey };
+}
+
+function toKnown(record: InboundRecord, threadId: string): KnownEmail {
+  return {
+    id: record.id,
+    messageId: record.identity.messageId,
+    threadId,
+    direction: directionOf(record),
+    state: stateOf(record),
+  };
+}
+
+async function insertAlone(
   trx: Transaction<Database>,
   record: InboundRecord,
   exclusive: boolean,
 ): Promise<KnownEmail> {
   const { accountId, identity } = record;
-  const from = record.from === null ? { name: '', address: '' } : toView(record.from);
   const { answered, waiting } = await linkBySubject(trx, record);
   const links: readonly InboundLink[] =
     answered === null ? record.links : [{ rule: 'subject', messageId: answered }, ...record.links];
@@ -156,70 +197,16 @@ async function insert(
     mayMerge: true,
     exclusive,
   });
-  // Looked for after linking: whoever records the same email at this moment, or one that it is a copy of, links the same
-  // Message-ID before.
-  const known = await findKnown(trx, accountId, identity, record.identityKey);
+  // After linking, as for many.
+  const [known = null] = await findRecorded(trx, [toSought(record)]);
   if (known !== null) throw new AlreadyRecorded(known);
   // Where decisions keep threads apart, not every link leads to the email's thread.
   const placement = placeInbound(
     links,
     new Map([...named.keys()].filter((id) => owners.get(id) === threadId).map((id) => [id, threadId])),
   );
-  const newParticipant =
-    !record.isSentCopy && (await isNewParticipant(trx, threadId, from.address.toLowerCase()));
-  const direction = record.isSentCopy ? 'outbound' : 'inbound';
-  const state = record.isSentCopy ? 'sent' : 'received';
-  const counterparties = record.isSentCopy ? counterpartiesOf(record) : [normaliseAddress(from.address)];
-  const link = await linkOf(trx, threadId, counterparties, newParticipant);
-  const inserted = await trx
-    .insertInto('emails')
-    .values({
-      id: record.id,
-      account_id: accountId,
-      thread_id: threadId,
-      direction,
-      ...toReadColumns(record),
-      relay_message_id: null,
-      date: record.date,
-      customer_id: link.customer_id,
-      customer_source: link.customer_source,
-      company_id: link.company_id,
-      company_source: link.company_source,
-      state,
-      state_detail: record.isSentCopy ? SENT_ELSEWHERE : null,
-      placement_rule: placement.rule,
-      placement_message_id: placement.matchedMessageId,
-      subject_key: record.bySubject?.key ?? null,
-      raw_size_bytes: String(record.rawSizeBytes),
-      raw: record.raw,
-      raw_path: record.rawPath,
-      identity_key: Buffer.from(record.identityKey, 'hex'),
-      new_participant: newParticipant,
-      exchange_with: null,
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['account_id', 'identity_key']).where('identity_key', 'is not', null).doNothing(),
-    )
-    .returning('id')
-    .executeTakeFirst();
-  if (inserted === undefined) throw new RecordedMeanwhile();
-  if (record.isRead && !record.isSentCopy) await markAsRead(trx, record.id, threadId);
-  await insertAttachments(trx, record.id, record.attachments);
-  if (record.isSentCopy) await insertCopyDeliveries(trx, record.id, record);
-  else if (record.report !== null) await insertReport(trx, record.id, accountId, record.report);
-  await finishLink(trx, { id: record.id, threadId }, link);
-  return { id: record.id, messageId: identity.messageId, threadId, direction, state };
-}
-
-/**
- * A received email that this transaction has just inserted. The row of its thread is ours since then (migration 0009), so
- * it need not be counted anew.
- */
-async function markAsRead(trx: Transaction<Database>, id: string, threadId: string): Promise<void> {
-  await sql`
-    with marked as (delete from unread_emails where email_id = ${id} returning email_id)
-    update thread_summaries set unread_count = unread_count - 1
-    where thread_id = ${threadId} and exists (select from marked)`.execute(trx);
+  await insertReceived(trx, [{ record, threadId, placement }]);
+  return toKnown(record, threadId);
 }
 
 /** The threads of the Message-IDs that are known. */
@@ -235,21 +222,4 @@ async function knownOwners(
     .where('message_id', 'in', [...new Set(links.map(({ messageId }) => messageId))])
     .execute();
   return new Map(rows.map((row) => [row.message_id, row.thread_id]));
-}
-
-/** The thread has emails, and the address stands in none of them. */
-async function isNewParticipant(
-  trx: Transaction<Database>,
-  threadId: string,
-  address: string,
-): Promise<boolean> {
-  const { rows } = await sql<{ is_new: boolean }>`
-    select count(*) > 0 and not coalesce(bool_or(
-      lower(e.from_address ->> 'address') = ${address} or exists (
-        select from jsonb_array_elements(e.to_addresses || e.cc_addresses || e.bcc_addresses) a
-        where lower(a ->> 'address') = ${address}
-      )
-    ), false) as is_new
-    from emails e where e.thread_id = ${threadId}`.execute(trx);
-  return rows[0]?.is_new === true;
 }

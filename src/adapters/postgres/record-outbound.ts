@@ -8,12 +8,12 @@
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Pool } from 'pg';
-import { ServiceError } from '../../core/errors.ts';
 import type { OutboundRecord, RecordedSend } from '../../app/ports.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import { identityKey } from '../../core/message/identity.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import { absorbCopies } from './absorb-copies.ts';
+import { createBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import { insertEmail, insertEmails, SENDS_LOCK, SENT_ELSEWHERE } from './insert-emails.ts';
 import { linkThread } from './link-thread.ts';
@@ -21,77 +21,28 @@ import { inLinkingTransaction, RecordedMeanwhile } from './linking-transaction.t
 import { guard } from './pool.ts';
 import { findRewrittenCopy } from './rewritten-copies.ts';
 
-/** Emails in one statement at most: beyond this a larger batch gains nothing and only makes the first one wait. */
+/** Emails in one statement at most. */
 const MAX_BATCH = 64;
-/** Bytes of raw messages in one statement at most; bounds the memory of a batch. */
+/** Bytes of raw messages in one statement at most. */
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
-
-interface Waiting {
-  readonly record: OutboundRecord;
-  readonly resolve: (recorded: RecordedSend | Promise<RecordedSend>) => void;
-  readonly reject: (error: unknown) => void;
-}
 
 /** Returns the function that records one email; see `MessageStore.recordOutbound`. */
 export function createOutboundRecorder(
   pool: Pool,
   db: Kysely<Database>,
 ): (record: OutboundRecord) => Promise<RecordedSend> {
-  const waiting: Waiting[] = [];
-  let isWriting = false;
-
-  /** One batch at a time: two at once made smaller ones, and cost the server a quarter more for each email. */
-  function start(): void {
-    if (isWriting || waiting.length === 0) return;
-    isWriting = true;
-    void writeBatch(takeBatch(waiting)).finally(() => {
-      isWriting = false;
-      start();
-    });
-  }
-
-  async function writeBatch(batch: readonly Waiting[]): Promise<void> {
-    try {
-      const known = await guard(
-        insertEmails(
-          pool,
-          batch.map((item) => item.record),
-        ),
-      );
-      for (const { record, resolve } of batch)
-        resolve(known.has(record.id) ? recordLinked(db, record) : NEVER_CAME_BACK);
-    } catch (error) {
-      if (batch.length === 1 || isDatabaseUnavailable(error)) {
-        for (const item of batch) item.reject(error);
-        return;
-      }
-      // One record that the database refuses must not take the others with it.
-      for (const item of batch) await writeBatch([item]);
-    }
-  }
-
-  return (record) => {
-    if (record.placement.rule !== 'new' || record.inReplyTo.length > 0) return recordLinked(db, record);
-    return new Promise((resolve, reject) => {
-      waiting.push({ record, resolve, reject });
-      start();
-    });
-  };
-}
-
-function isDatabaseUnavailable(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'database_unavailable';
-}
-
-function takeBatch(waiting: Waiting[]): readonly Waiting[] {
-  let count = 0;
-  let bytes = 0;
-  for (const { record } of waiting) {
-    bytes += record.rawSizeBytes;
-    if (count > 0 && (count >= MAX_BATCH || bytes > MAX_BATCH_BYTES)) break;
-    count += 1;
-  }
-  return waiting.splice(0, count);
+  const recordNew = createBatches<OutboundRecord, RecordedSend>(
+    { items: MAX_BATCH, bytes: MAX_BATCH_BYTES },
+    ({ rawSizeBytes }) => rawSizeBytes,
+    async (records) => {
+      const known = await guard(insertEmails(pool, records));
+      return records.map((record) => (known.has(record.id) ? recordLinked(db, record) : NEVER_CAME_BACK));
+    },
+  );
+  return (record) =>
+    record.placement.rule !== 'new' || record.inReplyTo.length > 0
+      ? recordLinked(db, record)
+      : recordNew(record);
 }
 
 /** An email that was not handed over yet, or refused, has no copy. */

@@ -6,12 +6,12 @@ import type { StoredAttachment } from '../../app/ports.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import { placeInbound } from '../../core/thread/place-inbound.ts';
 import type { Database } from './database.ts';
+import { findRecorded } from './find-recorded.ts';
 import { insertReport } from './delivery-reports.ts';
 import { linkThread } from './link-thread.ts';
 import { inLinkingTransaction } from './linking-transaction.ts';
 import { createNamedQuery } from './named-query.ts';
 import { insertAttachments, toReadColumns } from './received-columns.ts';
-import { findKnown } from './record-inbound.ts';
 import { toStoredAttachment, type AttachmentRow } from './rows.ts';
 import { lockThreadOf, settleCustomers } from './settle-customers.ts';
 
@@ -80,7 +80,9 @@ async function replace(
     ...(sameAttachments(email.attachments, reading.attachments) ? [] : ['attachments']),
   ];
   if (fields.length === 0) return { kind: 'unchanged' };
-  const known = await findKnown(trx, email.accountId, reading.identity, reading.identityKey);
+  const [known = null] = await findRecorded(trx, [
+    { accountId: email.accountId, identity: reading.identity, key: reading.identityKey },
+  ]);
   if (known !== null && known.id !== email.id) return { kind: 'same_as', emailId: known.id };
   if (dryRun) return { kind: 'changed', fields };
 

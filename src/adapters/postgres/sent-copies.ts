@@ -20,19 +20,10 @@ export function counterpartiesOf({ from, to, cc, bcc }: SentCopy): readonly stri
     .map((address) => normaliseAddress(toView(address).address));
 }
 
-export async function insertCopyDeliveries(
-  trx: Transaction<Database>,
-  emailId: string,
-  { to, cc, bcc }: SentCopy,
-): Promise<void> {
+/** Who got it, each once, as far as their addresses can be read. */
+export function takersOf({ to, cc, bcc }: SentCopy): readonly string[] {
   const readable = [...to, ...cc, ...bcc].filter(({ domain }) => domain !== '');
-  const addresses = dedupeAddresses(readable).map((address) => clean(addrSpec(address)));
-  if (addresses.length === 0) return;
-  await sql`
-    insert into email_deliveries (email_id, ordinal, address, state)
-    select ${emailId}, ordinality - 1, address, 'accepted'
-    from unnest(${addresses}::text[]) with ordinality as a (address, ordinality)
-    on conflict (email_id, ordinal) do nothing`.execute(trx);
+  return dedupeAddresses(readable).map((address) => clean(addrSpec(address)));
 }
 
 /** Returns the thread of an email that was recorded as a received one and is a sent one now; null for any other. */
@@ -58,6 +49,10 @@ export async function markAsSent(
     .returning('thread_id')
     .executeTakeFirst();
   if (turned === undefined) return null;
-  await insertCopyDeliveries(trx, emailId, copy);
+  await sql`
+    insert into email_deliveries (email_id, ordinal, address, state)
+    select ${emailId}, ordinality - 1, address, 'accepted'
+    from unnest(${[...takersOf(copy)]}::text[]) with ordinality as a (address, ordinality)
+    on conflict (email_id, ordinal) do nothing`.execute(trx);
   return turned.thread_id;
 }

@@ -26,21 +26,24 @@ export async function settleCustomers(
   await settleLocked(trx, threadIds);
 }
 
-/** After an email was recorded that decides whose its thread is. */
+/** After emails were recorded that decide whose their threads are. */
 export async function settleCustomersOf(
   trx: Transaction<Database>,
-  { id, threadId }: { readonly id: string; readonly threadId: string },
+  emails: readonly { readonly id: string; readonly threadId: string }[],
 ): Promise<void> {
-  // Nearly always it is the first of its thread, which then has the same link.
-  const { rows } = await sql`
+  if (emails.length === 0) return;
+  // Nearly always each is the first of its thread, which then has the same link.
+  const { rows } = await sql<{ id: string }>`
     update email_threads t set customer_id = e.customer_id,
       customer_source = nullif(e.customer_source, 'ambiguous'),
       company_id = e.company_id, company_source = e.company_source
     from emails e
-    where t.id = ${threadId} and e.id = ${id}
+    where e.id = any (${emails.map(({ id }) => id)}::uuid[]) and t.id = e.thread_id
       and not exists (select from emails other where other.thread_id = t.id and other.id <> e.id)
     returning t.id`.execute(trx);
-  if (rows.length === 0) await settleCustomers(trx, [threadId]);
+  const settled = new Set(rows.map(({ id }) => id));
+  const left = new Set(emails.map(({ threadId }) => threadId).filter((id) => !settled.has(id)));
+  await settleCustomers(trx, [...left].sort());
 }
 
 /** Before something of the email changes that decides whose its thread is. */

@@ -1,0 +1,146 @@
+/** Writes received emails and Sent copies whose threads are there and locked: any number of them in one statement. */
+import { sql, type Transaction } from 'kysely';
+import type { InboundPlacement } from '../../core/thread/place-inbound.ts';
+import type { Database } from './database.ts';
+import { insertReport } from './delivery-reports.ts';
+import { readLinks, type PlacedRecord, type ReceivedLink } from './link-received.ts';
+import { RecordedMeanwhile } from './linking-transaction.ts';
+import { toReadColumns } from './received-columns.ts';
+import { clean } from './received-values.ts';
+import { SENT_ELSEWHERE, takersOf } from './sent-copies.ts';
+import { settleCustomersOf } from './settle-customers.ts';
+
+export interface ReceivedEmail extends PlacedRecord {
+  readonly placement: InboundPlacement;
+}
+
+/** Throws RecordedMeanwhile when one of them is there. */
+export async function insertReceived(
+  trx: Transaction<Database>,
+  emails: readonly ReceivedEmail[],
+): Promise<void> {
+  const links = await readLinks(trx, emails);
+  const rows = emails.map((email, index) => toRow(email, links[index] as ReceivedLink));
+  const { rows: counts } = await sql<{ inserted: string }>`
+    with input as materialized (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (${sql.raw(COLUMNS)}))
+    ${sql.raw(INSERT)}`.execute(trx);
+  if (Number(counts[0]?.inserted) !== emails.length) throw new RecordedMeanwhile();
+
+  await markAsRead(
+    trx,
+    emails.filter(({ record }) => record.isRead && !record.isSentCopy).map(({ record }) => record.id),
+  );
+  for (const { record } of emails) {
+    if (!record.isSentCopy && record.report !== null) {
+      await insertReport(trx, record.id, record.accountId, record.report);
+    }
+  }
+  const deciding = emails.filter((_, index) => links[index]?.decides === true);
+  await settleCustomersOf(
+    trx,
+    deciding.map(({ record, threadId }) => ({ id: record.id, threadId })),
+  );
+}
+
+export const directionOf = ({ isSentCopy }: { readonly isSentCopy: boolean }) =>
+  isSentCopy ? 'outbound' : 'inbound';
+export const stateOf = ({ isSentCopy }: { readonly isSentCopy: boolean }) =>
+  isSentCopy ? 'sent' : 'received';
+
+function toRow({ record, threadId, placement }: ReceivedEmail, link: ReceivedLink) {
+  return {
+    ...toReadColumns(record),
+    id: record.id,
+    account_id: record.accountId,
+    thread_id: threadId,
+    direction: directionOf(record),
+    date: record.date,
+    customer_id: link.customerId,
+    customer_source: link.customerSource,
+    company_id: link.companyId,
+    company_source: link.companySource,
+    state: stateOf(record),
+    state_detail: record.isSentCopy ? SENT_ELSEWHERE : null,
+    placement_rule: placement.rule,
+    placement_message_id: placement.matchedMessageId,
+    subject_key: record.bySubject?.key ?? null,
+    raw_size_bytes: record.rawSizeBytes,
+    raw: record.raw?.toString('base64') ?? null,
+    raw_path: record.rawPath,
+    identity_key: record.identityKey,
+    new_participant: link.isNewParticipant,
+    is_fresh: link.isFresh,
+    takers: record.isSentCopy ? takersOf(record) : [],
+    attachments: record.attachments.map((attachment) => ({
+      id: attachment.id,
+      filename: clean(attachment.filename),
+      content_type: attachment.contentType,
+      size_bytes: attachment.sizeBytes,
+      storage_path: attachment.storagePath,
+      sha256: attachment.sha256,
+    })),
+  };
+}
+
+/** Addresses, and `automatic`, are JSON as text. */
+const COLUMNS = `
+  id uuid, account_id text, thread_id uuid, direction text, message_id text, in_reply_to text[], reference_ids text[],
+  bounced_message_id text, from_address text, sender_address text, reply_to_addresses text, to_addresses text,
+  cc_addresses text, bcc_addresses text, subject text, text_body text, html_body text, reply_text text, defects text[],
+  automatic text, date timestamptz, customer_id uuid, customer_source text, company_id uuid, company_source text,
+  state text, state_detail text, placement_rule text, placement_message_id text, subject_key text,
+  raw_size_bytes bigint, raw text, raw_path text, identity_key text, new_participant boolean, is_fresh boolean,
+  takers text[], attachments jsonb`;
+
+const INSERT = `
+  , new_emails as (
+    insert into emails (
+      id, account_id, thread_id, direction, message_id, in_reply_to, reference_ids, bounced_message_id, from_address,
+      sender_address, reply_to_addresses, to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body,
+      reply_text, defects, automatic, date, customer_id, customer_source, company_id, company_source, state,
+      state_detail, placement_rule, placement_message_id, subject_key, raw_size_bytes, raw, raw_path, identity_key,
+      new_participant
+    )
+    select
+      id, account_id, thread_id, direction, message_id, in_reply_to, reference_ids, bounced_message_id,
+      from_address::jsonb, sender_address::jsonb, reply_to_addresses::jsonb, to_addresses::jsonb, cc_addresses::jsonb,
+      bcc_addresses::jsonb, subject, text_body, html_body, reply_text, defects, automatic::jsonb, date, customer_id,
+      customer_source, company_id, company_source, state, state_detail, placement_rule, placement_message_id,
+      subject_key, raw_size_bytes, decode(raw, 'base64'), raw_path, decode(identity_key, 'hex'), new_participant
+    from input
+    on conflict (account_id, identity_key) where identity_key is not null do nothing
+    returning id
+  ), new_attachments as (
+    insert into email_attachments (id, email_id, ordinal, filename, content_type, size_bytes, storage_path, sha256)
+    select a.id, i.id, a.ordinality - 1, a.filename, a.content_type, a.size_bytes, a.storage_path,
+      decode(a.sha256, 'hex')
+    from input i join new_emails n on n.id = i.id, rows from (
+      jsonb_to_recordset(i.attachments)
+        as (id uuid, filename text, content_type text, size_bytes bigint, storage_path text, sha256 text)
+    ) with ordinality as a (id, filename, content_type, size_bytes, storage_path, sha256, ordinality)
+    where i.attachments <> '[]'
+  ), new_deliveries as (
+    insert into email_deliveries (email_id, ordinal, address, state)
+    select i.id, t.ordinality - 1, t.address, 'accepted'
+    from input i join new_emails n on n.id = i.id, unnest(i.takers) with ordinality as t (address, ordinality)
+  ), relinks as (
+    insert into customer_relinks (email_id)
+    select i.id from input i join new_emails n on n.id = i.id where not i.is_fresh
+  )
+  select count(*) as inserted from new_emails`;
+
+/**
+ * Received emails that this transaction has just inserted. The rows of their threads are ours since then (migration
+ * 0009), so they need not be counted anew.
+ */
+async function markAsRead(trx: Transaction<Database>, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    with marked as (
+      delete from unread_emails where email_id = any (${[...ids]}::uuid[]) returning email_id
+    ), counts as (
+      select e.thread_id, count(*) as emails from marked m join emails e on e.id = m.email_id group by e.thread_id
+    )
+    update thread_summaries s set unread_count = s.unread_count - c.emails
+    from counts c where s.thread_id = c.thread_id`.execute(trx);
+}

@@ -1,0 +1,139 @@
+/**
+ * Places received emails that are recorded at the same moment into their threads, in one transaction: what
+ * link-thread.ts does for one. Whoever locks threads does so before Message-IDs are written, and both in one order, so
+ * that nobody waits for somebody who waits for them.
+ */
+import { sql, type Transaction } from 'kysely';
+import type { InboundRecord } from '../../app/inbound-ports.ts';
+import { ownerKey, placeTogether, type TogetherPlacement } from '../../core/thread/place-together.ts';
+import type { Database } from './database.ts';
+
+/** These can't be recorded together with the others: roll back, and record them alone. */
+export class Unfit extends Error {
+  readonly indexes: ReadonlySet<number>;
+
+  constructor(indexes: Iterable<number>) {
+    super('some of the emails have to be recorded alone');
+    this.indexes = new Set(indexes);
+  }
+}
+
+/** In the order of the records. Throws Unfit. */
+export async function placeReceived(
+  trx: Transaction<Database>,
+  records: readonly InboundRecord[],
+): Promise<readonly TogetherPlacement[]> {
+  const named = namedIdsOf(records);
+  const before = await ownersOf(trx, named);
+  const places = requireAll(placeTogether(records, before));
+  await enterThreads(trx, records, places, new Set(before.values()));
+
+  const unknown = named.filter(({ key }) => !before.has(key));
+  const threadOf = new Map<string, string>();
+  for (const [index, { accountId, links }] of records.entries()) {
+    const { threadId } = placeAt(places, index);
+    for (const { messageId } of links) threadOf.set(ownerKey(accountId, messageId), threadId);
+  }
+  await sql`
+    insert into thread_message_ids (account_id, message_id, thread_id)
+    select * from unnest(
+      ${unknown.map(({ accountId }) => accountId)}::text[], ${unknown.map(({ messageId }) => messageId)}::text[],
+      ${unknown.map(({ key }) => threadOf.get(key))}::uuid[]
+    )
+    on conflict do nothing`.execute(trx);
+
+  // Another email may have taken some of them at this moment, or an operator may have moved them.
+  const after = await ownersOf(trx, named);
+  requireFit(records, ({ accountId, links }) =>
+    links.every(({ messageId }) => {
+      const key = ownerKey(accountId, messageId);
+      return after.get(key) === threadOf.get(key);
+    }),
+  );
+  return places;
+}
+
+/** Throws Unfit with those that `isFit` refuses. */
+export function requireFit<T>(items: readonly T[], isFit: (item: T, index: number) => boolean): void {
+  const unfit = items.flatMap((item, index) => (isFit(item, index) ? [] : [index]));
+  if (unfit.length > 0) throw new Unfit(unfit);
+}
+
+function requireAll(places: readonly (TogetherPlacement | null)[]): readonly TogetherPlacement[] {
+  requireFit(places, (place) => place !== null);
+  return places.filter((place) => place !== null);
+}
+
+function placeAt(places: readonly TogetherPlacement[], index: number): TogetherPlacement {
+  const place = places[index];
+  if (place === undefined) throw new RangeError(`no place for record ${index}`);
+  return place;
+}
+
+interface NamedId {
+  readonly key: string;
+  readonly accountId: string;
+  readonly messageId: string;
+}
+
+/** Each once, in the order in which everybody writes them. */
+function namedIdsOf(records: readonly InboundRecord[]): readonly NamedId[] {
+  const named = new Map<string, NamedId>();
+  for (const { accountId, links } of records) {
+    for (const { messageId } of links) {
+      const key = ownerKey(accountId, messageId);
+      named.set(key, { key, accountId, messageId });
+    }
+  }
+  const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+  return [...named.values()].toSorted(
+    (a, b) => compare(a.accountId, b.accountId) || compare(a.messageId, b.messageId),
+  );
+}
+
+/** Threads of those that are known, by their keys. */
+async function ownersOf(
+  trx: Transaction<Database>,
+  named: readonly NamedId[],
+): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await sql<{ ordinal: string; thread_id: string }>`
+    select n.ordinal, m.thread_id
+    from unnest(
+      ${named.map(({ accountId }) => accountId)}::text[], ${named.map(({ messageId }) => messageId)}::text[]
+    ) with ordinality n (account_id, message_id, ordinal)
+    join thread_message_ids m on m.account_id = n.account_id and m.message_id = n.message_id`.execute(trx);
+  return new Map(
+    rows.flatMap(({ ordinal, thread_id }): [string, string][] => {
+      const id = named[Number(ordinal) - 1];
+      return id === undefined ? [] : [[id.key, thread_id]];
+    }),
+  );
+}
+
+/** Makes the new threads and locks the others: whose a thread is does not change before the emails are in it. */
+async function enterThreads(
+  trx: Transaction<Database>,
+  records: readonly InboundRecord[],
+  places: readonly TogetherPlacement[],
+  known: ReadonlySet<string>,
+): Promise<void> {
+  const made = new Map<string, string>();
+  for (const [index, { accountId }] of records.entries()) {
+    const { threadId } = placeAt(places, index);
+    if (!known.has(threadId)) made.set(threadId, accountId);
+  }
+  const { rows } = await sql<{ id: string }>`
+    with made as (
+      insert into email_threads (id, account_id)
+      select * from unnest(${[...made.keys()]}::uuid[], ${[...made.values()]}::text[])
+      returning id
+    ), locked as materialized (
+      select id from email_threads
+      where id = any (${[...new Set(places.map(({ threadId }) => threadId))]}::uuid[])
+      order by id for no key update
+    )
+    select id from made union all select id from locked`.execute(trx);
+  const there = new Set(rows.map(({ id }) => id));
+  // One that ended meanwhile lives on in another.
+  requireFit(places, ({ threadId }) => there.has(threadId));
+}
