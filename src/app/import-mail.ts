@@ -75,8 +75,8 @@ export function zeroCounts(): ImportCounts {
   return { imported: 0, known: 0, older: 0, failed: 0, empty: 0, mboxBytesBefore: 0, unchangedFiles: 0 };
 }
 
-/** Emails under way at the same time: more than connections, since those of one conversation wait for each other. */
-const AT_ONCE = 32;
+/** Emails under way at the same time: one batch is read while another is written. Large ones lie in the spool. */
+const AT_ONCE = 128;
 /** Files whose marks are asked for together. */
 const FILES_AT_ONCE = 500;
 

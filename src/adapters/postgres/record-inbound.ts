@@ -117,7 +117,8 @@ async function insertFitting(
   records: readonly InboundRecord[],
   inTurn: ReturnType<typeof createTurns>,
 ): Promise<ReadonlyMap<string, InboundResult>> {
-  let left = records;
+  // The order in which they count as recorded, also for who works out later whose they are.
+  let left = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   while (left.length > 0) {
     const batch = left;
     try {

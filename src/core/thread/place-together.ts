@@ -3,6 +3,7 @@
  * other in their order, but for emails whose links lead to several threads: only whoever merges threads may place those.
  */
 import type { MessageId } from '../message/message-id.ts';
+import { DisjointSets } from './disjoint-sets.ts';
 import { placeInbound, type InboundLink, type InboundPlacement } from './place-inbound.ts';
 
 export interface Arrival {
@@ -32,17 +33,17 @@ export function placeTogether(
   arrivals: readonly Arrival[],
   owners: ReadonlyMap<string, string>,
 ): readonly (TogetherPlacement | null)[] {
-  const groups = groupByKeys(arrivals.map(keysOf));
+  const groups = tie(arrivals);
   const threads = new Map<number, Set<string>>();
   for (const [index, arrival] of arrivals.entries()) {
     const known = keysOf(arrival).flatMap((key) => owners.get(key) ?? []);
-    const group = groups[index] ?? index;
+    const group = groups.find(index);
     threads.set(group, new Set([...(threads.get(group) ?? []), ...known]));
   }
 
   const named = new Set(owners.keys());
   return arrivals.map((arrival, index): TogetherPlacement | null => {
-    const group = groups[index] ?? index;
+    const group = groups.find(index);
     const [joined, another] = threads.get(group) ?? [];
     if (another !== undefined) return null;
     const threadId = joined ?? arrivals[group]?.newThreadId ?? arrival.newThreadId;
@@ -57,27 +58,16 @@ function keysOf({ accountId, links }: Arrival): readonly string[] {
   return links.map(({ messageId }) => ownerKey(accountId, messageId));
 }
 
-/** For each of the lists the index of the first one that it shares a key with, directly or through others. */
-function groupByKeys(lists: readonly (readonly string[])[]): readonly number[] {
-  const parents = lists.map((_, index) => index);
-  const rootOf = (index: number): number => {
-    const parent = parents[index] ?? index;
-    if (parent === index) return index;
-    const root = rootOf(parent);
-    parents[index] = root;
-    return root;
-  };
+/** Arrivals that share a Message-ID, directly or through others. */
+function tie(arrivals: readonly Arrival[]): DisjointSets {
+  const groups = new DisjointSets();
   const first = new Map<string, number>();
-  for (const [index, keys] of lists.entries()) {
-    for (const key of keys) {
+  for (const [index, arrival] of arrivals.entries()) {
+    for (const key of keysOf(arrival)) {
       const other = first.get(key);
-      if (other === undefined) {
-        first.set(key, index);
-        continue;
-      }
-      const [a, b] = [rootOf(other), rootOf(index)];
-      parents[Math.max(a, b)] = Math.min(a, b);
+      if (other === undefined) first.set(key, index);
+      else groups.join(other, index);
     }
   }
-  return lists.map((_, index) => rootOf(index));
+  return groups;
 }
