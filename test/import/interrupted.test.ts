@@ -30,12 +30,12 @@ afterEach(async () => {
   await temp.remove();
 });
 
-const CONVERSATIONS = 60;
+const CONVERSATIONS = 200;
 const LENGTH = 5;
 /** A part of each conversation in an mbox file, in a Maildir and in .eml files, some in two of them. */
-async function makeMails(folder: string): Promise<string> {
-  const mails = Array.from({ length: CONVERSATIONS * LENGTH }, (_, index) => {
-    const [conversation, position] = [index % CONVERSATIONS, Math.floor(index / CONVERSATIONS)];
+async function makeMails(folder: string, conversations = CONVERSATIONS): Promise<string> {
+  const mails = Array.from({ length: conversations * LENGTH }, (_, index) => {
+    const [conversation, position] = [index % conversations, Math.floor(index / conversations)];
     // With a file for each, which may be stored when the record is not yet.
     return {
       position,
@@ -82,7 +82,7 @@ async function requireWhole(): Promise<void> {
 it('killed at any moment: every email once, in its thread, and nothing left behind in the spool', async () => {
   const mails = await makeMails(path.join(temp.path, 'mails'));
   const options = { dataDir: temp.path, env: { DATABASE_URL: database.connectionString } };
-  for (const kills of [20, 90, 170, 230]) {
+  for (const kills of [100, 300, 550, 800]) {
     const command = startCommand(['import', mails], options);
     await waitUntil(`${kills} emails are recorded`, async () => (await countMails()) >= kills, 60_000);
     command.process.kill('SIGKILL');
@@ -91,11 +91,11 @@ it('killed at any moment: every email once, in its thread, and nothing left behi
   const last = await runCommand(['import', mails], options);
   expect(last).toMatchObject({ exitCode: 0, stderr: '' });
   await requireWhole();
-  expect(Number(/imported (\d+)/.exec(last.stdout)?.[1])).toBeLessThanOrEqual(CONVERSATIONS * LENGTH - 230);
+  expect(Number(/imported (\d+)/.exec(last.stdout)?.[1])).toBeLessThanOrEqual(CONVERSATIONS * LENGTH - 800);
   expect(await readdir(path.join(temp.path, 'spool'))).toEqual([]);
 
   const again = await runCommand(['import', mails], options);
-  expect(again.stdout).toContain('imported 0, known before 0, failed 0, files done before 240');
+  expect(again.stdout).toContain('imported 0, known before 0, failed 0, files done before 800');
 });
 
 it('Ctrl-C ends it in order, and it goes on', async () => {
@@ -118,7 +118,9 @@ it('Ctrl-C ends it in order, and it goes on', async () => {
 });
 
 it('beside a service that is restarted with its embedded database: it waits, and misses nothing', async () => {
-  const mails = await makeMails(path.join(temp.path, 'mails'));
+  // So many that it is still at it when the service has stopped.
+  const conversations = 800;
+  const mails = await makeMails(path.join(temp.path, 'mails'), conversations);
   const dataDir = path.join(temp.path, 'data');
   await mkdir(dataDir);
   const before = await startServiceProcess({ dataDir });
@@ -148,6 +150,6 @@ it('beside a service that is restarted with its embedded database: it waits, and
     if (page.next_cursor === null) break;
     cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`;
   }
-  expect(seen.size).toBe(CONVERSATIONS * LENGTH);
+  expect(seen.size).toBe(conversations * LENGTH);
   await after.stop();
 });
