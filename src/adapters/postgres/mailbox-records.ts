@@ -8,6 +8,7 @@ import {
   type MailboxRecords,
   type WaitingMessage,
 } from '../../app/mailbox-record-ports.ts';
+import type { AddressView } from '../../app/ports.ts';
 import type { HeaderSummary } from '../../core/mailbox/header-summary.ts';
 import { joinRanges, type UidSet } from '../../core/mailbox/uid-set.ts';
 import { findRecordedBy } from './find-recorded.ts';
