@@ -76,7 +76,7 @@ export function zeroCounts(): ImportCounts {
 }
 
 /** Emails under way at the same time: one batch is read while another is written. Large ones lie in the spool. */
-const AT_ONCE = 128;
+const AT_ONCE = 256;
 /** Files whose marks are asked for together. */
 const FILES_AT_ONCE = 500;
 

@@ -34,7 +34,7 @@ import { markAsSent } from './sent-copies.ts';
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** Larger emails take a transaction of their own, in which nobody else waits. */
 const MAX_SHARED_BYTES = 1024 * 1024;
-const MAX_BATCH = 64;
+const MAX_BATCH = 128;
 /** Transactions of single emails at the same moment: each takes a connection, which sends need too. */
 const MAX_ALONE = 4;
 
