@@ -1,6 +1,5 @@
 /** Finds the records of emails by what identifies them: for any number of emails, in one round trip. */
-import { CompiledQuery, type Kysely } from 'kysely';
-import type { QueryResultRow } from 'pg';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { KnownEmail } from '../../app/inbound-ports.ts';
 import type { AddressView } from '../../app/ports.ts';
 import { isCopyOfSent, type MessageIdentity } from '../../core/message/identity.ts';
@@ -14,9 +13,9 @@ export interface Sought {
   readonly key: string;
 }
 
-interface RecordedRow extends QueryResultRow {
+export interface RecordedRow {
   /** Which of the sought ones, from 1. */
-  ordinal: string;
+  ordinal: number | string;
   id: string;
   thread_id: string;
   direction: KnownEmail['direction'];
@@ -24,33 +23,25 @@ interface RecordedRow extends QueryResultRow {
   /** It was sent by this service: it has no key. */
   is_send: boolean;
   message_id: string;
-  date: Date;
+  date: Date | string;
   from_address: AddressView;
   subject: string;
 }
 
 /** The record of each, in their order; null for one that is not recorded. As a part of a transaction, or without one. */
-export function findRecorded(
+export async function findRecorded(
   db: Kysely<Database>,
   sought: readonly Sought[],
 ): Promise<readonly (KnownEmail | null)[]> {
-  return findRecordedBy(
-    async (text, values) =>
-      (await db.executeQuery(CompiledQuery.raw(text, values) as CompiledQuery<RecordedRow>)).rows,
-    sought,
-  );
+  const { rows } = await recordedQuery(sought).execute(db);
+  return toKnownEmails(sought, rows);
 }
 
-/** @param query runs the statement, which is always the same */
-export async function findRecordedBy(
-  query: (text: string, values: unknown[]) => Promise<readonly RecordedRow[]>,
+/** @param rows what recordedQuery gave */
+export function toKnownEmails(
   sought: readonly Sought[],
-): Promise<readonly (KnownEmail | null)[]> {
-  const rows = await query(FIND_RECORDED, [
-    sought.map(({ accountId }) => accountId),
-    sought.map(({ key }) => Buffer.from(key, 'hex')),
-    sought.map(({ identity }) => identity.messageId),
-  ]);
+  rows: readonly RecordedRow[],
+): readonly (KnownEmail | null)[] {
   const found: (KnownEmail | null)[] = sought.map(() => null);
   for (const row of rows) {
     const index = Number(row.ordinal) - 1;
@@ -69,20 +60,24 @@ export async function findRecordedBy(
 }
 
 function isCopy(identity: MessageIdentity, { date, from_address, subject }: RecordedRow): boolean {
-  return isCopyOfSent(identity, { date, from: from_address.address, subject });
+  return isCopyOfSent(identity, { date: new Date(date), from: from_address.address, subject });
 }
 
 /** Sent emails with one Message-ID; more than one is somebody's mistake. */
 const MAX_SENDS_OF_ONE_ID = 10;
 
-const COLUMNS = `id, thread_id, direction, state, identity_key is null as is_send, message_id, date, from_address,
-      subject`;
-const SENDS = `direction = 'outbound' and identity_key is null`;
+const COLUMNS = sql.raw(`id, thread_id, direction, state, identity_key is null as is_send, message_id, date,
+      from_address, subject`);
+const SENDS = sql.raw(`direction = 'outbound' and identity_key is null`);
 
-/** $1 accounts, $2 identity keys, $3 Message-IDs. Each branch is one look into one index, whatever the statistics say. */
-const FIND_RECORDED = `
+/** Each branch is one look into one index, whatever the statistics say. */
+export function recordedQuery(sought: readonly Sought[]): RawBuilder<RecordedRow> {
+  return sql<RecordedRow>`
   select n.ordinal, e.*
-  from unnest($1::text[], $2::bytea[], $3::text[]) with ordinality n (account_id, key, message_id, ordinal)
+  from unnest(
+    ${sought.map(({ accountId }) => accountId)}::text[], ${sought.map(({ key }) => Buffer.from(key, 'hex'))}::bytea[],
+    ${sought.map(({ identity }) => identity.messageId)}::text[]
+  ) with ordinality n (account_id, key, message_id, ordinal)
   cross join lateral (
     (select ${COLUMNS} from emails where account_id = n.account_id and identity_key = n.key)
     union all
@@ -95,3 +90,4 @@ const FIND_RECORDED = `
       order by id limit ${MAX_SENDS_OF_ONE_ID})
   ) e
   order by n.ordinal, e.id`;
+}

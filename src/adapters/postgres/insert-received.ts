@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import type { InboundPlacement } from '../../core/thread/place-inbound.ts';
 import type { Database } from './database.ts';
 import { insertReport } from './delivery-reports.ts';
-import { readLinks, type PlacedRecord, type ReceivedLink } from './link-received.ts';
+import type { PlacedRecord, ReceivedLink } from './link-received.ts';
 import { RecordedMeanwhile } from './linking-transaction.ts';
 import { toReadColumns } from './received-columns.ts';
 import { clean } from './received-values.ts';
@@ -14,22 +14,26 @@ export interface ReceivedEmail extends PlacedRecord {
   readonly placement: InboundPlacement;
 }
 
-/** Throws RecordedMeanwhile when one of them is there. */
+/**
+ * Throws RecordedMeanwhile when one of them is there.
+ *
+ * @param links of each, in their order
+ */
 export async function insertReceived(
   trx: Transaction<Database>,
   emails: readonly ReceivedEmail[],
+  links: readonly ReceivedLink[],
 ): Promise<void> {
-  const links = await readLinks(trx, emails);
   const rows = emails.map((email, index) => toRow(email, links[index] as ReceivedLink));
+  const read = emails.filter(({ record }) => record.isRead).map(({ record }) => record.id);
   const { rows: counts } = await sql<{ inserted: string }>`
-    with input as materialized (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (${sql.raw(COLUMNS)}))
+    with read as materialized (
+      -- For the trigger that marks received emails as unread (migration 0026).
+      select set_config('email_worker.read_emails', ${`{${read.join()}}`}, true)
+    ), input as materialized (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (${sql.raw(COLUMNS)}))
     ${sql.raw(INSERT)}`.execute(trx);
   if (Number(counts[0]?.inserted) !== emails.length) throw new RecordedMeanwhile();
 
-  await markAsRead(
-    trx,
-    emails.filter(({ record }) => record.isRead && !record.isSentCopy).map(({ record }) => record.id),
-  );
   for (const { record } of emails) {
     if (!record.isSentCopy && record.report !== null) {
       await insertReport(trx, record.id, record.accountId, record.report);
@@ -127,20 +131,4 @@ const INSERT = `
     insert into customer_relinks (email_id)
     select i.id from input i join new_emails n on n.id = i.id where not i.is_fresh
   )
-  select count(*) as inserted from new_emails`;
-
-/**
- * Received emails that this transaction has just inserted. The rows of their threads are ours since then (migration
- * 0009), so they need not be counted anew.
- */
-async function markAsRead(trx: Transaction<Database>, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`
-    with marked as (
-      delete from unread_emails where email_id = any (${[...ids]}::uuid[]) returning email_id
-    ), counts as (
-      select e.thread_id, count(*) as emails from marked m join emails e on e.id = m.email_id group by e.thread_id
-    )
-    update thread_summaries s set unread_count = s.unread_count - c.emails
-    from counts c where s.thread_id = c.thread_id`.execute(trx);
-}
+  select (select count(*) from new_emails) as inserted from read`;

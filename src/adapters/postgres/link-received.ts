@@ -1,5 +1,5 @@
 /** Whose received emails are while they are recorded, and whether their senders are new. Their threads are locked by then. */
-import { sql, type Transaction } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { InboundRecord } from '../../app/inbound-ports.ts';
 import type { CompanySource, CustomerSource } from '../../core/customer/link-thread.ts';
 import { normaliseAddress } from '../../core/customer/rules.ts';
@@ -28,7 +28,7 @@ export interface ReceivedLink {
   readonly isFresh: boolean;
 }
 
-interface LinkRow {
+export interface LinkRow {
   customer_id: string | null;
   customer_source: CustomerSource | null;
   company_id: string | null;
@@ -44,13 +44,18 @@ export async function readLinks(
   trx: Transaction<Database>,
   placed: readonly PlacedRecord[],
 ): Promise<readonly ReceivedLink[]> {
+  const { rows } = await linksQuery(placed).execute(trx);
+  return toReceivedLinks(placed, rows);
+}
+
+export function linksQuery(placed: readonly PlacedRecord[]): RawBuilder<LinkRow> {
   const input = placed.map(({ record, threadId }, ordinal) => ({
     ordinal,
     thread_id: threadId,
     sender: senderOf(record),
     counterparties: record.isSentCopy ? counterpartiesOf(record) : [normaliseAddress(fromOf(record))],
   }));
-  const { rows } = await sql<LinkRow>`
+  return sql<LinkRow>`
     select l.link_customer as customer_id, l.link_customer_source as customer_source, l.link_company as company_id,
       l.link_company_source as company_source, l.is_unlinked, rules.is_fresh, p.has_emails, p.is_participant
     from (select ${sql.raw(RULES_ARE_FRESH)} as is_fresh) rules,
@@ -71,9 +76,15 @@ export async function readLinks(
           ), false) as is_participant
         from emails e where r.sender is not null and e.thread_id = r.thread_id
       ) p
-    order by r.ordinal`.execute(trx);
-  if (rows.length !== placed.length) throw new Error('a thread of a received email is not there');
+    order by r.ordinal`;
+}
 
+/** @param rows what linksQuery gave */
+export function toReceivedLinks(
+  placed: readonly PlacedRecord[],
+  rows: readonly LinkRow[],
+): readonly ReceivedLink[] {
+  if (rows.length !== placed.length) throw new Error('a thread of a received email is not there');
   const participants = new Map<string, Set<string>>();
   return placed.map(({ record, threadId }, index): ReceivedLink => {
     const row = rows[index] as LinkRow;

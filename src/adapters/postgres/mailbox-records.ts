@@ -11,14 +11,16 @@ import {
 import type { AddressView } from '../../app/ports.ts';
 import type { HeaderSummary } from '../../core/mailbox/header-summary.ts';
 import { joinRanges, type UidSet } from '../../core/mailbox/uid-set.ts';
-import { findRecordedBy } from './find-recorded.ts';
+import { findRecorded } from './find-recorded.ts';
 import { createMailboxLeases, fenced, HELD, storable } from './mailbox-leases.ts';
 import { MAILBOX_COLUMNS, toProgress, type ProgressRow } from './mailbox-progress.ts';
 import { createNamedQuery } from './named-query.ts';
+import { createKysely, guard } from './pool.ts';
 import { clean, toView } from './received-values.ts';
 
 export function createMailboxRecords(pool: Pool): MailboxRecords {
   const query = createNamedQuery(pool);
+  const db = createKysely(pool);
   const write = (
     name: string,
     text: string,
@@ -76,10 +78,8 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
 
     async findRecorded(accountId, identities) {
       if (identities.length === 0) return [];
-      return await findRecordedBy(
-        (text, values) => query('find-recorded', text, values),
-        identities.map(({ identity, key }) => ({ accountId, identity, key })),
-      );
+      const sought = identities.map(({ identity, key }) => ({ accountId, identity, key }));
+      return await guard(findRecorded(db, sought));
     },
 
     settle: (mailbox, { taken, failed }) => {

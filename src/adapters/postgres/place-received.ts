@@ -3,7 +3,7 @@
  * link-thread.ts does for one. Whoever locks threads does so before Message-IDs are written, and both in one order, so
  * that nobody waits for somebody who waits for them.
  */
-import { sql, type Transaction } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { InboundRecord } from '../../app/inbound-ports.ts';
 import { ownerKey, placeTogether, type TogetherPlacement } from '../../core/thread/place-together.ts';
 import type { Database } from './database.ts';
@@ -18,39 +18,41 @@ export class Unfit extends Error {
   }
 }
 
-/** In the order of the records. Throws Unfit. */
+/** What placeReceived did, for when it is checked. */
+export interface Placed {
+  /** In the order of the records. */
+  readonly places: readonly TogetherPlacement[];
+  /** Where each Message-ID is now, unless somebody else was faster. */
+  readonly named: readonly NamedId[];
+}
+
+/** Locks and makes threads, and ties Message-IDs to them; requirePlaced says whether that succeeded. Throws Unfit. */
 export async function placeReceived(
   trx: Transaction<Database>,
   records: readonly InboundRecord[],
-): Promise<readonly TogetherPlacement[]> {
+): Promise<Placed> {
   const named = namedIdsOf(records);
-  const before = await ownersOf(trx, named);
+  const { rows } = await ownersQuery(named).execute(trx);
+  const before = toOwners(named, rows);
   const places = requireAll(placeTogether(records, before));
-  await enterThreads(trx, records, places, new Set(before.values()));
+  await enterThreads(trx, records, places, named, before);
+  return { places, named };
+}
 
-  const unknown = named.filter(({ key }) => !before.has(key));
-  const threadOf = new Map<string, string>();
-  for (const [index, { accountId, links }] of records.entries()) {
-    const { threadId } = placeAt(places, index);
-    for (const { messageId } of links) threadOf.set(ownerKey(accountId, messageId), threadId);
-  }
-  await sql`
-    insert into thread_message_ids (account_id, message_id, thread_id)
-    select * from unnest(
-      ${unknown.map(({ accountId }) => accountId)}::text[], ${unknown.map(({ messageId }) => messageId)}::text[],
-      ${unknown.map(({ key }) => threadOf.get(key))}::uuid[]
-    )
-    on conflict do nothing`.execute(trx);
-
-  // Another email may have taken some of them at this moment, or an operator may have moved them.
-  const after = await ownersOf(trx, named);
-  requireFit(records, ({ accountId, links }) =>
-    links.every(({ messageId }) => {
-      const key = ownerKey(accountId, messageId);
-      return after.get(key) === threadOf.get(key);
-    }),
+/**
+ * Another email may have taken some of the Message-IDs at this moment, or an operator may have moved them. Throws Unfit.
+ *
+ * @param rows what ownersQuery gives after placeReceived
+ */
+export function requirePlaced(
+  records: readonly InboundRecord[],
+  { places, named }: Placed,
+  rows: readonly OwnerRow[],
+): void {
+  const owners = toOwners(named, rows);
+  requireFit(records, ({ accountId, links }, index) =>
+    links.every(({ messageId }) => owners.get(ownerKey(accountId, messageId)) === places[index]?.threadId),
   );
-  return places;
 }
 
 /** Throws Unfit with those that `isFit` refuses. */
@@ -64,13 +66,7 @@ function requireAll(places: readonly (TogetherPlacement | null)[]): readonly Tog
   return places.filter((place) => place !== null);
 }
 
-function placeAt(places: readonly TogetherPlacement[], index: number): TogetherPlacement {
-  const place = places[index];
-  if (place === undefined) throw new RangeError(`no place for record ${index}`);
-  return place;
-}
-
-interface NamedId {
+export interface NamedId {
   readonly key: string;
   readonly accountId: string;
   readonly messageId: string;
@@ -91,17 +87,23 @@ function namedIdsOf(records: readonly InboundRecord[]): readonly NamedId[] {
   );
 }
 
-/** Threads of those that are known, by their keys. */
-async function ownersOf(
-  trx: Transaction<Database>,
-  named: readonly NamedId[],
-): Promise<ReadonlyMap<string, string>> {
-  const { rows } = await sql<{ ordinal: string; thread_id: string }>`
+export interface OwnerRow {
+  /** Which of the Message-IDs, from 1. */
+  ordinal: number | string;
+  thread_id: string;
+}
+
+/** Threads of those that are known. */
+export function ownersQuery(named: readonly NamedId[]): RawBuilder<OwnerRow> {
+  return sql<OwnerRow>`
     select n.ordinal, m.thread_id
     from unnest(
       ${named.map(({ accountId }) => accountId)}::text[], ${named.map(({ messageId }) => messageId)}::text[]
     ) with ordinality n (account_id, message_id, ordinal)
-    join thread_message_ids m on m.account_id = n.account_id and m.message_id = n.message_id`.execute(trx);
+    join thread_message_ids m on m.account_id = n.account_id and m.message_id = n.message_id`;
+}
+
+function toOwners(named: readonly NamedId[], rows: readonly OwnerRow[]): ReadonlyMap<string, string> {
   return new Map(
     rows.flatMap(({ ordinal, thread_id }): [string, string][] => {
       const id = named[Number(ordinal) - 1];
@@ -110,27 +112,43 @@ async function ownersOf(
   );
 }
 
-/** Makes the new threads and locks the others: whose a thread is does not change before the emails are in it. */
+/**
+ * Makes the new threads and locks the others: whose a thread is does not change before the emails are in it. Then ties the
+ * Message-IDs that nobody knew. Throws Unfit.
+ */
 async function enterThreads(
   trx: Transaction<Database>,
   records: readonly InboundRecord[],
   places: readonly TogetherPlacement[],
-  known: ReadonlySet<string>,
+  named: readonly NamedId[],
+  before: ReadonlyMap<string, string>,
 ): Promise<void> {
+  const known = new Set(before.values());
   const made = new Map<string, string>();
-  for (const [index, { accountId }] of records.entries()) {
-    const { threadId } = placeAt(places, index);
+  const threadOf = new Map<string, string>();
+  for (const [index, { accountId, links }] of records.entries()) {
+    const threadId = places[index]?.threadId;
+    if (threadId === undefined) throw new RangeError(`no place for record ${index}`);
     if (!known.has(threadId)) made.set(threadId, accountId);
+    for (const { messageId } of links) threadOf.set(ownerKey(accountId, messageId), threadId);
   }
+  const unknown = named.filter(({ key }) => !before.has(key));
   const { rows } = await sql<{ id: string }>`
     with made as (
       insert into email_threads (id, account_id)
       select * from unnest(${[...made.keys()]}::uuid[], ${[...made.values()]}::text[])
       returning id
     ), locked as materialized (
-      select id from email_threads
-      where id = any (${[...new Set(places.map(({ threadId }) => threadId))]}::uuid[])
-      order by id for no key update
+      select id from email_threads where id = any (${[...known]}::uuid[]) order by id for no key update
+    ), tied as (
+      insert into thread_message_ids (account_id, message_id, thread_id)
+      select * from unnest(
+        ${unknown.map(({ accountId }) => accountId)}::text[], ${unknown.map(({ messageId }) => messageId)}::text[],
+        ${unknown.map(({ key }) => threadOf.get(key))}::uuid[]
+      )
+      -- Counted before the first row: the threads are locked by then.
+      where (select count(*) from locked) >= 0
+      on conflict do nothing
     )
     select id from made union all select id from locked`.execute(trx);
   const there = new Set(rows.map(({ id }) => id));

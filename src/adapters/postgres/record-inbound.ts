@@ -18,14 +18,29 @@ import { placeInbound, type InboundLink } from '../../core/thread/place-inbound.
 import { ownerKey } from '../../core/thread/place-together.ts';
 import { createBatches } from './batches.ts';
 import type { Database } from './database.ts';
-import { findRecorded, type Sought } from './find-recorded.ts';
+import {
+  findRecorded,
+  recordedQuery,
+  toKnownEmails,
+  type RecordedRow,
+  type Sought,
+} from './find-recorded.ts';
 import { createLimit, createTurns } from './in-turn.ts';
 import { directionOf, insertReceived, stateOf } from './insert-received.ts';
 import { linkBySubject } from './join-by-subject.ts';
+import { linksQuery, readLinks, toReceivedLinks, type LinkRow } from './link-received.ts';
 import { linkThread } from './link-thread.ts';
 import { inLinkingTransaction } from './linking-transaction.ts';
-import { placeReceived, requireFit, Unfit } from './place-received.ts';
+import {
+  ownersQuery,
+  placeReceived,
+  requireFit,
+  requirePlaced,
+  Unfit,
+  type OwnerRow,
+} from './place-received.ts';
 import { guard } from './pool.ts';
+import { readTogether } from './read-together.ts';
 import { createCopyMatching } from './rewritten-copies.ts';
 import { lockThreadOf, settleCustomers } from './settle-customers.ts';
 import { markAsSent } from './sent-copies.ts';
@@ -146,16 +161,23 @@ async function insertTogether(
     keys.add(key);
     return isFirst;
   });
-  const places = await placeReceived(trx, records);
-  // Looked for after linking: whoever records the same email at this moment, or one that it is a copy of, links the same
-  // Message-ID before.
-  const known = await findRecorded(trx, records.map(toSought));
-  requireFit(records, (_, index) => known[index] === null);
+  const placed = await placeReceived(trx, records);
   const emails = records.flatMap((record, index) => {
-    const place = places[index];
+    const place = placed.places[index];
     return place === undefined ? [] : [{ record, ...place }];
   });
-  await insertReceived(trx, emails);
+  const sought = records.map(toSought);
+  // Looked for after linking: whoever records the same email at this moment, or one that it is a copy of, links the same
+  // Message-ID before.
+  const read = await readTogether<{ owners: OwnerRow; known: RecordedRow; links: LinkRow }>(trx, {
+    owners: ownersQuery(placed.named),
+    known: recordedQuery(sought),
+    links: linksQuery(emails),
+  });
+  requirePlaced(records, placed, read.owners);
+  const known = toKnownEmails(sought, read.known);
+  requireFit(records, (_, index) => known[index] === null);
+  await insertReceived(trx, emails, toReceivedLinks(emails, read.links));
   return new Map(
     emails.map(({ record, threadId }) => [record.id, { kind: 'recorded', ...toKnown(record, threadId) }]),
   );
@@ -206,7 +228,8 @@ async function insertAlone(
     links,
     new Map([...named.keys()].filter((id) => owners.get(id) === threadId).map((id) => [id, threadId])),
   );
-  await insertReceived(trx, [{ record, threadId, placement }]);
+  const email = { record, threadId, placement };
+  await insertReceived(trx, [email], await readLinks(trx, [email]));
   return toKnown(record, threadId);
 }
 
