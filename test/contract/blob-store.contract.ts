@@ -26,7 +26,12 @@ const FLAT_BYTES = 40 * 1024 * 1024;
 /** Long enough for tries, pauses and the slow machine of a test. */
 const AWAY_TIMEOUT_MS = 20_000;
 
-export function blobStoreContract(name: string, start: () => Promise<StoreUnderTest>): void {
+/** @param isAtomic puts of the same path at the same moment are told apart; S3 promises it, s3rver does not always keep it */
+export function blobStoreContract(
+  name: string,
+  isAtomic: boolean,
+  start: () => Promise<StoreUnderTest>,
+): void {
   describe(`blob store: ${name}`, () => {
     let temp: TempFolder;
     let under: StoreUnderTest;
@@ -167,7 +172,7 @@ export function blobStoreContract(name: string, start: () => Promise<StoreUnderT
       expect(await getText('a/b/d')).toBe('again');
     });
 
-    it('lets one of several puts of the same path win as a whole', async () => {
+    it.runIf(isAtomic)('lets one of several puts of the same path win as a whole', async () => {
       const versions = Array.from({ length: 12 }, (_, index) => Buffer.alloc(300_000, 65 + index));
       await Promise.all(
         versions.map(async (bytes, index) =>

@@ -4,7 +4,7 @@ import { makeTempFolder } from '../helpers/temp-folder.ts';
 import { startS3Server } from '../helpers/s3-server.ts';
 import { blobStoreContract } from './blob-store.contract.ts';
 
-blobStoreContract('folder', async () => {
+blobStoreContract('folder', true, async () => {
   const temp = await makeTempFolder();
   const folder = join(temp.path, 'files');
   return {
@@ -14,7 +14,7 @@ blobStoreContract('folder', async () => {
   };
 });
 
-blobStoreContract('S3', async () => {
+blobStoreContract('S3', false, async () => {
   const server = await startS3Server();
   return {
     options: { url: server.url, folder: '', credentials: server.credentials },
