@@ -64,7 +64,7 @@ export function createApplication(
     onApplied: () => suppressions.refresh().catch(() => undefined),
     logger,
   };
-  const receivePorts = { ...sendPorts, ...reportPorts, store: createInboundStore(db) };
+  const receivePorts = { ...sendPorts, ...reportPorts, store: createInboundStore(pool, db) };
 
   const { databaseStatementTimeoutMs: statementTimeoutMs } = config;
   endAtTeardown(startReportMatcher(reportPorts));

@@ -163,7 +163,7 @@ function wire(config: Config, logger: Logger, parts: Parts): Omit<OpenData, 'clo
   });
   const receivePorts = {
     ...parts,
-    store: createInboundStore(parts.db),
+    store: createInboundStore(parts.pool, parts.db),
     reports: createReportStore(parts.pool),
     // The service refreshes its copy of the suppression list by itself.
     onApplied: () => Promise.resolve(),

@@ -29,11 +29,11 @@ const UNRECORDED_SEND_MS = 15 * 60_000;
 /** Other copies may take the same email at the same moment; each such race has a winner. */
 const MAX_TRIES = 10;
 
-/** Whether the account's own address stands in From. Anybody can write it there. */
+/** Whether the account's own address is one of those in From, `local@domain` each. Anybody can write it there. */
 export function isFromAccount(
   { accounts }: Pick<MatchSentCopyPorts, 'accounts'>,
   accountId: string,
-  { from }: CopyContent,
+  from: readonly string[],
 ): boolean {
   const account = accounts.get(accountId);
   if (account === undefined) return false;
@@ -54,7 +54,7 @@ export async function refuseUnrecordedSend(
   isSentCopy: boolean,
 ): Promise<void> {
   // Nobody else's mail is worth a look into the journal.
-  if (!isFromAccount(ports, accountId, copy)) return;
+  if (!isFromAccount(ports, accountId, copy.from)) return;
   const { journal, clock } = ports;
   if (journal === null) {
     if (copy.date !== null && clock().getTime() - copy.date.getTime() < UNRECORDED_SEND_MS)

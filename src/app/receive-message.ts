@@ -4,6 +4,7 @@
  * Every step may be repeated, and many may run at the same moment: the database takes an email once, by its identity,
  * and whoever comes second gets the first one's record. Nothing is acknowledged before the record is committed.
  */
+import { addrSpec } from '../core/address/address.ts';
 import { ServiceError } from '../core/errors.ts';
 import { readBaseSubject, subjectKeyOf } from '../core/message/base-subject.ts';
 import { identityKey, identityOf, type MessageIdentity } from '../core/message/identity.ts';
@@ -63,6 +64,7 @@ async function receive(
   const { raw, accountId: named, mailFrom, receivedAt = ports.clock() } = request;
   const { isSentCopy = false, isRead = false } = request;
   const accountId = named ?? ports.defaultAccountId;
+  const id = ports.ids.uuid();
   if (!ports.accounts.has(accountId)) {
     throw new ServiceError('unknown_account', { values: { value: accountId } });
   }
@@ -70,11 +72,13 @@ async function receive(
   const identity = identityOf(received.message);
   const key = identityKey(identity);
 
-  // Asked before the files are stored: most repeats then cost one query.
-  const known = await ports.store.findKnown(accountId, identity, key);
+  const place = placeOfRaw(raw, accountId, id);
+  const hasFiles = received.message.attachments.length > 0 || place.rawPath !== null;
+  const isOurs = isSentCopy || isFromAccount(ports, accountId, identity.from.map(addrSpec));
+  // Asked before files are stored, or it is compared with what was sent; for all others, recording tells soon enough.
+  const known = hasFiles || isOurs ? await ports.store.findKnown(accountId, identity, key) : null;
   if (known !== null && !(isSentCopy && wasReceived(known))) return await answerKnown(ports, known);
 
-  const id = ports.ids.uuid();
   const inputs = await readReceivedAttachments(ports, raw, received.message.attachments, folder);
   const attachments = await prepareAttachments(ports, accountId, id, inputs);
   const copy = toCopyContent(
@@ -88,7 +92,7 @@ async function receive(
       : findOriginal(ports, accountId, identity, copy);
   // The email itself may be recorded at the same moment as its copy, when neither sees the other.
   const findSentMeanwhile = async () => {
-    if (!isSentCopy || !isFromAccount(ports, accountId, copy)) return null;
+    if (!isSentCopy || !isFromAccount(ports, accountId, copy.from)) return null;
     await ports.store.awaitSends(accountId);
     return await findSent();
   };
@@ -98,7 +102,6 @@ async function receive(
     await ports.store.turnIntoSent(known.id, toReading(received, identity, receivedAt));
     return await answerKnown(ports, (await findSentMeanwhile()) ?? known);
   }
-  const place = placeOfRaw(raw, accountId, id);
   const paths = [
     ...attachments.map(({ stored }) => stored.storagePath),
     ...(place.rawPath === null ? [] : [place.rawPath]),
@@ -139,7 +142,7 @@ async function findOriginal(
   copy: CopyContent,
 ): Promise<KnownEmail | null> {
   // Nobody else's mail was sent from here, and many a relay says so of every mail.
-  if (!isFromAccount(ports, accountId, copy)) return null;
+  if (!isFromAccount(ports, accountId, copy.from)) return null;
   for (const messageId of copy.originalIds) {
     const original = { ...identity, messageId };
     const known = await ports.store.findKnown(accountId, original, identityKey(original));

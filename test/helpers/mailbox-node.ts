@@ -71,7 +71,7 @@ export async function startMailboxNode(options: MailboxNodeOptions): Promise<Mai
     from: { name: '', localPart: options.localParts?.[id] ?? id, domain: 'example.com' },
   }));
   const receivePorts = {
-    store: createInboundStore(createKysely(pool)),
+    store: createInboundStore(pool, createKysely(pool)),
     reports: createReportStore(pool),
     onApplied: async () => {},
     blobs,

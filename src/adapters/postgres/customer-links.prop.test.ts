@@ -38,7 +38,7 @@ beforeAll(async () => {
   });
   const db = createKysely(pool);
   store = createMessageStore(pool, db);
-  inbound = createInboundStore(db);
+  inbound = createInboundStore(pool, db);
   customers = createCustomerStore(pool, db);
   settler = createCustomerSettler(db);
 });

@@ -1,5 +1,6 @@
 /** Finds the records of emails by what identifies them: for any number of emails, in one round trip. */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
+import type { QueryResultRow } from 'pg';
 import type { KnownEmail } from '../../app/inbound-ports.ts';
 import type { AddressView } from '../../app/ports.ts';
 import { isCopyOfSent, type MessageIdentity } from '../../core/message/identity.ts';
@@ -13,7 +14,7 @@ export interface Sought {
   readonly key: string;
 }
 
-export interface RecordedRow {
+export interface RecordedRow extends QueryResultRow {
   /** Which of the sought ones, from 1. */
   ordinal: number | string;
   id: string;

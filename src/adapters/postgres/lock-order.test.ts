@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 const receive = (parents: readonly ReturnType<typeof newMessageId>[] = []) =>
-  createInboundStore(createKysely(pool)).recordInbound(inboundRecord({}, parents));
+  createInboundStore(pool, createKysely(pool)).recordInbound(inboundRecord({}, parents));
 
 /** `work` waits for a lock of `other` when `more` happens there; both are done in the end. Returns how many deadlocks there were. */
 async function meet(work: Promise<unknown>, more: () => Promise<unknown>): Promise<number> {
@@ -53,8 +53,9 @@ it('a received email becomes a sent one while its thread is marked', async () =>
   const email = await receive();
   await other.query('select from thread_summaries where thread_id = $1 for update', [email.threadId]);
   const copy = inboundRecord({ isSentCopy: true });
-  const deadlocks = await meet(createInboundStore(createKysely(pool)).turnIntoSent(email.id, copy), () =>
-    other.query('insert into unread_emails (email_id) values ($1) on conflict do nothing', [email.id]),
+  const deadlocks = await meet(
+    createInboundStore(pool, createKysely(pool)).turnIntoSent(email.id, copy),
+    () => other.query('insert into unread_emails (email_id) values ($1) on conflict do nothing', [email.id]),
   );
   expect(deadlocks).toBe(0);
   const { rows } = await pool.query('select from unread_emails');

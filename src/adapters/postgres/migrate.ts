@@ -22,7 +22,7 @@ import * as automaticExchanges from './migrations/0022_automatic_exchanges.ts';
 import * as joinBySubject from './migrations/0023_join_by_subject.ts';
 import * as quarantine from './migrations/0024_quarantine.ts';
 import * as searchFileNames from './migrations/0025_search_file_names.ts';
-import * as receivedAsRead from './migrations/0026_received_as_read.ts';
+import * as summariesOfBatches from './migrations/0026_summaries_of_batches.ts';
 
 /** In order of their names; forward only. A migration that was ever released is never changed. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -46,7 +46,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0023_join_by_subject': joinBySubject,
   '0024_quarantine': quarantine,
   '0025_search_file_names': searchFileNames,
-  '0026_received_as_read': receivedAsRead,
+  '0026_summaries_of_batches': summariesOfBatches,
 };
 
 /** Any constant that no other user of the same database takes; `pg_locks` shows it. */

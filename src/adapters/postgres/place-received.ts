@@ -10,11 +10,11 @@ import type { Database } from './database.ts';
 
 /** These can't be recorded together with the others: roll back, and record them alone. */
 export class Unfit extends Error {
-  readonly indexes: ReadonlySet<number>;
+  readonly records: ReadonlySet<InboundRecord>;
 
-  constructor(indexes: Iterable<number>) {
+  constructor(records: Iterable<InboundRecord>) {
     super('some of the emails have to be recorded alone');
-    this.indexes = new Set(indexes);
+    this.records = new Set(records);
   }
 }
 
@@ -26,16 +26,21 @@ export interface Placed {
   readonly named: readonly NamedId[];
 }
 
-/** Locks and makes threads, and ties Message-IDs to them; requirePlaced says whether that succeeded. Throws Unfit. */
+/**
+ * Locks and makes threads, and ties Message-IDs to them; requirePlaced says whether that succeeded. Throws Unfit.
+ *
+ * @param owners threads of the Message-IDs that are known, by ownerKey
+ */
 export async function placeReceived(
   trx: Transaction<Database>,
   records: readonly InboundRecord[],
+  owners: ReadonlyMap<string, string>,
 ): Promise<Placed> {
   const named = namedIdsOf(records);
-  const { rows } = await ownersQuery(named).execute(trx);
-  const before = toOwners(named, rows);
-  const places = requireAll(placeTogether(records, before));
-  await enterThreads(trx, records, places, named, before);
+  const found = placeTogether(records, owners);
+  requireFit(records, (_, index) => found[index] !== null);
+  const places = found.filter((place) => place !== null);
+  await enterThreads(trx, records, places, named, owners);
   return { places, named };
 }
 
@@ -56,14 +61,12 @@ export function requirePlaced(
 }
 
 /** Throws Unfit with those that `isFit` refuses. */
-export function requireFit<T>(items: readonly T[], isFit: (item: T, index: number) => boolean): void {
-  const unfit = items.flatMap((item, index) => (isFit(item, index) ? [] : [index]));
+export function requireFit(
+  records: readonly InboundRecord[],
+  isFit: (record: InboundRecord, index: number) => boolean,
+): void {
+  const unfit = records.filter((record, index) => !isFit(record, index));
   if (unfit.length > 0) throw new Unfit(unfit);
-}
-
-function requireAll(places: readonly (TogetherPlacement | null)[]): readonly TogetherPlacement[] {
-  requireFit(places, (place) => place !== null);
-  return places.filter((place) => place !== null);
 }
 
 export interface NamedId {
@@ -73,7 +76,7 @@ export interface NamedId {
 }
 
 /** Each once, in the order in which everybody writes them. */
-function namedIdsOf(records: readonly InboundRecord[]): readonly NamedId[] {
+export function namedIdsOf(records: readonly InboundRecord[]): readonly NamedId[] {
   const named = new Map<string, NamedId>();
   for (const { accountId, links } of records) {
     for (const { messageId } of links) {
@@ -103,7 +106,8 @@ export function ownersQuery(named: readonly NamedId[]): RawBuilder<OwnerRow> {
     join thread_message_ids m on m.account_id = n.account_id and m.message_id = n.message_id`;
 }
 
-function toOwners(named: readonly NamedId[], rows: readonly OwnerRow[]): ReadonlyMap<string, string> {
+/** By ownerKey. @param rows what ownersQuery gave */
+export function toOwners(named: readonly NamedId[], rows: readonly OwnerRow[]): ReadonlyMap<string, string> {
   return new Map(
     rows.flatMap(({ ordinal, thread_id }): [string, string][] => {
       const id = named[Number(ordinal) - 1];
@@ -123,7 +127,7 @@ async function enterThreads(
   named: readonly NamedId[],
   before: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const known = new Set(before.values());
+  const known = new Set(named.flatMap(({ key }) => before.get(key) ?? []));
   const made = new Map<string, string>();
   const threadOf = new Map<string, string>();
   for (const [index, { accountId, links }] of records.entries()) {
@@ -153,5 +157,5 @@ async function enterThreads(
     select id from made union all select id from locked`.execute(trx);
   const there = new Set(rows.map(({ id }) => id));
   // One that ended meanwhile lives on in another.
-  requireFit(places, ({ threadId }) => there.has(threadId));
+  requireFit(records, (_, index) => there.has(places[index]?.threadId ?? ''));
 }

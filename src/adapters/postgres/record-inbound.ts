@@ -7,6 +7,7 @@
  * their own, as nearly none do.
  */
 import type { Kysely, Transaction } from 'kysely';
+import type { Pool } from 'pg';
 import type {
   InboundRecord,
   InboundResult,
@@ -31,15 +32,17 @@ import { linkBySubject } from './join-by-subject.ts';
 import { linksQuery, readLinks, toReceivedLinks, type LinkRow } from './link-received.ts';
 import { linkThread } from './link-thread.ts';
 import { inLinkingTransaction } from './linking-transaction.ts';
+import { createNamedQuery } from './named-query.ts';
 import {
+  namedIdsOf,
   ownersQuery,
   placeReceived,
   requireFit,
   requirePlaced,
+  toOwners,
   Unfit,
   type OwnerRow,
 } from './place-received.ts';
-import { guard } from './pool.ts';
 import { readTogether } from './read-together.ts';
 import { createCopyMatching } from './rewritten-copies.ts';
 import { lockThreadOf, settleCustomers } from './settle-customers.ts';
@@ -63,7 +66,8 @@ class AlreadyRecorded extends Error {
   }
 }
 
-export function createInboundStore(db: Kysely<Database>): InboundStore {
+export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundStore {
+  const query = createNamedQuery(pool);
   const turn = (id: string, copy: SentCopy) => inLinkingTransaction(db, (trx) => turnIntoSent(trx, id, copy));
   // Emails of one conversation often come together, by an import or from a mailbox: at the same time each would
   // find the other's Message-IDs taken, and begin again.
@@ -96,7 +100,11 @@ export function createInboundStore(db: Kysely<Database>): InboundStore {
   const find = createBatches<Sought, KnownEmail | null>(
     { items: MAX_BATCH, bytes: Infinity },
     () => 0,
-    (sought) => guard(findRecorded(db, sought)),
+    async (sought) => {
+      // Named: it is planned once, not for each of the many times that only a few are asked for.
+      const { sql: text, parameters } = recordedQuery(sought).compile(db);
+      return toKnownEmails(sought, await query<RecordedRow>('find-recorded', text, [...parameters]));
+    },
   );
 
   return {
@@ -142,7 +150,7 @@ async function insertFitting(
       );
     } catch (error) {
       if (!(error instanceof Unfit)) throw error;
-      left = batch.filter((_, index) => !error.indexes.has(index));
+      left = batch.filter((record) => !error.records.has(record));
     }
   }
   return new Map();
@@ -161,26 +169,42 @@ async function insertTogether(
     keys.add(key);
     return isFirst;
   });
-  const placed = await placeReceived(trx, records);
-  const emails = records.flatMap((record, index) => {
+  const results = new Map<string, InboundResult>();
+  const all = namedIdsOf(records);
+  const before = await readTogether<{ owners: OwnerRow; known: RecordedRow }>(trx, {
+    owners: ownersQuery(all),
+    known: recordedQuery(records.map(toSought)),
+  });
+  const knownBefore = toKnownEmails(records.map(toSought), before.known);
+  const fresh = records.filter((record, index) => {
+    const known = knownBefore[index] ?? null;
+    // A Sent copy may change what is known: it is recorded alone.
+    if (known !== null && !record.isSentCopy) results.set(record.id, { kind: 'known', ...known });
+    return known === null;
+  });
+  if (fresh.length === 0) return results;
+
+  const placed = await placeReceived(trx, fresh, toOwners(all, before.owners));
+  const emails = fresh.flatMap((record, index) => {
     const place = placed.places[index];
     return place === undefined ? [] : [{ record, ...place }];
   });
-  const sought = records.map(toSought);
+  const sought = fresh.map(toSought);
   // Looked for after linking: whoever records the same email at this moment, or one that it is a copy of, links the same
   // Message-ID before.
-  const read = await readTogether<{ owners: OwnerRow; known: RecordedRow; links: LinkRow }>(trx, {
+  const after = await readTogether<{ owners: OwnerRow; known: RecordedRow; links: LinkRow }>(trx, {
     owners: ownersQuery(placed.named),
     known: recordedQuery(sought),
     links: linksQuery(emails),
   });
-  requirePlaced(records, placed, read.owners);
-  const known = toKnownEmails(sought, read.known);
-  requireFit(records, (_, index) => known[index] === null);
-  await insertReceived(trx, emails, toReceivedLinks(emails, read.links));
-  return new Map(
-    emails.map(({ record, threadId }) => [record.id, { kind: 'recorded', ...toKnown(record, threadId) }]),
-  );
+  requirePlaced(fresh, placed, after.owners);
+  const known = toKnownEmails(sought, after.known);
+  requireFit(fresh, (_, index) => known[index] === null);
+  await insertReceived(trx, emails, toReceivedLinks(emails, after.links));
+  for (const { record, threadId } of emails) {
+    results.set(record.id, { kind: 'recorded', ...toKnown(record, threadId) });
+  }
+  return results;
 }
 
 function toSought({ accountId, identity, identityKey }: InboundRecord): Sought {

@@ -175,7 +175,7 @@ async function requireSame(plans: readonly Plan[], allParents: boolean): Promise
   const [alone, together] = [randomUUID(), randomUUID()].map((account) =>
     toRecords(account, plans, allParents),
   ) as [readonly InboundRecord[], readonly InboundRecord[]];
-  const store = createInboundStore(createKysely(pool));
+  const store = createInboundStore(pool, createKysely(pool));
   const expected = [];
   for (const record of alone) expected.push(await store.recordInbound(record));
   const results = await Promise.all(together.map((record) => store.recordInbound(record)));

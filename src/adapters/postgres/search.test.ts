@@ -35,7 +35,7 @@ beforeAll(async () => {
   pool = createTestPool(database);
   const db = createKysely(pool);
   store = createMessageStore(pool, db);
-  inbound = createInboundStore(db);
+  inbound = createInboundStore(pool, db);
   index = createSearchIndex(pool, silentLogger);
 });
 afterAll(async () => {

@@ -44,7 +44,7 @@ beforeAll(async () => {
   pool = createTestPool(database);
   const db = createKysely(pool);
   store = createMessageStore(pool, db);
-  inbound = createInboundStore(db);
+  inbound = createInboundStore(pool, db);
   list = createThreadList(pool);
 });
 afterAll(async () => {

@@ -37,7 +37,7 @@ beforeAll(async () => {
   pool = createTestPool(database, 8);
   const db = createKysely(pool);
   store = createMessageStore(pool, db);
-  inbound = createInboundStore(db);
+  inbound = createInboundStore(pool, db);
   operations = createSendOperations(pool);
   list = createThreadList(pool);
 });
