@@ -17,6 +17,7 @@ import {
   type ReadMessage,
   type RecordImportedPorts,
 } from './record-imported.ts';
+import { sizeOf } from './prepare-attachments.ts';
 import { TaskPool } from './task-pool.ts';
 
 export interface ImportMailPorts extends RecordImportedPorts {
@@ -75,8 +76,10 @@ export function zeroCounts(): ImportCounts {
   return { imported: 0, known: 0, older: 0, failed: 0, empty: 0, mboxBytesBefore: 0, unchangedFiles: 0 };
 }
 
-/** Emails under way at the same time: one batch is read while another is written. Large ones lie in the spool. */
+/** Emails under way at the same time: one batch is read while another is written. */
 const AT_ONCE = 256;
+/** Bytes of them: what was read of an email takes several times its size, and a large one itself lies in the spool. */
+const MAX_BYTES_AT_ONCE = 16 * 1024 * 1024;
 /** Files whose marks are asked for together. */
 const FILES_AT_ONCE = 500;
 
@@ -118,7 +121,7 @@ class ImportRun {
     this.#observer = observer;
     this.#counts = counts;
     this.#signal = AbortSignal.any([signal, this.#fatal.signal]);
-    this.#pool = new TaskPool(AT_ONCE);
+    this.#pool = new TaskPool(AT_ONCE, MAX_BYTES_AT_ONCE);
     this.#marks = new MarkWriter(ports.marks, ports.files, request.accountId, ports.logger);
   }
 
@@ -155,7 +158,7 @@ class ImportRun {
         this.#observer.advanced(file.sizeBytes);
         continue;
       }
-      await this.#pool.run(async () => {
+      await this.#pool.run(file.sizeBytes, async () => {
         const message = await this.#read(file, null, this.#ports.files.read(file));
         if (message !== null && (await this.#record(file, null, file.modifiedAt, message))) {
           this.#marks.done(key);
@@ -181,7 +184,7 @@ class ImportRun {
         // One after the other, as they stand in the file; they are recorded side by side.
         const message = await this.#read(file, offset, body);
         if (message === null) continue;
-        await this.#pool.run(async () => {
+        await this.#pool.run(sizeOf(message.raw), async () => {
           if (await this.#record(file, offset, date ?? file.modifiedAt, message)) progress.done(offset);
         });
       }

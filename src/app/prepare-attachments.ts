@@ -34,7 +34,7 @@ export async function prepareAttachments(
         id: ports.ids.uuid(),
         filename: display,
         contentType: contentType ?? 'application/octet-stream',
-        sizeBytes: content.kind === 'bytes' ? content.bytes.length : content.sizeBytes,
+        sizeBytes: sizeOf(content),
         storagePath: `${accountId}/${emailId}/${segment}`,
         sha256: await sha256(ports, content),
       },
@@ -42,6 +42,11 @@ export async function prepareAttachments(
     });
   }
   return prepared;
+}
+
+/** In bytes. */
+export function sizeOf(content: Content): number {
+  return content.kind === 'bytes' ? content.bytes.length : content.sizeBytes;
 }
 
 /** The bytes of a content, in pieces. */

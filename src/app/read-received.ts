@@ -6,7 +6,7 @@ import { createMessageParser, parseMessage } from '../core/mime/parse.ts';
 import type { ParsedMessage } from '../core/mime/parsed-message.ts';
 import { newText } from '../core/mime/reply-text.ts';
 import type { Content, Logger } from './ports.ts';
-import { readContent, sha256 } from './prepare-attachments.ts';
+import { readContent, sha256, sizeOf } from './prepare-attachments.ts';
 
 export interface ReadReceivedPorts {
   readonly openFile: (path: string) => AsyncIterable<Buffer>;
@@ -61,7 +61,7 @@ function unparsed(raw: Content, digest: string): ParsedMessage {
   return {
     ...parseMessage(Buffer.alloc(0)),
     bodyDigest: digest,
-    sizeBytes: raw.kind === 'bytes' ? raw.bytes.length : raw.sizeBytes,
+    sizeBytes: sizeOf(raw),
     defects: ['not_parsed'],
   };
 }

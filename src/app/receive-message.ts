@@ -26,7 +26,7 @@ import type {
   RecordedRaw,
   SpoolFolder,
 } from './ports.ts';
-import { prepareAttachments } from './prepare-attachments.ts';
+import { prepareAttachments, sizeOf } from './prepare-attachments.ts';
 import { readReceived, type ReceivedMessage } from './read-received.ts';
 import { readReceivedAttachments } from './receive-attachments.ts';
 import { COPY_CAME_BACK, rawStoragePath } from './store-send.ts';
@@ -219,7 +219,7 @@ export function toReading(
 }
 
 function placeOfRaw(raw: ReceiveRequest['raw'], accountId: string, id: string): RecordedRaw {
-  const rawSizeBytes = raw.kind === 'bytes' ? raw.bytes.length : raw.sizeBytes;
+  const rawSizeBytes = sizeOf(raw);
   return raw.kind === 'bytes' && rawSizeBytes <= RAW_INLINE_MAX_BYTES
     ? { rawSizeBytes, raw: raw.bytes, rawPath: null }
     : { rawSizeBytes, raw: null, rawPath: rawStoragePath(accountId, id) };

@@ -6,7 +6,7 @@ import { createMessageParser } from '../core/mime/parse.ts';
 import type { ReceiveRequest, ReceiveResult } from './application.ts';
 import { DELIVERY_IN_MEMORY_MAX_BYTES } from './limits.ts';
 import type { Content, Logger, Spool, SpoolFolder } from './ports.ts';
-import { readContent } from './prepare-attachments.ts';
+import { readContent, sizeOf } from './prepare-attachments.ts';
 import { readRaw } from './read-raw.ts';
 
 export interface RecordImportedPorts {
@@ -81,7 +81,7 @@ export async function recordImported(
 ): Promise<ImportOutcome> {
   const { raw, folder, since, receivedAt } = message;
   try {
-    if ((raw.kind === 'bytes' ? raw.bytes.length : raw.sizeBytes) === 0) return 'empty';
+    if (sizeOf(raw) === 0) return 'empty';
     if (since !== null && ((await readDate(ports, raw)) ?? receivedAt) < since) return 'older';
     const isRead = message.isRead ?? readStatus(await readHeader(ports, raw)) ?? true;
     return await recordPatiently(ports, { ...message, isRead }, onWaiting, signal);

@@ -22,7 +22,7 @@ import type {
   SpoolFolder,
   StoredAttachment,
 } from './ports.ts';
-import { sha256 } from './prepare-attachments.ts';
+import { sha256, sizeOf } from './prepare-attachments.ts';
 import { readRaw } from './read-raw.ts';
 import { readReceived } from './read-received.ts';
 import { readReceivedAttachments } from './receive-attachments.ts';
@@ -177,7 +177,7 @@ async function matchAttachments(
         id: ports.ids.uuid(),
         filename: display,
         contentType,
-        sizeBytes: content.kind === 'bytes' ? content.bytes.length : content.sizeBytes,
+        sizeBytes: sizeOf(content),
         storagePath: `${email.accountId}/${email.id}/${segment}`,
         sha256: digest,
       },

@@ -18,6 +18,7 @@ import type {
   SettledResult,
 } from './ports.ts';
 import type { RetryPolicy } from './queue-ports.ts';
+import { sizeOf } from './prepare-attachments.ts';
 
 export interface StoreSendPorts {
   readonly store: MessageStore;
@@ -46,7 +47,7 @@ export async function storeEmail(
   outcome: RecordedOutcome,
 ): Promise<RecordedSend> {
   const { record, raw } = entry;
-  const rawSizeBytes = raw.kind === 'bytes' ? raw.bytes.length : raw.sizeBytes;
+  const rawSizeBytes = sizeOf(raw);
   const inline = raw.kind === 'bytes' && rawSizeBytes <= RAW_INLINE_MAX_BYTES ? raw.bytes : null;
   const rawPath = inline === null ? rawStoragePath(record.accountId, record.id) : null;
 

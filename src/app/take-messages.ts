@@ -31,7 +31,7 @@ export interface TakeMessagesPorts {
   readonly spool: Spool;
   readonly logger: Logger;
   /** How many messages are recorded at the same moment, over all accounts. */
-  readonly recordTurns: Turns;
+  readonly recordTurns: { readonly received: Turns; readonly sent: Turns };
   /** Larger messages are set aside. */
   readonly maxBytes: number;
 }
@@ -218,7 +218,8 @@ async function takeBatch(
   const record = async (message: WantedMessage, raw: Content, folder: SpoolFolder) => {
     try {
       const request = { raw, accountId: mailbox.accountId, isSentCopy: isSent, isRead: message.isSeen };
-      const { id } = await ports.recordTurns.run(signal, () => ports.receive(request, folder));
+      const turns = isSent ? ports.recordTurns.sent : ports.recordTurns.received;
+      const { id } = await turns.run(signal, () => ports.receive(request, folder));
       taken.push({ uid: message.uid, emailId: id });
       trouble.inARow = 0;
       onActivity();

@@ -48,6 +48,8 @@ const FETCHES = 8;
 const FETCH_STALL_MS = 15_000;
 /** Messages being recorded at the same moment, which are written together; bounds the memory of all accounts. */
 const RECORDINGS = 64;
+/** Sent copies are compared with sends, one by one: each takes a database connection, which sends need too. */
+const SENT_RECORDINGS = 4;
 /** Connections being made at the same moment. Accounts that failed wait among themselves only. */
 const CONNECTS = 32;
 const RECONNECTS = 16;
@@ -73,7 +75,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
   const accountPorts: ReadAccountPorts = {
     ...ports,
     fetchTurns: createTurns(FETCHES, FETCH_STALL_MS),
-    recordTurns: createTurns(RECORDINGS),
+    recordTurns: { received: createTurns(RECORDINGS), sent: createTurns(SENT_RECORDINGS) },
   };
   const connects = createTurns(CONNECTS);
   const reconnects = createTurns(RECONNECTS);

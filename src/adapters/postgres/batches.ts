@@ -1,5 +1,6 @@
 /** Collects what comes while a write is under way, so that one round trip and one commit serve many. */
 import { ServiceError } from '../../core/errors.ts';
+import { isUnreachable } from './pool.ts';
 
 export interface BatchLimits {
   /** Items in one write at most: beyond some number a larger batch gains nothing and only makes the first one wait. */
@@ -10,8 +11,9 @@ export interface BatchLimits {
 
 /**
  * Returns the function that has one item written. One write at a time: two at once made smaller ones, and cost the
- * server a quarter more for each item. It rejects as `write` does; when that refuses several items, each is written alone,
- * so that one which the database refuses does not take the others with it.
+ * server a quarter more for each send. It rejects as `write` does; when that refuses several items, each is written alone,
+ * so that one which the database refuses does not take the others with it. When the database can't be reached, that is
+ * told to all who wait, not to each batch after a timeout of its own.
  *
  * @param write gets at least one item; resolves with one result for each, in their order, which need not be there yet
  */
@@ -49,7 +51,8 @@ export function createBatches<T, R>(
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as R | Promise<R>);
     } catch (error) {
       if (batch.length === 1 || isAboutAll(error)) {
-        for (const { reject } of batch) reject(error);
+        const told = isUnreachable(error) ? [...batch, ...waiting.splice(0)] : batch;
+        for (const { reject } of told) reject(error);
         return;
       }
       for (const item of batch) await writeBatch([item]);

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { createTurns } from './in-turn.ts';
+import { createLimit, createTurns } from './in-turn.ts';
 
 /** Work that ends when told to. */
-function startable(inTurn: ReturnType<typeof createTurns>, keys: readonly string[]) {
+function startable(turns: ReturnType<typeof createTurns>, keys: readonly string[]) {
   const gate = { end: () => undefined as void, fail: () => undefined as void, started: false };
-  const result = inTurn(keys, () => {
+  const result = turns.run(keys, () => {
     gate.started = true;
     return new Promise<void>((resolve, reject) => {
       gate.end = resolve;
@@ -16,13 +16,14 @@ function startable(inTurn: ReturnType<typeof createTurns>, keys: readonly string
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 it('work with a common key comes one after the other, other work does not wait', async () => {
-  const inTurn = createTurns();
-  const first = startable(inTurn, ['a', 'b']);
-  const second = startable(inTurn, ['b', 'c']);
-  const third = startable(inTurn, ['c', 'c']);
-  const other = startable(inTurn, ['d']);
+  const turns = createTurns();
+  const first = startable(turns, ['a', 'b']);
+  const second = startable(turns, ['b', 'c']);
+  const third = startable(turns, ['c', 'c']);
+  const other = startable(turns, ['d']);
   await turn();
   expect([first, second, third, other].map(({ started }) => started)).toEqual([true, false, false, true]);
+  expect([['a'], ['e', 'c'], ['e']].map((keys) => turns.isFree(keys))).toEqual([false, false, true]);
   first.end();
   await first.result;
   await turn();
@@ -33,13 +34,44 @@ it('work with a common key comes one after the other, other work does not wait',
 });
 
 it('a failure is that of its own work alone', async () => {
-  const inTurn = createTurns();
-  const first = startable(inTurn, ['a']);
-  const second = startable(inTurn, ['a']);
+  const turns = createTurns();
+  const first = startable(turns, ['a']);
+  const second = startable(turns, ['a']);
   await turn();
   first.fail();
   await expect(first.result).rejects.toThrow('failed');
   await turn();
   second.end();
   await expect(second.result).resolves.toBeUndefined();
+});
+
+it('at most so many run at the same moment, in the order they came, whatever becomes of them', async () => {
+  const limit = createLimit(2);
+  const begun: number[] = [];
+  const ends: ((isGood: boolean) => void)[] = [];
+  const results = [0, 1, 2, 3].map((number) =>
+    limit(() => {
+      begun.push(number);
+      return new Promise<number>((resolve, reject) => {
+        ends[number] = (isGood) => (isGood ? resolve(number) : reject(new Error('failed')));
+      });
+    }),
+  );
+  const outcomes = Promise.allSettled(results);
+  await turn();
+  expect(begun).toEqual([0, 1]);
+  ends[1]?.(false);
+  await turn();
+  expect(begun).toEqual([0, 1, 2]);
+  ends[0]?.(true);
+  await turn();
+  expect(begun).toEqual([0, 1, 2, 3]);
+  ends[2]?.(true);
+  ends[3]?.(true);
+  expect((await outcomes).map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+    'fulfilled',
+  ]);
 });

@@ -1,27 +1,38 @@
 /** Lets work of this process that would get in its own way wait outside of the database. */
 
-/** Runs `work` when all that was given before with one of the keys has ended. Rejects as `work` does. */
-export type InTurn = <T>(keys: Iterable<string>, work: () => Promise<T>) => Promise<T>;
+export interface KeyedTurns {
+  /** Runs `work` when all that was given before with one of the keys has ended. Rejects as `work` does. */
+  run<T>(keys: Iterable<string>, work: () => Promise<T>): Promise<T>;
+  /** Whether work with these keys would begin at once. */
+  isFree(keys: Iterable<string>): boolean;
+}
 
 /** Work without a common key runs at the same time. Everybody waits for earlier ones only, so nobody waits in a circle. */
-export function createTurns(): InTurn {
+export function createTurns(): KeyedTurns {
   /** The last one of each key; none that has ended. */
   const last = new Map<string, Promise<void>>();
 
-  return async (keys, work) => {
-    const own = [...new Set(keys)];
-    const before = own.flatMap((key) => last.get(key) ?? []);
-    const result = Promise.all(before).then(work);
-    const ended = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    for (const key of own) last.set(key, ended);
-    try {
-      return await result;
-    } finally {
-      for (const key of own) if (last.get(key) === ended) last.delete(key);
-    }
+  return {
+    async run(keys, work) {
+      const own = [...new Set(keys)];
+      const before = own.flatMap((key) => last.get(key) ?? []);
+      const result = Promise.all(before).then(work);
+      const ended = result.then(
+        () => undefined,
+        () => undefined,
+      );
+      for (const key of own) last.set(key, ended);
+      try {
+        return await result;
+      } finally {
+        for (const key of own) if (last.get(key) === ended) last.delete(key);
+      }
+    },
+
+    isFree(keys) {
+      for (const key of keys) if (last.has(key)) return false;
+      return true;
+    },
   };
 }
 

@@ -163,6 +163,8 @@ const LINK_FRESH = `
       select account_id, message_id, thread_id from input
       union
       select account_id, relay_message_id, thread_id from input where relay_message_id is not null
+      -- As everybody writes them.
+      order by account_id, message_id
       on conflict do nothing
       returning account_id, message_id, thread_id
     ), fresh as materialized (

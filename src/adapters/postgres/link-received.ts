@@ -55,27 +55,32 @@ export function linksQuery(placed: readonly PlacedRecord[]): RawBuilder<LinkRow>
     sender: senderOf(record),
     counterparties: record.isSentCopy ? counterpartiesOf(record) : [normaliseAddress(fromOf(record))],
   }));
+  const senders = [...new Set(input.flatMap(({ sender }) => sender ?? []))];
   return sql<LinkRow>`
+    with input as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
+        as r (ordinal int, thread_id uuid, sender text, counterparties text[])
+    ), people as materialized (
+      -- Each thread is gone through once, however many of the emails are in it.
+      select e.thread_id, array_agg(distinct a.address) filter (where a.address = any (${senders}::text[])) as found
+      from emails e, lateral (
+        select lower(e.from_address ->> 'address') as address
+        union all
+        select lower(r ->> 'address') from jsonb_array_elements(e.to_addresses || e.cc_addresses || e.bcc_addresses) r
+      ) a
+      where e.thread_id in (select thread_id from input where sender is not null)
+      group by e.thread_id
+    )
     select l.link_customer as customer_id, l.link_customer_source as customer_source, l.link_company as company_id,
-      l.link_company_source as company_source, l.is_unlinked, rules.is_fresh, p.has_emails, p.is_participant
+      l.link_company_source as company_source, l.is_unlinked, rules.is_fresh, p.thread_id is not null as has_emails,
+      coalesce(r.sender = any (p.found), false) as is_participant
     from (select ${sql.raw(RULES_ARE_FRESH)} as is_fresh) rules,
-      jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
-        as r (ordinal int, thread_id uuid, sender text, counterparties text[]),
+      input r left join people p on p.thread_id = r.thread_id,
       lateral (
         select ${sql.raw(linkColumns('null::uuid', 'null::uuid'))}, t.customer_id is null as is_unlinked
         from email_threads t ${sql.raw(linkJoins('null::uuid', 'r.counterparties'))}
         where t.id = r.thread_id
-      ) l,
-      lateral (
-        select count(*) > 0 as has_emails,
-          coalesce(bool_or(
-            lower(e.from_address ->> 'address') = r.sender or exists (
-              select from jsonb_array_elements(e.to_addresses || e.cc_addresses || e.bcc_addresses) a
-              where lower(a ->> 'address') = r.sender
-            )
-          ), false) as is_participant
-        from emails e where r.sender is not null and e.thread_id = r.thread_id
-      ) p
+      ) l
     order by r.ordinal`;
 }
 
@@ -95,7 +100,9 @@ export function toReceivedLinks(
       (row.has_emails || before !== undefined) &&
       !row.is_participant &&
       before?.has(sender) !== true;
-    participants.set(threadId, new Set([...(before ?? []), ...peopleOf(record)]));
+    const people = before ?? new Set();
+    for (const address of peopleOf(record)) people.add(address);
+    participants.set(threadId, people);
     return {
       customerId: row.customer_id,
       customerSource: row.customer_source,

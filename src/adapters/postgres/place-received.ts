@@ -117,8 +117,8 @@ export function toOwners(named: readonly NamedId[], rows: readonly OwnerRow[]): 
 }
 
 /**
- * Makes the new threads and locks the others: whose a thread is does not change before the emails are in it. Then ties the
- * Message-IDs that nobody knew. Throws Unfit.
+ * Makes the new threads and locks the others: whose a thread is does not change before the emails are in it. Those that
+ * somebody has locked, for however long, are not waited for. Then ties the Message-IDs that nobody knew. Throws Unfit.
  */
 async function enterThreads(
   trx: Transaction<Database>,
@@ -143,19 +143,22 @@ async function enterThreads(
       select * from unnest(${[...made.keys()]}::uuid[], ${[...made.values()]}::text[])
       returning id
     ), locked as materialized (
-      select id from email_threads where id = any (${[...known]}::uuid[]) order by id for no key update
+      select id from email_threads where id = any (${[...known]}::uuid[]) order by id for no key update skip locked
+    ), entered as materialized (
+      select id from made union all select id from locked
     ), tied as (
       insert into thread_message_ids (account_id, message_id, thread_id)
-      select * from unnest(
+      select n.account_id, n.message_id, e.id
+      from unnest(
         ${unknown.map(({ accountId }) => accountId)}::text[], ${unknown.map(({ messageId }) => messageId)}::text[],
         ${unknown.map(({ key }) => threadOf.get(key))}::uuid[]
-      )
-      -- Counted before the first row: the threads are locked by then.
-      where (select count(*) from locked) >= 0
+      ) with ordinality n (account_id, message_id, thread_id, ordinal)
+      join entered e on e.id = n.thread_id
+      order by n.ordinal
       on conflict do nothing
     )
-    select id from made union all select id from locked`.execute(trx);
+    select id from entered`.execute(trx);
   const there = new Set(rows.map(({ id }) => id));
-  // One that ended meanwhile lives on in another.
+  // One that is missing is locked, or ended and lives on in another.
   requireFit(records, (_, index) => there.has(places[index]?.threadId ?? ''));
 }

@@ -82,6 +82,7 @@ const AWAY = new Set([
   '28000', // invalid_authorization_specification
   '28P01', // invalid_password
   '3D000', // invalid_catalog_name: the database is gone
+  '40003', // statement_completion_unknown
 ]);
 const AWAY_CLASSES = new Set(['08', '53', '58', 'XX']); // connection, resources (disk full too), system, internal
 
@@ -111,7 +112,24 @@ export function isAway(error: unknown): boolean {
   // pg's own errors ("Connection terminated unexpectedly", "Query read timeout", …) have no code.
   if (code === null)
     return error instanceof Error && /timeout|terminat|not queryable|ended/i.test(error.message);
-  return AWAY.has(code) || AWAY_CLASSES.has(code.slice(0, 2)) || /^E[A-Z]{3,}/.test(code);
+  return AWAY.has(code) || AWAY_CLASSES.has(code.slice(0, 2)) || NODE_CODES.test(code);
+}
+
+/** Of the system, as ECONNRESET, and of sockets and TLS; others of Node.js are faults of the program. */
+const NODE_CODES = /^E(?!RR_)[A-Z]{3,}|^ERR_(?:SSL|TLS|SOCKET|STREAM)_/;
+
+/** A statement of the `database_unavailable` took too long: it may be its fault, or that of who holds what it waits for. */
+export function isStatementTimeout(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  return sqlState(cause) === '57014' || isReadTimeout(cause);
+}
+
+/** No connection came to be: the next one will not either. */
+export function isUnreachable(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  const code = sqlState(cause);
+  if (code !== null) return code === '57P03' || NODE_CODES.test(code);
+  return cause instanceof Error && /trying to connect|connection timeout/i.test(cause.message);
 }
 
 /** Runs a query; failures of the server become `database_unavailable`, others pass. */

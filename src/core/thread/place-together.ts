@@ -36,7 +36,7 @@ export function placeTogether(
   const groups = tie(arrivals);
   const threads = new Map<number, Set<string>>();
   for (const [index, arrival] of arrivals.entries()) {
-    const known = keysOf(arrival).flatMap((key) => owners.get(key) ?? []);
+    const known = linkedKeysOf(arrival).flatMap((key) => owners.get(key) ?? []);
     const group = groups.find(index);
     threads.set(group, new Set([...(threads.get(group) ?? []), ...known]));
   }
@@ -48,13 +48,14 @@ export function placeTogether(
     if (another !== undefined) return null;
     const threadId = joined ?? arrivals[group]?.newThreadId ?? arrival.newThreadId;
     const before = arrival.links.filter(({ messageId }) => named.has(ownerKey(arrival.accountId, messageId)));
-    for (const key of keysOf(arrival)) named.add(key);
+    for (const key of linkedKeysOf(arrival)) named.add(key);
     const placement = placeInbound(arrival.links, new Map(before.map((link) => [link.messageId, threadId])));
     return { threadId, placement };
   });
 }
 
-function keysOf({ accountId, links }: Arrival): readonly string[] {
+/** Of its own Message-ID and those it names. */
+export function linkedKeysOf({ accountId, links }: Omit<Arrival, 'newThreadId'>): readonly string[] {
   return links.map(({ messageId }) => ownerKey(accountId, messageId));
 }
 
@@ -63,7 +64,7 @@ function tie(arrivals: readonly Arrival[]): DisjointSets {
   const groups = new DisjointSets();
   const first = new Map<string, number>();
   for (const [index, arrival] of arrivals.entries()) {
-    for (const key of keysOf(arrival)) {
+    for (const key of linkedKeysOf(arrival)) {
       const other = first.get(key);
       if (other === undefined) first.set(key, index);
       else groups.join(other, index);

@@ -1,0 +1,86 @@
+/** Records one received email in a transaction of its own, whatever it needs: threads are merged, subjects looked for. */
+import type { Transaction } from 'kysely';
+import type { InboundRecord, KnownEmail } from '../../app/inbound-ports.ts';
+import { placeInbound, type InboundLink } from '../../core/thread/place-inbound.ts';
+import type { Database } from './database.ts';
+import { findRecorded, type Sought } from './find-recorded.ts';
+import { directionOf, insertReceived, stateOf } from './insert-received.ts';
+import { linkBySubject } from './join-by-subject.ts';
+import { readLinks } from './link-received.ts';
+import { linkThread } from './link-thread.ts';
+
+/** Rolls back what was linked for an email that turned out to be recorded. */
+export class AlreadyRecorded extends Error {
+  readonly known: KnownEmail;
+
+  constructor(known: KnownEmail) {
+    super('the email is recorded already');
+    this.known = known;
+  }
+}
+
+/** Throws AlreadyRecorded, and what linkThread throws. */
+export async function insertAlone(
+  trx: Transaction<Database>,
+  record: InboundRecord,
+  exclusive: boolean,
+): Promise<KnownEmail> {
+  const { accountId, identity } = record;
+  const { answered, waiting } = await linkBySubject(trx, record);
+  const links: readonly InboundLink[] =
+    answered === null ? record.links : [{ rule: 'subject', messageId: answered }, ...record.links];
+  const named = await knownOwners(trx, accountId, links);
+  const { threadId, owners } = await linkThread(trx, {
+    accountId,
+    threadId: placeInbound(links, named).threadId ?? record.newThreadId,
+    email: {
+      id: record.id,
+      messageIds: [identity.messageId],
+      links: links.filter(({ rule }) => rule !== 'message_id').map(({ messageId }) => messageId),
+      date: record.date,
+    },
+    answeredBy: waiting,
+    mayMerge: true,
+    exclusive,
+  });
+  // After linking, as for many.
+  const [known = null] = await findRecorded(trx, [toSought(record)]);
+  if (known !== null) throw new AlreadyRecorded(known);
+  // Where decisions keep threads apart, not every link leads to the email's thread.
+  const placement = placeInbound(
+    links,
+    new Map([...named.keys()].filter((id) => owners.get(id) === threadId).map((id) => [id, threadId])),
+  );
+  const email = { record, threadId, placement };
+  await insertReceived(trx, [email], await readLinks(trx, [email]));
+  return toKnown(record, threadId);
+}
+
+export function toSought({ accountId, identity, identityKey }: InboundRecord): Sought {
+  return { accountId, identity, key: identityKey };
+}
+
+export function toKnown(record: InboundRecord, threadId: string): KnownEmail {
+  return {
+    id: record.id,
+    messageId: record.identity.messageId,
+    threadId,
+    direction: directionOf(record),
+    state: stateOf(record),
+  };
+}
+
+/** The threads of the Message-IDs that are known. */
+async function knownOwners(
+  trx: Transaction<Database>,
+  accountId: string,
+  links: readonly InboundLink[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await trx
+    .selectFrom('thread_message_ids')
+    .select(['message_id', 'thread_id'])
+    .where('account_id', '=', accountId)
+    .where('message_id', 'in', [...new Set(links.map(({ messageId }) => messageId))])
+    .execute();
+  return new Map(rows.map((row) => [row.message_id, row.thread_id]));
+}
