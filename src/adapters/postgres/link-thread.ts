@@ -129,8 +129,8 @@ export async function resolveThread(trx: Transaction<Database>, id: string): Pro
   return alias?.thread_id ?? id;
 }
 
-/** The threads that the Message-IDs belong to. */
-async function ownersOf(
+/** The threads of those Message-IDs that are known. */
+export async function ownersOf(
   trx: Transaction<Database>,
   accountId: string,
   messageIds: readonly string[],

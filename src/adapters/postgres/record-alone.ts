@@ -7,7 +7,7 @@ import { findRecorded, type Sought } from './find-recorded.ts';
 import { directionOf, insertReceived, stateOf } from './insert-received.ts';
 import { linkBySubject } from './join-by-subject.ts';
 import { readLinks } from './link-received.ts';
-import { linkThread } from './link-thread.ts';
+import { linkThread, ownersOf } from './link-thread.ts';
 
 /** Rolls back what was linked for an email that turned out to be recorded. */
 export class AlreadyRecorded extends Error {
@@ -29,7 +29,8 @@ export async function insertAlone(
   const { answered, waiting } = await linkBySubject(trx, record);
   const links: readonly InboundLink[] =
     answered === null ? record.links : [{ rule: 'subject', messageId: answered }, ...record.links];
-  const named = await knownOwners(trx, accountId, links);
+  const messageIds = links.map(({ messageId }) => messageId);
+  const named = await ownersOf(trx, accountId, messageIds);
   const { threadId, owners } = await linkThread(trx, {
     accountId,
     threadId: placeInbound(links, named).threadId ?? record.newThreadId,
@@ -68,19 +69,4 @@ export function toKnown(record: InboundRecord, threadId: string): KnownEmail {
     direction: directionOf(record),
     state: stateOf(record),
   };
-}
-
-/** The threads of the Message-IDs that are known. */
-async function knownOwners(
-  trx: Transaction<Database>,
-  accountId: string,
-  links: readonly InboundLink[],
-): Promise<ReadonlyMap<string, string>> {
-  const rows = await trx
-    .selectFrom('thread_message_ids')
-    .select(['message_id', 'thread_id'])
-    .where('account_id', '=', accountId)
-    .where('message_id', 'in', [...new Set(links.map(({ messageId }) => messageId))])
-    .execute();
-  return new Map(rows.map((row) => [row.message_id, row.thread_id]));
 }

@@ -36,9 +36,13 @@ export function placeTogether(
   const groups = tie(arrivals);
   const threads = new Map<number, Set<string>>();
   for (const [index, arrival] of arrivals.entries()) {
-    const known = linkedKeysOf(arrival).flatMap((key) => owners.get(key) ?? []);
     const group = groups.find(index);
-    threads.set(group, new Set([...(threads.get(group) ?? []), ...known]));
+    const known = threads.get(group) ?? new Set();
+    for (const key of linkedKeysOf(arrival)) {
+      const owner = owners.get(key);
+      if (owner !== undefined) known.add(owner);
+    }
+    threads.set(group, known);
   }
 
   const named = new Set(owners.keys());
