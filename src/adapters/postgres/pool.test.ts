@@ -55,7 +55,8 @@ describe('connection pool', () => {
       connection: through.href,
       maxConnections: 1,
       connectTimeoutMs: 5_000,
-      statementTimeoutMs: 100,
+      // A busy machine may take long between two statements of a transaction, which has the same limit.
+      statementTimeoutMs: 1000,
       logger: silentLogger,
     });
     const db = createKysely(pool);
