@@ -10,7 +10,14 @@ import { ConfigError } from './config-error.ts';
 
 const [first] = process.argv.slice(2);
 if (first !== undefined && !first.startsWith('-')) await runCommandLine();
+else if (first === undefined && process.env.npm_lifecycle_event === 'cli') await refuseNoCommand();
 else await runServiceLine();
+
+/** Who calls the commands does not want the service. */
+async function refuseNoCommand(): Promise<void> {
+  process.stderr.write(`email-worker: which command?\n\n${await formatHelp()}`);
+  process.exitCode = 2;
+}
 
 async function runCommandLine(): Promise<void> {
   // Loaded when they are asked for, so that the service starts without them.
@@ -115,8 +122,11 @@ async function runService(): Promise<void> {
       'email-worker is ready',
     );
   } catch (err) {
+    const { NewerDatabaseError } = await import('./adapters/postgres/migrate.ts');
+    const plain = [ConfigError, DataDirError, NewerDatabaseError];
     // These say what to do; where in the program they were found says nothing.
-    if (err instanceof ConfigError || err instanceof DataDirError) process.stderr.write(`${err.message}\n`);
+    if (err instanceof Error && plain.some((kind) => err instanceof kind))
+      process.stderr.write(`${err.message}\n`);
     else logger.error({ err }, 'email-worker could not start');
     process.exitCode = 1;
   }

@@ -102,7 +102,8 @@ async function migrateWhenThere(options: PoolOptions, logger: Logger): Promise<v
       return;
     } catch (err) {
       if (!isAway(err) || performance.now() > deadline) throw err;
-      logger.warn({ err }, 'the database is not there yet');
+      const cause = err instanceof Error && err.cause instanceof Error ? err.cause : err;
+      logger.warn({ reason: String(cause) }, 'the database is not there yet');
     } finally {
       await pool.end();
     }

@@ -14,17 +14,14 @@ export function createPlacementReads(store: PlacementStore): Pick<Application, '
 }
 
 function explain(fact: PlacementFact): string {
-  const { rule, matchedMessageId, matchedEmails, decisions, chain } = fact;
+  const { rule, matchedMessageId, matchedEmails, chain } = fact;
   const id = `<${matchedMessageId ?? ''}>`;
   const seen = matchedEmails.length > 0 ? `email ${matchedEmails[0]?.id ?? ''}` : 'no email seen so far';
   switch (rule) {
     case 'thread_id':
       return 'The sender named the thread.';
-    case 'decision': {
-      const decision = decisions.find(({ namesEmail }) => namesEmail);
-      const verb = decision?.kind === 'split' ? 'split it off' : 'moved it';
-      return `An operator ${verb}${decision === undefined ? '' : ` at ${decision.decidedAt.toISOString()}`}.`;
-    }
+    case 'decision':
+      return explainDecision(fact);
     case 'in_reply_to':
       return `It answers ${id}, which is the Message-ID of ${seen} and belongs to this thread.`;
     case 'references':
@@ -40,4 +37,20 @@ function explain(fact: PlacementFact): string {
         ? 'Nothing it names was known, so it began this thread.'
         : 'Nothing it names was known when it came; later mail tied it to the others of this thread.';
   }
+}
+
+function explainDecision({ decisions, merges }: PlacementFact): string {
+  const decision = decisions.find(({ namesEmail }) => namesEmail);
+  if (decision === undefined) return 'An operator moved it.';
+  const { kind, threadId, otherThreadId, decidedAt } = decision;
+  const at = decidedAt.toISOString();
+  // Of the threads that it came from and to, one may have ended in the other since then.
+  const merge = merges.find(
+    (one) => (one.threadId === threadId || one.threadId === otherThreadId) && one.mergedAt >= decidedAt,
+  );
+  const since =
+    merge === undefined
+      ? ''
+      : `; thread ${merge.threadId} became this one at ${merge.mergedAt.toISOString()}`;
+  return `An operator ${kind === 'split' ? 'split it off' : 'moved it'} at ${at}${since}.`;
 }

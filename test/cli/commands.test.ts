@@ -60,6 +60,12 @@ describe('arguments', () => {
     const help = (await run('--help')).stdout;
     expect(help).toContain('  npm start [-- --help | --version]');
     expect(help).toContain('  npm run --silent cli -- <command> [arguments]');
+
+    // Without a command it is not the service that was meant.
+    const none = await run();
+    expect(none).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(none.stderr).toContain(`which command?\n\n${help}`);
+    expect(await readdir(dataDir)).toEqual([]);
   });
 
   it('a configuration that can not be used is named, and fails', async () => {

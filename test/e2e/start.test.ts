@@ -5,6 +5,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
+import { createTestDatabase } from '../helpers/postgres.ts';
+import { query } from '../helpers/query.ts';
 import { startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 
 const MAIL = { to: 'ada@example.org', subject: 'Hallo', text_body: 'Guten Tag' };
@@ -127,4 +129,16 @@ it.each([
   );
   expect(failure).toContain(name);
   expect(failure).not.toContain('hunter2');
+});
+
+it('refuses a database that a newer version has migrated, in one line', async () => {
+  const database = await createTestDatabase();
+  await query(
+    database.connectionString,
+    `insert into kysely_migration (name, timestamp) values ('9999_of_the_future', now())`,
+  );
+  expect(await failToStart({ DATABASE_URL: database.connectionString })).toEqual([
+    expect.stringMatching(/^The database was used by a newer version of email-worker/),
+  ]);
+  await database.drop();
 });

@@ -430,6 +430,11 @@ describe('the placement of an email', () => {
     expect(explained).toMatchObject({ rule: 'decision', decisions: [decision] });
     expect(explained.explanation).toMatch(/^An operator split it off at 20/);
     expect((await explain(emails[0]!)).decisions).toMatchObject([{ ...decision, names_email: false }]);
+
+    await decide(threadId, 'merge', { thread_id: other });
+    expect((await explain(emails[1]!)).explanation).toMatch(
+      new RegExp(`^An operator split it off at 20.*; thread ${other} became this one at 20`),
+    );
   });
 
   it('is not there for an email that is not', async () => {

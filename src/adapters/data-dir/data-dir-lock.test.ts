@@ -46,6 +46,12 @@ describe('the lock of DATA_DIR', () => {
     await lock.release();
   });
 
+  test('is refused where no folder can be made', async () => {
+    for (const folder of ['/proc/email-worker', '/proc/email-worker/data']) {
+      await expect(lockDataDir(folder)).rejects.toMatchObject({ code: 'data_dir_unusable' });
+    }
+  });
+
   test('is had by one only, also within one process, until it is released', async () => {
     const first = await lockDataDir(dataDir);
     await expect(lockDataDir(dataDir)).rejects.toMatchObject({

@@ -2,8 +2,18 @@
  * DATA_DIR belongs to one process at a time. The lock is the kernel's: it ends with the process, however that ends,
  * and is not inherited by programs that the process starts.
  */
-import { closeSync, constants, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 
 export interface DataDirLock {
   /** Lets go of DATA_DIR. A second call does nothing. */
@@ -30,7 +40,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   const path = join(dataDir, 'lock');
   let fd: number;
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(dataDir);
     // A plain descriptor, which Node opens with O_CLOEXEC; a FileHandle is closed when it is garbage-collected.
     fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   } catch (cause) {
@@ -57,6 +67,19 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
       held = false;
     },
   };
+}
+
+/** As `recursive` does, which in Node.js 20 goes round in circles where nothing can be made, such as in /proc. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(path).isDirectory()) return;
+    if (code !== 'ENOENT' || existsSync(dirname(path)) || dirname(path) === path) throw error;
+    makeFolder(dirname(path));
+    makeFolder(path);
+  }
 }
 
 function lockedError(dataDir: string, path: string): DataDirError {

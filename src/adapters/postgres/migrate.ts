@@ -55,7 +55,18 @@ const MIGRATION_LOCK = 0x656d6c77;
 /** The oldest server the SQL is tested with. */
 const MIN_SERVER_VERSION = 150_000;
 
-/** Throws when the server is too old, when a migration fails (it is rolled back), or when the schema is newer than this program. */
+/** The database can't be used by this version of the program. */
+export class NewerDatabaseError extends Error {
+  constructor() {
+    super(
+      'The database was used by a newer version of email-worker. Start that version or a later one; ' +
+        'the way back is a backup from before the update.',
+    );
+    this.name = 'NewerDatabaseError';
+  }
+}
+
+/** Throws when the server is too old, when a migration fails (it is rolled back), and `NewerDatabaseError`. */
 export async function migrateToLatest(pool: Pool, db: Kysely<Database>): Promise<void> {
   const client = await pool.connect();
   try {
@@ -71,6 +82,7 @@ export async function migrateToLatest(pool: Pool, db: Kysely<Database>): Promise
     // Kysely's own lock covers the migrations, but not the making of its tables.
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     try {
+      await isLatest(db);
       const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
       const { error } = await migrator.migrateToLatest();
       if (error !== undefined) throw new Error('the database could not be migrated', { cause: error });
@@ -82,7 +94,7 @@ export async function migrateToLatest(pool: Pool, db: Kysely<Database>): Promise
   }
 }
 
-/** True when the schema is that of this program; false when migrations are missing. Throws when it is newer. */
+/** True when the schema is that of this program; false when migrations are missing. Throws `NewerDatabaseError`. */
 export async function isLatest(db: Kysely<Database>): Promise<boolean> {
   const { rows } = await sql<{ there: boolean }>`
     select to_regclass('kysely_migration') is not null as there`.execute(db);
@@ -90,7 +102,7 @@ export async function isLatest(db: Kysely<Database>): Promise<boolean> {
   const done = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
   const names = done.rows.map(({ name }) => name);
   if (names.some((name) => !(name in MIGRATIONS))) {
-    throw new Error('the database was migrated by a newer version of this program');
+    throw new NewerDatabaseError();
   }
   return names.length === Object.keys(MIGRATIONS).length;
 }
