@@ -123,11 +123,12 @@ export function readAccounts(
       },
     ];
   }
+  const json = readAccountsFile(path.resolve(cwd, file));
   for (const name of DEFAULT_ACCOUNT_VARIABLES) {
     if (get(name) !== null)
       throw new ConfigError(name, 'has no effect beside ACCOUNTS_FILE; put it into that file');
   }
-  const [first, ...others] = parseAccounts(readAccountsFile(path.resolve(cwd, file)), env);
+  const [first, ...others] = parseAccounts(json, env);
   if (first === undefined) throw new ConfigError('ACCOUNTS_FILE', 'must hold at least one account');
   return [first, ...others];
 }
@@ -136,9 +137,13 @@ function readAccountsFile(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new ConfigError('ACCOUNTS_FILE', error instanceof SyntaxError ? 'is not JSON' : 'can not be read');
+    // What the parser says may quote the file, and with it a password.
+    const reason = error instanceof SyntaxError ? 'is not JSON' : `can not be read: ${reasonOf(error)}`;
+    throw new ConfigError('ACCOUNTS_FILE', reason);
   }
 }
+
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 function parseAccounts(
   json: unknown,

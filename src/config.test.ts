@@ -228,7 +228,9 @@ describe('ACCOUNTS_FILE', () => {
   });
 
   it('refuses a file that is not there, and MAIL_FROM or SMTP_URL beside it', () => {
-    expect(() => loadConfig({ ACCOUNTS_FILE: 'missing.json' }, folder)).toThrow('can not be read');
+    expect(() => loadConfig({ ACCOUNTS_FILE: 'missing.json', MAIL_FROM: 'a@b.test' }, folder)).toThrow(
+      /^ACCOUNTS_FILE: can not be read: ENOENT.*missing\.json/,
+    );
     expect(() => loadAccounts([{ id: 'a', from: 'a@example.com' }], { MAIL_FROM: 'b@example.com' })).toThrow(
       'MAIL_FROM',
     );

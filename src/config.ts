@@ -351,8 +351,10 @@ const MAX_RETRY_DELAY_S = 7 * 86_400;
 function readRetrySchedule(delays: string | null, giveUp: string | null): RetrySchedule {
   const number = (name: VariableName, text: string, max: number): number => {
     const value = /^\d{1,9}(\.\d{1,9})?$/.test(text.trim()) ? Number(text) : NaN;
-    if (!(value > 0 && value <= max)) throw new ConfigError(name, `must be above 0 and at most ${max}`);
-    return value;
+    if (value > 0 && value <= max) return value;
+    const isList = name === 'SEND_RETRY_DELAYS_S';
+    const kind = isList ? 'must be numbers with commas between them, each' : 'must be a number';
+    throw new ConfigError(name, `${kind} above 0 and at most ${max}`);
   };
   const [first, ...others] = (delays?.split(',') ?? []).map((text) =>
     Math.ceil(number('SEND_RETRY_DELAYS_S', text, MAX_RETRY_DELAY_S) * 1000),

@@ -153,7 +153,7 @@ function formatCounts({ imported, known, failed, unchangedFiles }: ImportCounts)
 function formatSummary(counts: ImportCounts, ms: number): string {
   const { imported, known, older, failed, empty, mboxBytesBefore, unchangedFiles } = counts;
   const seconds = ms / 1000;
-  const rate = Math.round((imported + known + older + unchangedFiles) / Math.max(seconds, 0.001));
+  const rate = Math.round((imported + known + older) / Math.max(seconds, 0.001));
   return [
     `imported ${imported}, known before ${known}, failed ${failed}`,
     ...(older > 0 ? [`older than wanted ${older}`] : []),
