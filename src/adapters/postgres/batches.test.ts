@@ -9,7 +9,7 @@ interface Write {
 }
 
 /** Writes end when the test says so; items are their own size in bytes. */
-function createWorld(limits = { items: 3, bytes: 100 }) {
+function createWorld(limits = { items: 3, bytes: 100, failTogether: true }) {
   const writes: Write[] = [];
   const add = createBatches<number, string>(
     limits,

@@ -7,13 +7,17 @@ export interface BatchLimits {
   readonly items: number;
   /** Bytes in one write at most, but for a single item; bounds the memory of a batch. */
   readonly bytes: number;
+  /**
+   * When the database can't be reached, all who wait are told at once, and not each batch after a timeout of its own. Not for
+   * what is worth another try as long as somebody waits.
+   */
+  readonly failTogether: boolean;
 }
 
 /**
  * Returns the function that has one item written. One write at a time: two at once made smaller ones, and cost the
  * server a quarter more for each send. It rejects as `write` does; when that refuses several items, each is written alone,
- * so that one which the database refuses does not take the others with it. When the database can't be reached, that is
- * told to all who wait, not to each batch after a timeout of its own.
+ * so that one which the database refuses does not take the others with it.
  *
  * @param write gets at least one item; resolves with one result for each, in their order, which need not be there yet
  */
@@ -51,7 +55,8 @@ export function createBatches<T, R>(
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as R | Promise<R>);
     } catch (error) {
       if (batch.length === 1 || isAboutAll(error)) {
-        const told = isUnreachable(error) ? [...batch, ...waiting.splice(0)] : batch;
+        const isForAll = limits.failTogether && isUnreachable(error);
+        const told = isForAll ? [...batch, ...waiting.splice(0)] : batch;
         for (const { reject } of told) reject(error);
         return;
       }

@@ -60,7 +60,7 @@ export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundSto
   };
 
   const record = createBatches<InboundRecord, InboundResult>(
-    { items: MAX_BATCH, bytes: MAX_BATCH_BYTES },
+    { items: MAX_BATCH, bytes: MAX_BATCH_BYTES, failTogether: true },
     bytesOf,
     async (records) => {
       const recorded = await recordTogether(db, records, turns);
@@ -69,7 +69,7 @@ export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundSto
   );
 
   const find = createBatches<Sought, KnownEmail | null>(
-    { items: MAX_BATCH, bytes: Infinity },
+    { items: MAX_BATCH, bytes: Infinity, failTogether: true },
     () => 0,
     async (sought) => {
       // Named: it is planned once, not for each of the many times that only a few are asked for.

@@ -32,7 +32,7 @@ export function createOutboundRecorder(
   db: Kysely<Database>,
 ): (record: OutboundRecord) => Promise<RecordedSend> {
   const recordNew = createBatches<OutboundRecord, RecordedSend>(
-    { items: MAX_BATCH, bytes: MAX_BATCH_BYTES },
+    { items: MAX_BATCH, bytes: MAX_BATCH_BYTES, failTogether: false },
     ({ rawSizeBytes }) => rawSizeBytes,
     async (records) => {
       const known = await guard(insertEmails(pool, records));
