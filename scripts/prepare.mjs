@@ -165,7 +165,11 @@ async function build() {
 async function withLock(work) {
   const token = `${hostname()} ${process.pid} ${randomBytes(6).toString('hex')}`;
   const unlock = () => {
-    if (readIfThere(path.join(LOCK, 'owner')) === token) fs.rmSync(LOCK, { recursive: true, force: true });
+    if (readIfThere(path.join(LOCK, 'owner')) !== token) return;
+    // At one stroke: in a folder that is being emptied the next one's lock would be removed with it.
+    const away = draftName();
+    fs.renameSync(LOCK, away);
+    fs.rmSync(away, { recursive: true, force: true });
   };
   let told = false;
   while (!tryLock(token)) {
@@ -193,7 +197,7 @@ async function withLock(work) {
 
 /** The lock is a folder, made whole under another name: renaming onto a folder with something in it fails. */
 function tryLock(token) {
-  const draft = `${LOCK}-${randomBytes(6).toString('hex')}`;
+  const draft = draftName();
   fs.mkdirSync(draft);
   fs.writeFileSync(path.join(draft, 'owner'), token);
   try {
@@ -201,16 +205,20 @@ function tryLock(token) {
     return true;
   } catch (error) {
     fs.rmSync(draft, { recursive: true, force: true });
-    if (['EEXIST', 'ENOTEMPTY', 'EPERM', 'EACCES'].includes(error.code) && fs.existsSync(LOCK)) return false;
+    // It may be gone again by now.
+    if (['EEXIST', 'ENOTEMPTY'].includes(error.code)) return false;
+    if (['EPERM', 'EACCES'].includes(error.code) && fs.existsSync(LOCK)) return false;
     throw error;
   }
 }
+
+const draftName = () => `${LOCK}-${randomBytes(6).toString('hex')}`;
 
 /** True when the lock was taken away. */
 function removeStaleLock() {
   const owner = readIfThere(path.join(LOCK, 'owner'));
   if (owner === null || !isStale(owner)) return false;
-  const away = `${LOCK}-${randomBytes(6).toString('hex')}`;
+  const away = draftName();
   try {
     fs.renameSync(LOCK, away);
   } catch {
