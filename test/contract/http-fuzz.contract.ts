@@ -24,17 +24,18 @@ export function describeHttpFuzz(title: string, open: () => Promise<OpenFuzzTarg
 
     it.each(operations)('keeps its promises for $method $path', async (operation) => {
       const statuses = new Set<number>();
-      await fc.assert(
-        fc.asyncProperty(arbitraryRequest(operation, target), async (request) => {
-          const response = await target.send(request);
-          expectLawful(operation, target, request, response);
-          statuses.add(response.status);
-        }),
-        { numRuns: runs },
-      );
-      // The generator is good for nothing when it never gets through.
-      const succeeded = [...statuses].some((status) => status >= 200 && status < 300);
-      expect(succeeded || target.unreachable.includes(operation.path)).toBe(true);
+      const requests = fc.asyncProperty(arbitraryRequest(operation, target), async (request) => {
+        const response = await target.send(request);
+        expectLawful(operation, target, request, response);
+        statuses.add(response.status);
+      });
+      const isThrough = () =>
+        [...statuses].some((status) => status >= 200 && status < 300) ||
+        target.unreachable.includes(operation.path);
+      await fc.assert(requests, { numRuns: runs });
+      // The generator is good for nothing when it never gets through; some operations take more luck than others.
+      for (let more = 0; more < 5 && !isThrough(); more += 1) await fc.assert(requests, { numRuns: runs });
+      expect(isThrough()).toBe(true);
     });
   });
 }
