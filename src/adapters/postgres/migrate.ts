@@ -82,7 +82,7 @@ export async function migrateToLatest(pool: Pool, db: Kysely<Database>): Promise
     // Kysely's own lock covers the migrations, but not the making of its tables.
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     try {
-      await isLatest(db);
+      if (await isLatest(db)) return;
       const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
       const { error } = await migrator.migrateToLatest();
       if (error !== undefined) throw new Error('the database could not be migrated', { cause: error });

@@ -70,11 +70,12 @@ async function insertTogether(
   });
   const results = new Map<string, InboundResult>();
   const all = namedIdsOf(records);
+  const wanted = records.map(toSought);
   const before = await readTogether<{ owners: OwnerRow; known: RecordedRow }>(trx, {
     owners: ownersQuery(all),
-    known: recordedQuery(records.map(toSought)),
+    known: recordedQuery(wanted),
   });
-  const knownBefore = toKnownEmails(records.map(toSought), before.known);
+  const knownBefore = toKnownEmails(wanted, before.known);
   const fresh = records.filter((record, index) => {
     const known = knownBefore[index] ?? null;
     // A Sent copy may change what is known: it is recorded alone.
