@@ -23,6 +23,7 @@ export const ERRORS = {
   invalid_json: permanent(400, 'Der Inhalt der Anfrage ist kein gültiges JSON.'),
   invalid_request: permanent(400, 'Die Anfrage ist ungültig: {detail}'),
   unknown_field: permanent(400, 'Unbekanntes Feld: {field}'),
+  duplicate_field: permanent(400, 'Das Feld {field} ist mehrfach angegeben.'),
   invalid_uuid: permanent(400, '{field} ist keine gültige UUID.'),
   invalid_address: permanent(400, 'Ungültige E-Mail-Adresse in {field}: {value}'),
   invalid_domain: permanent(400, 'Ungültige Domain in {field}: {value}'),

@@ -12,6 +12,7 @@ import { createAuthenticator } from './auth.ts';
 import { answerClientError } from './client-error.ts';
 import type { HttpContext, HttpServer } from './context.ts';
 import { createErrorHandler } from './error-handler.ts';
+import { findHeaderFault } from './header-fault.ts';
 import { createHttpLimits } from './limits.ts';
 import type { HttpLimits } from './limits.ts';
 import { registerDocumentRoutes } from './routes/document.ts';
@@ -175,11 +176,9 @@ function createGuard(limits: HttpLimits, shutdown: Shutdown): onRequestHookHandl
       done(new ServiceError('shutting_down'));
     } else if ((raw.url ?? '').length > limits.maxUrlLength) {
       done(new ServiceError('uri_too_long'));
-    } else if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
-      // RFC 9112 §3.2
-      done(new ServiceError('invalid_request', { values: { detail: 'Die Kopfzeile Host fehlt.' } }));
     } else {
-      done();
+      const detail = findHeaderFault(raw);
+      done(detail === null ? undefined : new ServiceError('invalid_request', { values: { detail } }));
     }
   };
 }

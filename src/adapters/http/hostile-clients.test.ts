@@ -114,6 +114,41 @@ describe('broken HTTP gets a JSON error and a closed connection', () => {
     expect(await old.closed()).toContain('200 OK');
   });
 
+  it.each([
+    ['two Host fields', ['Host: x', 'Host: y'], 'Die Kopfzeile Host ist mehrfach angegeben.'],
+    ['two equal Host fields', ['Host: x', 'hOST: x'], 'Die Kopfzeile Host ist mehrfach angegeben.'],
+    ['a Host with a path', ['Host: x/y'], 'Die Kopfzeile Host ist ungültig.'],
+    ['a Host with a user', ['Host: a@x'], 'Die Kopfzeile Host ist ungültig.'],
+    ['a Host with a space', ['Host: x y'], 'Die Kopfzeile Host ist ungültig.'],
+    [
+      'two secrets',
+      ['Host: x', `Authorization: Bearer ${SECRET}`, 'Authorization: Bearer other'],
+      'Die Kopfzeile Authorization ist mehrfach angegeben.',
+    ],
+    [
+      'two content types',
+      ['Host: x', 'Content-Type: application/json', 'Content-Type: text/plain'],
+      'Die Kopfzeile Content-Type ist mehrfach angegeben.',
+    ],
+  ])('for %s', async (_name, headers, detail) => {
+    await start();
+    const { write, receive } = await client();
+    await write(`${['GET /api/health HTTP/1.1', ...headers].join('\r\n')}\r\n\r\n`);
+    const answer = await receive('"code"');
+    expect(parseAnswer(answer)).toMatchObject({ status: 400, code: 'invalid_request' });
+    expect(Buffer.from(answer, 'latin1').toString('utf8')).toContain(detail);
+  });
+
+  it.each(['', 'example.com', 'example.com:3000', '127.0.0.1:80', '[::1]:3000', 'EXAMPLE.com.', 'x_y:'])(
+    'but not for the Host "%s"',
+    async (host) => {
+      await start();
+      const { write, receive } = await client();
+      await write(`GET /api/health HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      expect(await receive('email-worker-api')).toContain('200 OK');
+    },
+  );
+
   it('for headers that never end', async () => {
     await start({ headersTimeoutMs: 200, requestTimeoutMs: 5000 });
     const { write, closed } = await client();

@@ -5,6 +5,7 @@ import type { Content, SpoolFolder } from '../../app/ports.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { readJsonWithLongStrings, type JsonWithLongStrings } from './json-long-strings.ts';
 import { createHttpLimits } from './limits.ts';
+import { parseJson } from './parse-json.ts';
 import { readSendBody } from './send-body.ts';
 
 type Bytes = Buffer<ArrayBufferLike>;
@@ -71,12 +72,7 @@ async function readStreamed(body: Buffer, lengths: readonly number[], threshold:
 
 function readWhole(body: Buffer): unknown {
   if (!isUtf8(body)) throw new ServiceError('invalid_json');
-  let value: unknown;
-  try {
-    value = JSON.parse(body.toString('utf8').replace(/^\ufeff/, ''));
-  } catch {
-    throw new ServiceError('invalid_json');
-  }
+  const value = parseJson(body.toString('utf8').replace(/^\ufeff/, ''));
   return comparable({ value, longStrings: new Map(), decodedBytes: 0 }, (content) => {
     if (content.kind !== 'bytes') throw new Error('no files here');
     return content.bytes;
@@ -146,7 +142,7 @@ const attachment = object(
   fc.tuple(
     pair(literal(fc.constant('filename')), literal(fc.constantFrom('a.txt', 'content', 'x"\\"'))),
     pair(literal(fc.constantFrom('content', 'content', 'content', 'content_type')), literal(contents)),
-    pair(literal(fc.constantFrom('content', 'content_type')), literal(contents)),
+    pair(literal(fc.constantFrom('content', 'content_type', 'content_type')), literal(contents)),
   ),
 );
 

@@ -4,7 +4,7 @@
  * A scanner over the bytes knows only whether it is inside a string literal and which key came last. A string that is
  * the value of a key `content` and longer than a threshold is cut out: its Base64 is decoded into a file while it
  * arrives, and a placeholder nobody can guess takes its place. What remains is small, stays in memory and is read by
- * JSON.parse, which alone decides what is valid JSON (RFC 8259).
+ * parseJson, which alone decides what is valid JSON (RFC 8259).
  *
  * It does not judge the Base64: a bad one is reported as `invalid`, so that errors come in the same order whatever the
  * size of the body. See send-body.ts.
@@ -15,6 +15,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { Base64Decoder } from './base64-decoder.ts';
 import { ByteText } from './byte-text.ts';
 import { JsonStringReader } from './json-string-reader.ts';
+import { parseJson } from './parse-json.ts';
 
 export interface LongStringOptions {
   /** Strings of more bytes than this, as written in the JSON, are cut out. */
@@ -52,7 +53,7 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const COMMA = 0x2c;
 
-/** Throws `invalid_json` and what the options name; whatever `source` throws passes through. */
+/** Throws `invalid_json`, `duplicate_field` and what the options name; whatever `source` throws passes through. */
 export function readJsonWithLongStrings(
   source: AsyncIterator<Buffer>,
   options: LongStringOptions,
@@ -94,14 +95,8 @@ class Scanner {
     }
     const text = this.#text.bytes();
     if (!isUtf8(text)) throw new ServiceError('invalid_json');
-    let value: unknown;
-    try {
-      // Seen in practice: .NET clients send a byte order mark; RFC 8259 §8.1 lets a reader ignore it.
-      value = JSON.parse(text.toString('utf8').replace(/^\ufeff/, ''));
-    } catch {
-      // The parser's message quotes the body, which must not be logged.
-      throw new ServiceError('invalid_json');
-    }
+    // Seen in practice: .NET clients send a byte order mark; RFC 8259 §8.1 lets a reader ignore it.
+    const value = parseJson(text.toString('utf8').replace(/^\ufeff/, ''));
     return { value, longStrings: this.#longStrings, decodedBytes: this.#decodedBytes };
   }
 

@@ -61,6 +61,25 @@ describe('a small JSON body', () => {
     },
   );
 
+  it.each([
+    ['PUT', NOTE, '{"note":"a","note":"a"}', 'note'],
+    ['PUT', NOTE, '{"note":"a","\\u006eote":"b"}', 'note'],
+    ['PUT', ADDRESSES, '{"addresses":[],"domains":[],"addresses":["a@example.org"]}', 'addresses'],
+    ['PUT', ADDRESSES, '{"addresses":[{"x":1,"x":2}],"domains":[]}', 'x'],
+    ['PUT', ADDRESSES, '{"__proto__":1,"__proto__":2}', '__proto__'],
+    ['POST', SPLIT, '{"email_ids":[],"email_ids":[]}', 'email_ids'],
+    ['POST', `/api/thread/${IDS.thread}/read`, '{"x":1,"x":1}', 'x'],
+  ] as const)('%s %s %s is refused for the field that it names twice', async (method, url, body, field) => {
+    app = await createTestHttpApp({ application: createRecordingApplication() });
+    const headers = { ...AUTHORIZED, 'content-type': 'application/json' };
+    const response = await app.fastify.inject({ method, url, headers, payload: body });
+    expect(response.statusCode).toBe(400);
+    expect(response.json()).toEqual({
+      error: `Das Feld ${field} ist mehrfach angegeben.`,
+      code: 'duplicate_field',
+    });
+  });
+
   describe.each([
     ['POST', `/api/thread/${IDS.thread}/read`],
     ['POST', `/api/emails/${IDS.email}/cancel`],

@@ -114,6 +114,7 @@ export function registerCustomerRuleRoutes(app: HttpServer, { application, limit
           200: { description: 'Registered, and past mail is linked.', ...RegisteredSchema },
           ...errorResponses(
             'invalid_json',
+            'duplicate_field',
             'invalid_request',
             'invalid_uuid',
             'invalid_address',

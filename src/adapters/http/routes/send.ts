@@ -115,6 +115,7 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
             'unknown_field',
             'invalid_request',
             'invalid_json',
+            'duplicate_field',
             'invalid_uuid',
             'invalid_address',
             'too_many_recipients',

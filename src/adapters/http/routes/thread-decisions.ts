@@ -75,6 +75,7 @@ const Result = {
 
 const ERRORS = [
   'invalid_json',
+  'duplicate_field',
   'invalid_request',
   'invalid_uuid',
   'unauthorized',
