@@ -60,7 +60,7 @@ function understand(message: ParsedMessage, context: AutomaticContext): Received
 function unparsed(raw: Content, digest: string): ParsedMessage {
   return {
     ...parseMessage(Buffer.alloc(0)),
-    bodyDigest: digest,
+    contentDigest: digest,
     sizeBytes: sizeOf(raw),
     defects: ['not_parsed'],
   };

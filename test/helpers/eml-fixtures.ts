@@ -57,7 +57,6 @@ export function describeMessage(raw: Buffer): unknown {
     contentType: message.contentType,
     reportType: message.reportType,
     protection: message.protection,
-    bodyDigest: message.bodyDigest,
     defects: message.defects,
     automatic: classifyAutomatic(message),
     bounce: readBounce(message),

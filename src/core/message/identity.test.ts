@@ -33,6 +33,25 @@ describe('identityKey', () => {
   });
 });
 
+describe('a message without Message-ID and Date', () => {
+  const head = 'From: a@example.com\r\nSubject: s\r\nContent-Type: text/plain; charset=utf-8\r\n';
+
+  it('is another email with another content, also where the same bytes mean something else', () => {
+    const texts = [
+      `${head}\r\nY2Fm\r\n`,
+      `${head}Content-Transfer-Encoding: base64\r\n\r\nY2Fm\r\n`,
+      `${head.replace('utf-8', 'koi8-r')}\r\n\u00e9\r\n`,
+      `${head}\r\n\u00e9\r\n`,
+    ];
+    expect(new Set(texts.map(keyOf)).size).toBe(texts.length);
+  });
+
+  it('is the same email in whatever transfer encoding it comes', () => {
+    const encoded = `${head}Content-Transfer-Encoding: quoted-printable\r\n\r\n=C3=A9\r\n`;
+    expect(keyOf(encoded)).toBe(keyOf(`${head}\r\n\u00e9\r\n`));
+  });
+});
+
 describe('madeUpMessageId', () => {
   const id = madeUpMessageId(read(`${HEAD}\r\nx\r\n`));
 

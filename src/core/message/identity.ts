@@ -36,8 +36,8 @@ export function identityKey(message: MessageIdentity): string {
 }
 
 /**
- * A stable Message-ID for a message that has none: of its header fields that no path changes, and its body. Two
- * copies get the same, by IMAP, LMTP or import, with CRLF or LF. Without a Date, the time at which the first server
+ * A stable Message-ID for a message that has none: of its header fields that no path changes, and its content.
+ * Two copies get the same, by IMAP, LMTP or import, with CRLF or LF, in whatever transfer encoding. Without a Date, the time at which the first server
  * took the message (the lowest Received) tells repeats of the same notice apart.
  */
 export function madeUpMessageId(message: ParsedMessage): MessageId {
@@ -52,7 +52,7 @@ export function madeUpMessageId(message: ParsedMessage): MessageId {
     ...mailboxes(message.cc),
     'subject',
     spaced(message.subject),
-    message.bodyDigest ?? '',
+    message.contentDigest,
   ]);
   const id = toMessageId(`${hash}@${MADE_UP_DOMAIN}`);
   if (id === null) throw new TypeError('a digest is always a Message-ID');

@@ -29,6 +29,11 @@ export function readBody(root: ReceivedPart): BodyText {
 
 /** The text of a part in its charset, with `\n` line ends, no NUL, and no line breaks at its end. */
 export function decodeTextPart(part: ReceivedPart): string {
+  part.decodedText ??= decodeText(part);
+  return part.decodedText;
+}
+
+function decodeText(part: ReceivedPart): string {
   const bytes = decodeTransfer(part.kept.bytes(), part.encoding);
   const { text, defect } = decodeCharset(bytes, part.parameters.get('charset') ?? null);
   if (defect !== null) part.defects.add(defect);

@@ -94,6 +94,12 @@ export const MAX_REPORT_BYTES = 1_000_000;
 /** How much of one contained message is read, still encoded, in bytes: its header, and a small body. */
 export const MAX_CONTAINED_MESSAGE_BYTES = 65_536;
 
+/** Messages in messages that are entered for their digest. Real mail has up to 5 forwards in forwards, nearly all 1. */
+export const MAX_CONTAINED_DEPTH = 3;
+
+/** Texts of one contained message that are decoded for its digest, still encoded, in bytes; larger ones count as bytes. */
+export const MAX_CONTAINED_TEXT_BYTES = 1_000_000;
+
 /** A winmail.dat that is unpacked in memory, still encoded, in bytes. */
 export const MAX_TNEF_BYTES = 32_000_000;
 

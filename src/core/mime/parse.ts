@@ -90,7 +90,7 @@ function toMessage(structure: Structure, limits: ParseLimits): ParsedMessage {
     contentType: root.mediaType,
     reportType: root.parameters.get('report-type')?.toLowerCase() ?? null,
     protection: readProtection(root, shownText),
-    bodyDigest: structure.bodyDigest,
+    contentDigest: structure.contentDigest,
     sizeBytes: structure.sizeBytes,
   };
   if (ONCE.some((name) => fieldValues(fields, name).length > 1)) root.defects.add('duplicate_field');

@@ -121,10 +121,10 @@ export interface ParsedMessage {
   readonly reportType: string | null;
   readonly protection: Protection | null;
   /**
-   * SHA-256 of the encoded body without line ends, lower-case hex, the same for CRLF and LF and with empty lines added
-   * at the end. Only when `messageId` is null, else null.
+   * What its texts and attachments say, SHA-256 in lower-case hex: the same whatever header fields, line ends and
+   * transfer encodings a path made (content-digest.ts).
    */
-  readonly bodyDigest: string | null;
+  readonly contentDigest: string;
   /** Size of the raw message. */
   readonly sizeBytes: number;
   /** Each once. */

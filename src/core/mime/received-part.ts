@@ -2,6 +2,7 @@
  * One part of a received message: what its header says, where its body stands, and what of it is kept in memory.
  */
 import { ByteCollector } from './byte-collector.ts';
+import type { LeafDigest } from './leaf-digest.ts';
 import { fieldValue } from './header-fields.ts';
 import type { HeaderField } from './header-fields.ts';
 import { MAX_MEDIA_NAME_CHARS, MAX_RECEIVED_BOUNDARY_CHARS } from './limits.ts';
@@ -39,6 +40,10 @@ export interface ReceivedPart {
   readonly kept: ByteCollector;
   /** Not all of the body was kept. */
   isCut: boolean;
+  /** Of its body, where that is not kept as a text. */
+  digest: LeafDigest | null;
+  /** See decodeTextPart: a text is decoded once. */
+  decodedText: string | null;
 }
 
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
@@ -89,6 +94,8 @@ export function createPart(
     keep: boundary === null ? toKeep(mediaType, filename ?? '', isAttachment) : 'preamble',
     kept: new ByteCollector(),
     isCut: false,
+    digest: null,
+    decodedText: null,
   };
 }
 

@@ -4,15 +4,23 @@
  * the limits; of everything else only where it stands, so memory does not grow with attachments.
  *
  * Lines end in CRLF or LF. A delimiter of any open multipart ends what is within it (RFC 2046 §5.1.2). Contained
- * messages (message/rfc822) are not entered.
+ * messages (message/rfc822) are not entered, but for their digest.
  */
 import { ByteCollector } from './byte-collector.ts';
-import { BodyDigest } from './body-digest.ts';
-import { messageIdOf, parseHeaderBlock } from './header-fields.ts';
-import { MAX_CONTAINED_MESSAGE_BYTES, MAX_LINE_PIECE_BYTES, MAX_RECEIVED_BOUNDARY_CHARS } from './limits.ts';
+import { digestContent, digestOf, isSentAsLines } from './content-digest.ts';
+import { fieldValue, parseHeaderBlock } from './header-fields.ts';
+import { ByteDigest, type LeafDigest } from './leaf-digest.ts';
+import {
+  MAX_CONTAINED_DEPTH,
+  MAX_CONTAINED_MESSAGE_BYTES,
+  MAX_CONTAINED_TEXT_BYTES,
+  MAX_LINE_PIECE_BYTES,
+  MAX_RECEIVED_BOUNDARY_CHARS,
+} from './limits.ts';
 import type { ParseLimitName, ParseLimits } from './parse-limits.ts';
 import { createPart } from './received-part.ts';
 import type { Keep, ReceivedPart } from './received-part.ts';
+import { createTransferDecoder, type TransferDecoder, type TransferEncoding } from './transfer-decoding.ts';
 
 /** What was read of a whole message. */
 export interface Structure {
@@ -20,8 +28,8 @@ export interface Structure {
   readonly sizeBytes: number;
   /** In the order in which they were passed. */
   readonly passedLimits: readonly ParseLimitName[];
-  /** See `ParsedMessage.bodyDigest`. */
-  readonly bodyDigest: string | null;
+  /** See `ParsedMessage.contentDigest`. */
+  readonly contentDigest: string;
 }
 
 type Budget = 'text' | 'report' | 'tnef';
@@ -61,11 +69,14 @@ export class StructureReader {
   #atLineStart = true;
   /** Length of the line end before `#offset`; it belongs to a delimiter that follows (RFC 2046 §5.1.1). */
   #lineEndBytes = 0;
-  #digest: BodyDigest | null = null;
-  #stopped = false;
+  /** Of what stands behind the last part that may be read; null while all is read. */
+  #rest: LeafDigest | null = null;
+  /** Messages that this one is contained in. */
+  readonly #depth: number;
 
-  constructor(limits: ParseLimits) {
+  constructor(limits: ParseLimits, depth = 0) {
     this.#limits = limits;
+    this.#depth = depth;
     this.#left = { text: limits.textBytes, report: limits.reportBytes, tnef: limits.tnefBytes };
   }
 
@@ -89,17 +100,18 @@ export class StructureReader {
 
   end(): Structure {
     if (this.#pending.length > 0) this.#readPending();
-    if (this.#current === null && !this.#stopped) this.#endHeader(false);
+    if (this.#current === null && this.#rest === null) this.#endHeader(false);
     if (this.#current !== null) this.#current.end = this.#offset;
     for (const part of this.#open) {
       part.end = this.#offset;
       part.defects.add('missing_closing_boundary');
     }
+    const root = this.#root ?? createPart([], null, this.#offset);
     return {
-      root: this.#root ?? createPart([], null, this.#offset),
+      root,
       sizeBytes: this.#offset,
       passedLimits: [...this.#passed],
-      bodyDigest: this.#digest?.end() ?? null,
+      contentDigest: digestContent(root, this.#rest),
     };
   }
 
@@ -113,12 +125,10 @@ export class StructureReader {
   /** Reads a line with its end, or a piece of a line that is too long. */
   #readPiece(piece: Buffer): void {
     const isLineStart = this.#atLineStart;
-    if (!this.#stopped) {
-      this.#digest?.update(piece);
-      if (!isLineStart || !this.#readDelimiter(piece)) {
-        if (this.#current === null) this.#readHeaderPiece(piece, isLineStart);
-        else this.#keep(this.#current, piece);
-      }
+    if (this.#rest !== null) this.#rest.update(piece);
+    else if (!isLineStart || !this.#readDelimiter(piece)) {
+      if (this.#current === null) this.#readHeaderPiece(piece, isLineStart);
+      else this.#keep(this.#current, piece);
     }
     this.#offset += piece.length;
     this.#lineEndBytes = lineEndBytes(piece);
@@ -152,8 +162,9 @@ export class StructureReader {
     if (malformed) part.defects.add('malformed_header');
     if (!hasEmptyLine && block.length > 0) part.defects.add('header_without_end');
     this.#open.at(-1)?.children.push(part);
-    if (this.#root === null) this.#startRoot(part);
+    this.#root ??= part;
     this.#current = part;
+    if (part.boundary === null && part.keep !== 'text') part.digest = this.#createDigest(part);
     if (part.boundary !== null) {
       if (this.#open.length < this.#limits.partDepth) this.#open.push(part);
       else this.#passed.add('part_depth');
@@ -176,9 +187,13 @@ export class StructureReader {
     }
   }
 
-  #startRoot(part: ReceivedPart): void {
-    this.#root = part;
-    if (messageIdOf(part.fields) === null) this.#digest = new BodyDigest();
+  #createDigest(part: ReceivedPart): LeafDigest {
+    const isMessage = part.mediaType === 'message/rfc822' || part.mediaType === 'message/global';
+    if (!isMessage || this.#depth >= MAX_CONTAINED_DEPTH) {
+      return new ByteDigest(part.encoding, isSentAsLines(part));
+    }
+    const limits = { ...this.#limits, textBytes: Math.min(this.#limits.textBytes, MAX_CONTAINED_TEXT_BYTES) };
+    return new ContainedDigest(part.encoding, new StructureReader(limits, this.#depth + 1));
   }
 
   /** Whether the line is a delimiter of an open multipart; then reads it. */
@@ -216,12 +231,13 @@ export class StructureReader {
       this.#left.text += parent.kept.length;
       parent.kept.reset();
       parent.keep = 'nothing';
+      parent.digest = null;
     }
     this.#current = null;
     this.#partCount++;
     if (this.#partCount > this.#limits.parts) {
       this.#passed.add('parts');
-      this.#stopped = true;
+      this.#rest = new ByteDigest('identity', true);
     }
   }
 
@@ -235,6 +251,7 @@ export class StructureReader {
   }
 
   #keep(part: ReceivedPart, piece: Buffer): void {
+    part.digest?.update(piece);
     if (part.keep === 'nothing') return;
     const budget = BUDGETS[part.keep];
     const own = part.keep === 'contained' ? MAX_CONTAINED_MESSAGE_BYTES - part.kept.length : piece.length;
@@ -244,8 +261,40 @@ export class StructureReader {
     if (taken === piece.length) return;
     part.isCut = true;
     if (part.keep === 'text') this.#passed.add('text_bytes');
+    if (part.digest === null) {
+      part.digest = this.#createDigest(part);
+      part.digest.update(part.kept.bytes());
+      part.digest.update(piece.subarray(taken));
+    }
   }
 }
+
+/** Of a message in a message: servers encode its parts anew as well. */
+class ContainedDigest implements LeafDigest {
+  readonly #decoder: TransferDecoder;
+  readonly #reader: StructureReader;
+
+  constructor(encoding: TransferEncoding, reader: StructureReader) {
+    this.#decoder = createTransferDecoder(encoding);
+    this.#reader = reader;
+  }
+
+  update(piece: Buffer): void {
+    this.#reader.write(this.#decoder.write(piece));
+  }
+
+  end(): string {
+    this.#reader.write(this.#decoder.end());
+    const { root, contentDigest } = this.#reader.end();
+    const fields = CONTAINED_FIELDS.map(
+      (name) => fieldValue(root.fields, name)?.replace(/\s+/g, ' ').trim() ?? '',
+    );
+    return digestOf([...fields, contentDigest]);
+  }
+}
+
+/** Those that tell a message from another one, and that no server changes. */
+const CONTAINED_FIELDS = ['message-id', 'date', 'from', 'subject'];
 
 function lineEndBytes(piece: Buffer): number {
   if (piece[piece.length - 1] !== LF) return 0;

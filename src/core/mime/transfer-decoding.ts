@@ -10,7 +10,8 @@ import { MAX_TRAILING_SPACE_BYTES } from './limits.ts';
 /** How the bytes of a part travel; `identity` stands for 7bit, 8bit, binary and what nobody knows. */
 export type TransferEncoding = 'base64' | 'quoted-printable' | 'identity';
 
-interface Decoder {
+/** Decodes in pieces; chunk borders leave no trace. */
+export interface TransferDecoder {
   /** What is decided so far. */
   write(chunk: Buffer): Buffer;
   end(): Buffer;
@@ -22,7 +23,7 @@ const [TAB, LF, CR, SPACE, EQUALS] = [0x09, 0x0a, 0x0d, 0x20, 0x3d];
 /** Decodes a whole body. */
 export function decodeTransfer(encoded: Buffer, encoding: TransferEncoding): Buffer {
   if (encoding === 'identity') return encoded;
-  const decoder = createDecoder(encoding);
+  const decoder = createTransferDecoder(encoding);
   const body = decoder.write(encoded);
   return Buffer.concat([body, decoder.end()]);
 }
@@ -32,7 +33,7 @@ export async function* decodeTransferStream(
   chunks: AsyncIterable<Buffer>,
   encoding: TransferEncoding,
 ): AsyncGenerator<Buffer> {
-  const decoder = createDecoder(encoding);
+  const decoder = createTransferDecoder(encoding);
   for await (const chunk of chunks) {
     const decoded = decoder.write(chunk);
     if (decoded.length > 0) yield decoded;
@@ -41,13 +42,13 @@ export async function* decodeTransferStream(
   if (last.length > 0) yield last;
 }
 
-function createDecoder(encoding: TransferEncoding): Decoder {
+export function createTransferDecoder(encoding: TransferEncoding): TransferDecoder {
   if (encoding === 'base64') return new Base64Decoder();
   if (encoding === 'quoted-printable') return new QuotedPrintableDecoder();
   return { write: (chunk) => chunk, end: () => EMPTY };
 }
 
-class Base64Decoder implements Decoder {
+class Base64Decoder implements TransferDecoder {
   /** Up to three characters that are no whole group yet. */
   #carry = '';
 
@@ -72,7 +73,7 @@ class Base64Decoder implements Decoder {
   }
 }
 
-class QuotedPrintableDecoder implements Decoder {
+class QuotedPrintableDecoder implements TransferDecoder {
   /** What can't be decided before more comes; at most about MAX_TRAILING_SPACE_BYTES. */
   #carry: Buffer = EMPTY;
 
