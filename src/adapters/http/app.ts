@@ -9,12 +9,13 @@ import type { Application } from '../../app/application.ts';
 import type { Clock, Logger, Spool } from '../../app/ports.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { createAuthenticator } from './auth.ts';
-import { answerClientError } from './client-error.ts';
+import { createClientErrorHandler } from './client-error.ts';
 import type { HttpContext, HttpServer } from './context.ts';
 import { createErrorHandler } from './error-handler.ts';
 import { findHeaderFault } from './header-fault.ts';
 import { createHttpLimits } from './limits.ts';
 import type { HttpLimits } from './limits.ts';
+import { LingeringClose } from './lingering-close.ts';
 import { registerDocumentRoutes } from './routes/document.ts';
 import { RouteTable } from './route-table.ts';
 import { expectContinue } from './request-body.ts';
@@ -57,9 +58,10 @@ export interface HttpApp {
 export function createHttpApp(options: HttpAppOptions): HttpApp {
   const limits = createHttpLimits(options.limits);
   const { application, spool, logger, clock } = options;
-  const context: HttpContext = { application, spool, limits, logger, clock };
+  const lingering = new LingeringClose(limits);
+  const context: HttpContext = { application, spool, limits, lingering, logger, clock };
   const authenticate = createAuthenticator(options.secrets);
-  const handleError = createErrorHandler(limits, logger);
+  const handleError = createErrorHandler(limits, lingering, logger);
 
   const app: HttpServer = Fastify({
     // Our own logger writes what matters; a line for each request would be most of the log.
@@ -78,7 +80,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     },
     // Too long a parameter is a bad one, not an unknown path; the length of the URL is bounded anyway.
     routerOptions: { maxParamLength: limits.maxUrlLength },
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: createClientErrorHandler(lingering),
     frameworkErrors: handleError,
     schemaErrorFormatter: toValidationError,
     // Unlisted parameters are reported, not removed; errors carry the value, which tells what is given twice.
@@ -92,6 +94,10 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   // Bodies are read by the one route that wants them.
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
   const shutdown = addShutdown(app);
+  app.addHook('preClose', (done) => {
+    lingering.destroyAll();
+    done();
+  });
   app.addHook('onRequest', createGuard(limits, shutdown));
   answerExpectations(app);
 

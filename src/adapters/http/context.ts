@@ -7,11 +7,13 @@ import type { XStatic } from 'typebox/schema';
 import type { Application } from '../../app/application.ts';
 import type { Clock, Logger, Spool } from '../../app/ports.ts';
 import type { HttpLimits } from './limits.ts';
+import type { LingeringClose } from './lingering-close.ts';
 
 export interface HttpContext {
   readonly application: Application;
   readonly spool: Spool;
   readonly limits: HttpLimits;
+  readonly lingering: LingeringClose;
   readonly logger: Logger;
   readonly clock: Clock;
 }

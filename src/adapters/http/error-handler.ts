@@ -7,7 +7,8 @@ import type { Logger } from '../../app/ports.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { HttpLimits } from './limits.ts';
-import { closeOrDrain } from './request-body.ts';
+import type { LingeringClose } from './lingering-close.ts';
+import { closeAfterAnswer, drainRest } from './request-body.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 
 /** When a caller may try again after a 503 or 429, in seconds. */
@@ -57,13 +58,13 @@ export function toErrorJson(error: ServiceError): ErrorJson {
 }
 
 /** Makes Fastify's error handler; it also serves errors that come before routing. */
-export function createErrorHandler(limits: HttpLimits, logger: Logger) {
+export function createErrorHandler(limits: HttpLimits, lingering: LingeringClose, logger: Logger) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error = toServiceError(thrown);
     logFailure(error, request, logger);
-    if (!closeOrDrain(request.raw, limits.maxBodyBytes) || error.code === 'request_timeout') {
-      reply.header('connection', 'close');
-    }
+    const mayGoOn = drainRest(request.raw, limits.maxBodyBytes);
+    if (!mayGoOn) closeAfterAnswer(request.raw, lingering);
+    if (!mayGoOn || error.code === 'request_timeout') reply.header('connection', 'close');
     if (error.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
     if (error.status === 503 || error.status === 429) {
       reply.header('retry-after', String(error.retryAfterSeconds ?? RETRY_AFTER_SECONDS));

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createTestHttpApp, SECRET, type TestHttpApp } from '../../../test/helpers/http-app.ts';
@@ -61,6 +62,13 @@ function parseAnswer(raw: string): {
   const json = JSON.parse(Buffer.from(body, 'latin1').toString('utf8')) as Record<string, unknown>;
   expect(json['error']).toEqual(expect.stringMatching(/\S/));
   return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), code: json['code'] };
+}
+
+/** How many connections the service has. */
+function connections({ fastify }: TestHttpApp): Promise<number> {
+  return new Promise((resolve, reject) => {
+    fastify.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+  });
 }
 
 describe('broken HTTP gets a JSON error and a closed connection', () => {
@@ -233,6 +241,69 @@ describe('bodies', () => {
     const { write, closed } = await client();
     await write(sendRequest('Content-Length: 10000000000'));
     expect(parseAnswer(await closed())).toMatchObject({ status: 413, code: 'payload_too_large' });
+  });
+
+  describe.each([
+    ['declared', (bytes: number) => sendRequest(`Content-Length: ${bytes}`), 413, 'payload_too_large'],
+    [
+      'declared, with Expect',
+      (bytes: number) => sendRequest(`Content-Length: ${bytes}`, 'Expect: 100-continue'),
+      413,
+      'payload_too_large',
+    ],
+    [
+      'declared, without the secret',
+      (bytes: number) => `POST /api/send HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`,
+      401,
+      'unauthorized',
+    ],
+    ['behind a head that is no HTTP', () => 'nonsense\r\n\r\n', 400, 'invalid_request'],
+    ['in a header', () => request('GET', '/', [`A: ${'x'.repeat(20_000)}`]), 431, 'headers_too_large'],
+  ])('that are far too large, %s', (_name, head, status, code) => {
+    it('get their answer also when the client writes everything before it reads', async () => {
+      await start({ maxBodyBytes: 100_000 });
+      const { write, socket, closed } = await client();
+      socket.pause();
+      await write(head(40_000_000));
+      for (let piece = 0; piece < 40; piece++) await write(Buffer.alloc(1_000_000, ' '));
+      socket.resume();
+      expect(parseAnswer(await closed())).toMatchObject({
+        status,
+        code,
+        head: expect.stringContaining('connection: close'),
+      });
+    });
+
+    it('are cut off when they do not end', async () => {
+      await start({ maxBodyBytes: 100_000, lingerBytes: 3_000_000 });
+      const { write, socket } = await client();
+      await write(head(10_000_000_000));
+      const piece = Buffer.alloc(100_000, ' ');
+      while (!socket.destroyed) await write(piece);
+      expect(socket.bytesWritten).toBeLessThan(100_000_000);
+    });
+
+    it('are cut off when nothing comes any more', async () => {
+      await start({ maxBodyBytes: 100_000, lingerIdleMs: 200 });
+      const half = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+      half.resume();
+      half.on('error', () => {});
+      half.write(head(10_000_000_000));
+      await once(half, 'end');
+      await expect.poll(() => connections(app)).toBe(0);
+      half.destroy();
+    });
+
+    it('do not hold up the end of the service', async () => {
+      await start({ maxBodyBytes: 100_000 });
+      const half = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+      half.resume();
+      half.on('error', () => {});
+      half.write(head(10_000_000_000));
+      await once(half, 'end');
+      await app.fastify.close();
+      half.destroy();
+    });
   });
 
   it('that are refused are read away, so that the answer arrives and the connection lives on', async () => {

@@ -34,6 +34,15 @@ export interface HttpLimits {
   readonly headersTimeoutMs: number;
   /** Time an idle connection is kept, in milliseconds. Default 72 s: longer than the 60 s of usual proxies. */
   readonly keepAliveTimeoutMs: number;
+  /**
+   * Bytes that are read and thrown away behind the last answer of a connection, so that a client that is still sending
+   * finds it. Default 256 MiB: larger bodies are sent by mistake or in bad faith.
+   */
+  readonly lingerBytes: number;
+  /** Time for that, in milliseconds. Default 30 s, as nginx. */
+  readonly lingerTimeoutMs: number;
+  /** Silence that ends it, in milliseconds. Default 5 s, as nginx. */
+  readonly lingerIdleMs: number;
   /** Length of path and query together, in characters. Default 4,096. */
   readonly maxUrlLength: number;
   /** All headers and the request line, in bytes. Default 16 KiB, as Node.js. */
@@ -61,6 +70,9 @@ export function createHttpLimits(overrides: Partial<HttpLimits> = {}): HttpLimit
     requestTimeoutMs: 300_000,
     headersTimeoutMs: 20_000,
     keepAliveTimeoutMs: 72_000,
+    lingerBytes: 256 * MIB,
+    lingerTimeoutMs: 30_000,
+    lingerIdleMs: 5000,
     maxUrlLength: 4096,
     maxHeaderBytes: 16 * KIB,
     readinessMaxAgeMs: 2000,

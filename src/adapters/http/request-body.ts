@@ -3,6 +3,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../core/errors.ts';
+import type { LingeringClose } from './lingering-close.ts';
 
 export interface RequestBodyOptions {
   /** Bytes as sent; more is `payload_too_large`. */
@@ -57,7 +58,7 @@ export async function* readRequestBody(
  * then read the answer instead of a reset connection. False when the connection must be closed instead, because the
  * client waits for `100 Continue` or has more than `maxBytes` to send.
  */
-export function closeOrDrain(request: IncomingMessage, maxBytes: number): boolean {
+export function drainRest(request: IncomingMessage, maxBytes: number): boolean {
   // Not strictly false: requests that tests inject have no such property.
   if (request.complete !== false || request.destroyed) return true;
   if (isAwaitingContinue(request) || declaredLength(request) > maxBytes) return false;
@@ -66,10 +67,22 @@ export function closeOrDrain(request: IncomingMessage, maxBytes: number): boolea
     drained += piece.length;
     if (drained > maxBytes) request.destroy();
   });
+  throwAway(request);
+  return true;
+}
+
+/** When drainRest said no: the answer under way gets a `Connection: close`, and its client the time to read it. */
+export function closeAfterAnswer(request: IncomingMessage, lingering: LingeringClose): void {
+  const { socket } = request;
+  lingering.endAfterAnswer(socket);
+  request.on('data', () => lingering.note(socket));
+  throwAway(request);
+}
+
+function throwAway(request: IncomingMessage): void {
   // A client that goes away while we read is no news.
   request.on('error', () => {});
   request.resume();
-  return true;
 }
 
 const awaitingContinue = new WeakSet<IncomingMessage>();

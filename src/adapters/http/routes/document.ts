@@ -66,7 +66,7 @@ export function registerDocumentRoutes(app: HttpServer, context: HttpContext, ro
 
 /** The page is an application of its own, made when first asked for: its files take time to load. */
 async function buildPage(
-  { limits, logger }: HttpContext,
+  { limits, lingering, logger }: HttpContext,
   document: () => Promise<object>,
 ): Promise<FastifyInstance> {
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
@@ -74,7 +74,7 @@ async function buildPage(
     import('@fastify/swagger-ui'),
   ]);
   const page = Fastify({ logger: false });
-  page.setErrorHandler(createErrorHandler(limits, logger));
+  page.setErrorHandler(createErrorHandler(limits, lingering, logger));
   page.setNotFoundHandler(() => {
     throw new ServiceError('not_found');
   });
