@@ -302,6 +302,7 @@ describe('bodies', () => {
       half.write(head(10_000_000_000));
       await once(half, 'end');
       await app.fastify.close();
+      expect(app.fastify.server.listening).toBe(false);
       half.destroy();
     });
   });
