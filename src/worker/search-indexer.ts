@@ -26,7 +26,9 @@ export function startSearchIndexer(index: SearchIndex, logger: Logger): Loop {
           const { count, isBusy } = await index.indexSome();
           if (count === 0) break;
           // Sends and received emails go first; what they left waiting is caught up with when they are fewer.
-          await wait((performance.now() - started) * (isBusy ? RESTS_WHEN_BUSY : RESTS));
+          const restMs = (performance.now() - started) * (isBusy ? RESTS_WHEN_BUSY : RESTS);
+          // A slow batch would make the stop wait for a long rest.
+          await wait(restMs, undefined, { signal: stop.signal }).catch(() => undefined);
         }
         isAway = false;
       } catch (error) {
