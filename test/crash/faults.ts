@@ -25,6 +25,8 @@ const always = () => true;
 const RESTART_AT_ONCE = 0.6;
 /** Beyond the time for requests: the loops, connections and an embedded server end too. */
 const SHUTDOWN_MARGIN_MS = 6_000;
+/** The same for a service that hardly gets to run. */
+const STARVED_MARGIN_MS = 30_000;
 
 const onNode =
   (run: (node: ServiceNode, random: Random, world: World) => Promise<readonly string[]>): Fault['run'] =>
@@ -34,9 +36,7 @@ const onNode =
   };
 
 /** With the database away the service may refuse to start; `healWorld` starts it then. */
-async function restart(node: ServiceNode): Promise<void> {
-  if (!node.alive) await node.start();
-}
+const restart = (node: ServiceNode): Promise<boolean> => node.start();
 
 const serviceFaults: readonly Fault[] = [
   {
@@ -72,13 +72,14 @@ const serviceFaults: readonly Fault[] = [
     unknowable: true,
     sudden: false,
     possible: always,
-    run: onNode(async (node) => {
+    run: onNode(async (node, _random, world) => {
       const exit = await node.terminate();
       const found: string[] = [];
-      if (exit !== null && exit.code !== 0) {
+      if (exit !== null && exit.code !== 0 && !exit.killed) {
         found.push(`I6 ${node.name} ended with code ${exit.code}, signal ${exit.signal} after SIGTERM`);
       }
-      if (exit !== null && exit.tookMs > SHUTDOWN_TIMEOUT_MS + SHUTDOWN_MARGIN_MS) {
+      const marginMs = world.starver === null ? SHUTDOWN_MARGIN_MS : STARVED_MARGIN_MS;
+      if (exit !== null && exit.tookMs > SHUTDOWN_TIMEOUT_MS + marginMs) {
         found.push(`I6 ${node.name} took ${Math.round(exit.tookMs)} ms to end after SIGTERM`);
       }
       await restart(node);
@@ -98,10 +99,12 @@ const serviceFaults: readonly Fault[] = [
       await started;
       const found: string[] = [];
       // Before Node.js has read the program, a signal ends it by itself.
-      if (exit !== null && exit.signal !== 'SIGTERM') {
+      if (exit !== null && exit.signal !== 'SIGTERM' && !exit.killed) {
         if (exit.code !== 0)
           found.push(`I6 ${node.name} ended with code ${exit.code} after SIGTERM in its start`);
-        const left = world.setup === 'embedded' ? findByCommand(join(node.dataDir, 'postgres')) : [];
+        // Another fault may have started it again already, with its server.
+        const isLooked = world.setup === 'embedded' && !node.alive;
+        const left = isLooked ? findByCommand(join(node.dataDir, 'postgres')) : [];
         for (const { command } of left) found.push(`I7 left running: ${command}`);
       }
       await restart(node);
@@ -273,6 +276,12 @@ const wholeLine = (title: string, find: FindLine): readonly Fault[] =>
 const smtpLine: FindLine = (world) => world.smtpLine;
 const databaseLine: FindLine = (world) => world.databaseLine;
 const storageLine: FindLine = (world) => world.storageLine;
+
+/** What begins and ends processes: these overlap when a round has several of them. */
+export const LIFE_FAULTS: readonly Fault[] = [
+  ...serviceFaults.filter(({ name }) => name.startsWith('service: ')),
+  everything,
+];
 
 export const FAULTS: readonly Fault[] = [
   ...serviceFaults,

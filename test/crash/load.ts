@@ -43,6 +43,8 @@ export interface LoadOptions {
   readonly nodes: readonly ServiceNode[];
   /** Added to, and shared by the rounds. */
   readonly known: Known[];
+  /** Sends for the queue among all, from 0 to 1. */
+  readonly asynchronousShare: number;
 }
 
 export class Load {
@@ -90,7 +92,7 @@ export class Load {
   }
 
   async #client(): Promise<void> {
-    const { random, prefix, nodes } = this.#options;
+    const { random, prefix, nodes, asynchronousShare } = this.#options;
     while (this.#running) {
       const node = random.pick(nodes);
       if (node.url === null) {
@@ -98,7 +100,7 @@ export class Load {
         continue;
       }
       this.#count += 1;
-      const request = makeRequest(random, `${prefix}${this.#count}`, this.#known);
+      const request = makeRequest(random, `${prefix}${this.#count}`, this.#known, asynchronousShare);
       const exchange: Exchange = { request, answers: [], cancelled: false };
       this.exchanges.push(exchange);
       const keyed = request.headers['idempotency-key'] !== undefined;

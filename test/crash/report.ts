@@ -3,6 +3,8 @@ import type { RoundResult } from './round.ts';
 
 export interface Report {
   add(setup: string, result: RoundResult): void;
+  /** One of the totals, such as `requests`; 0 when there is none. */
+  total(name: string): number;
   /** Lines with line ends. */
   format(): string;
 }
@@ -19,10 +21,12 @@ export function createReport(): Report {
       count(totals, 'messages accepted by the mail server', result.accepted);
       count(totals, 'unknown, and accepted', findings.unknownAccepted);
       count(totals, 'unknown, and not accepted', findings.unknownNotAccepted);
+      for (const [kind, times] of Object.entries(result.claims)) count(totals, `claims ${kind}`, times);
       count(totals, 'violations', result.violations.length);
       for (const name of result.faults) count(faults, name);
       for (const [name, times] of findings.tally) count(answers, name, times);
     },
+    total: (name) => totals.get(name) ?? 0,
     format: () =>
       [
         formatTable('Totals', totals, false),

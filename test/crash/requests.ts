@@ -24,14 +24,20 @@ export interface Known {
   readonly messageId: string;
 }
 
-export function makeRequest(random: Random, token: string, known: readonly Known[]): LoadRequest {
+/** @param asynchronousShare of the requests, from 0 to 1 */
+export function makeRequest(
+  random: Random,
+  token: string,
+  known: readonly Known[],
+  asynchronousShare: number,
+): LoadRequest {
   const fate = random.chance(0.06) ? random.pick(['refuse', 'defer'] as const) : 'accept';
   const late = random.chance(0.5);
   const suffix = fate === 'accept' || !late ? '' : ` [${fate}]`;
   const domain = fate === 'accept' || late ? 'example.com' : DOMAINS[fate];
   const attachments = makeAttachments(random);
   const parent = known.length > 0 && random.chance(0.3) ? random.pick(known) : null;
-  const asynchronous = random.chance(0.3);
+  const asynchronous = random.chance(asynchronousShare);
   return {
     token,
     fate,

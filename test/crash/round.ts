@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '../helpers/wait-until.ts';
+import { type ClaimCounts, countClaimEvents, readClaimEvents } from './claim-events.ts';
 import { checkApi } from './check-api.ts';
 import { checkEvidence, type EmailRow, type Findings, isFinal, tokenOf } from './check.ts';
 import { FAULTS, type Fault } from './faults.ts';
@@ -13,6 +14,12 @@ import { healWorld, type World } from './world.ts';
 
 const CLIENTS = 12;
 const LOAD_MS = { min: 600, max: 1_800 };
+/** A starved service needs longer to get into trouble. */
+const STARVED_LOAD_MS = { min: 1_500, max: 3_500 };
+/** Starving is the fault itself; others come now and then. */
+const STARVED_FAULTS = [0, 0, 0, 1] as const;
+const ASYNCHRONOUS_SHARE = 0.3;
+const STARVED_ASYNCHRONOUS_SHARE = 0.75;
 const DRAIN_TIMEOUT_MS = 45_000;
 
 export interface RoundResult {
@@ -21,6 +28,8 @@ export interface RoundResult {
   readonly requests: number;
   readonly accepted: number;
   readonly findings: Findings;
+  /** What became of the queue's claims. */
+  readonly claims: ClaimCounts;
   readonly violations: readonly string[];
   /** What took how long, in ms. */
   readonly laps: ReadonlyMap<string, number>;
@@ -42,6 +51,8 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
     laps.set(name, Math.round(performance.now() - lapBegun));
     lapBegun = performance.now();
   };
+  const starved = world.starver !== null;
+  const claimsBefore = await countClaimEvents(world.database);
   const random = createRandom(options.seed, options.round);
   const prefix = `crash-${world.setup}-${options.seed}-${options.round}-`;
   const load = new Load({
@@ -49,12 +60,15 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
     prefix,
     nodes: world.nodes,
     known: world.known,
+    asynchronousShare: starved ? STARVED_ASYNCHRONOUS_SHARE : ASYNCHRONOUS_SHARE,
   });
   const faults = pickFaults(world, random);
-  const loadMs = random.integer(LOAD_MS.min, LOAD_MS.max);
+  const { min, max } = starved ? STARVED_LOAD_MS : LOAD_MS;
+  const loadMs = random.integer(min, max);
   const kills: number[] = [];
   const found: string[] = [];
 
+  world.starver?.begin();
   load.start(CLIENTS);
   await Promise.all([
     sleep(loadMs),
@@ -63,6 +77,7 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
   for (const node of world.nodes) node.measureMemory();
   lap('faults');
   await Promise.all([load.stop(), healWorld(world, random)]);
+  await world.starver?.end();
   lap('load and heal');
   const accepted: LedgerLine[] = [];
   found.push(...(await waitDrained(world, prefix, load, accepted)));
@@ -76,8 +91,8 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
   // A message that comes after all this was sent by nobody's wish.
   accepted.push(...(await world.smtp.readNew()));
   const rows = await readRows(world, prefix);
-  const unknowable = faults.some((fault) => fault.unknowable);
-  const onlySudden = faults.every((fault) => !fault.unknowable || fault.sudden);
+  const unknowable = starved || faults.some((fault) => fault.unknowable);
+  const onlySudden = !starved && faults.every((fault) => !fault.unknowable || fault.sudden);
   found.push(...(await checkQueue(world)));
   const findings = checkEvidence({
     exchanges: load.exchanges,
@@ -88,6 +103,7 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
   });
   found.push(...findings.violations, ...countTwice(accepted, options.acceptances), ...world.deaths.splice(0));
   found.push(...(await checkApi(world.nodes, pair(load, rows, accepted))));
+  const violations = await Promise.all(found.map((text) => tellClaims(world, rows, text)));
   for (const node of world.nodes) node.measureMemory();
   lap('read back');
   return {
@@ -96,7 +112,8 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
     requests: load.exchanges.length,
     accepted: accepted.length,
     findings,
-    violations: found,
+    claims: subtract(await countClaimEvents(world.database), claimsBefore),
+    violations,
     laps,
   };
 }
@@ -104,8 +121,15 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
 function pickFaults(world: World, random: Random): readonly Fault[] {
   const possible = FAULTS.filter((fault) => fault.possible(world));
   const picked = new Set<Fault>();
-  for (let count = random.pick([1, 1, 1, 2, 2, 3]); count > 0; count -= 1) picked.add(random.pick(possible));
+  const counts = world.starver === null ? [1, 1, 1, 2, 2, 3] : STARVED_FAULTS;
+  for (let count = random.pick(counts); count > 0; count -= 1) picked.add(random.pick(possible));
   return [...picked];
+}
+
+function subtract(after: ClaimCounts, before: ClaimCounts): ClaimCounts {
+  return Object.fromEntries(
+    Object.entries(after).map(([kind, count]) => [kind, count - (before[kind as keyof ClaimCounts] ?? 0)]),
+  );
 }
 
 async function inject(
@@ -126,6 +150,15 @@ async function inject(
 async function readRows(world: World, prefix: string): Promise<readonly EmailRow[]> {
   const text = `select id, message_id, state, state_detail, subject from emails where starts_with(subject, $1)`;
   return (await world.database.query(text, [prefix])) as unknown as EmailRow[];
+}
+
+/** A finding with what became of the claims of the emails that it names. */
+async function tellClaims(world: World, rows: readonly EmailRow[], finding: string): Promise<string> {
+  const named = rows.filter(
+    ({ id, message_id: messageId }) => finding.includes(id) || finding.includes(messageId),
+  );
+  const claims = await Promise.all(named.map(({ id }) => readClaimEvents(world.database, id)));
+  return [finding, ...claims.flat()].join('\n    ');
 }
 
 /** Those whose email must be in the database: accepted, or answered with a promise. */

@@ -1,6 +1,7 @@
 /**
  * The long form of the crash test, by hand: `npm run crash -- --rounds 300 --seed 7 --setup embedded|external|four|all`.
- * `--minutes` ends it early; `--from` begins with a later round of the seed; `--main` names another built program than dist/main.js.
+ * `--starved` lets the services hardly run, with short leases and slow lines. `--minutes` ends it early; `--from` begins
+ * with a later round of the seed; `--main` names another built program than dist/main.js.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -12,6 +13,7 @@ const { values } = parseArgs({
     setup: { type: 'string', default: 'all' },
     minutes: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
+    starved: { type: 'boolean', default: false },
     main: { type: 'string', default: '' },
   },
 });
@@ -27,6 +29,7 @@ const { status } = spawnSync(
       CRASH_SETUP: values.setup,
       CRASH_MINUTES: values.minutes,
       CRASH_FROM: values.from,
+      CRASH_STARVED: values.starved ? '1' : '0',
       ...(values.main === '' ? {} : { CRASH_MAIN: values.main }),
     },
   },

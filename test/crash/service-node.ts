@@ -18,6 +18,8 @@ export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly tookMs: number;
+  /** The harness killed it, whatever else it was asked to do before: such an end says nothing about the service. */
+  readonly killed: boolean;
 }
 
 export interface NodeOptions {
@@ -29,6 +31,20 @@ export interface NodeOptions {
   readonly logFile: string;
   /** Told when the process ends and nobody had asked for it. */
   readonly onDeath: (reason: string) => void;
+  /** Told of each process as it begins and ends. */
+  readonly onProcess?: (pid: number, event: 'began' | 'ended') => void;
+}
+
+/** One life of the process. */
+interface Run {
+  readonly child: ChildProcess;
+  /** True when it is ready, false when it ended before. */
+  readonly ready: Promise<boolean>;
+  readonly exit: Promise<Exit>;
+  /** The harness asked for its end. */
+  expected: boolean;
+  terminating: boolean;
+  killed: boolean;
 }
 
 export class ServiceNode {
@@ -38,9 +54,7 @@ export class ServiceNode {
   readonly disk: Disk | null;
   readonly #options: NodeOptions;
   readonly #log: WriteStream;
-  #child: ChildProcess | null = null;
-  #exit: Promise<Exit> | null = null;
-  #expected = false;
+  #run: Run | null = null;
   /** null while it is down or starting. */
   url: string | null = null;
   maxResidentBytes = 0;
@@ -54,12 +68,46 @@ export class ServiceNode {
   }
 
   get alive(): boolean {
-    return this.#child !== null;
+    return this.#run !== null;
   }
 
-  /** Resolves true when it is ready, false when it ended before. Throws when neither comes. */
+  /**
+   * Resolves true when it is ready, false when it ended before. Throws when neither comes. Faults of one round overlap:
+   * what runs, or is being started by another fault, is not started a second time.
+   */
   async start(): Promise<boolean> {
-    if (this.#child !== null) throw new Error(`${this.name} runs already`);
+    this.#run ??= this.#spawn();
+    return this.#run.ready;
+  }
+
+  /** SIGKILL, also in the middle of the start. */
+  async kill(): Promise<void> {
+    const run = this.#run;
+    if (run === null) return;
+    run.expected = true;
+    run.killed = true;
+    this.url = null;
+    run.child.kill('SIGKILL');
+    await run.exit;
+  }
+
+  /** SIGTERM, once for all faults that ask for it; null when it is not running. */
+  async terminate(): Promise<Exit | null> {
+    const run = this.#run;
+    if (run === null) return null;
+    const begun = performance.now();
+    run.expected = true;
+    if (!run.terminating) run.child.kill('SIGTERM');
+    run.terminating = true;
+    const ended = await run.exit;
+    return { ...ended, tookMs: performance.now() - begun };
+  }
+
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#run?.child.kill(name);
+  }
+
+  #spawn(): Run {
     const { main, env } = this.#options;
     const child = spawn(process.execPath, ['--enable-source-maps', main], {
       env: {
@@ -73,26 +121,23 @@ export class ServiceNode {
       stdio: ['ignore', 'pipe', 'pipe'],
       cwd: this.dataDir,
     });
-    this.#child = child;
-    this.#expected = false;
     child.stderr.pipe(this.#log, { end: false });
-    const lines = createInterface({ input: child.stdout });
+    const { pid } = child;
+    if (pid !== undefined) this.#options.onProcess?.(pid, 'began');
     const begun = performance.now();
-    let ready = false;
-    this.#exit = new Promise<Exit>((resolve) => {
+    let isReady = false;
+    const exit = new Promise<Exit>((resolve) => {
       child.once('exit', (code, signal) => {
-        if (this.#child === child) {
-          this.#child = null;
-          this.url = null;
-        }
-        if (!this.#expected && ready) {
+        if (pid !== undefined) this.#options.onProcess?.(pid, 'ended');
+        this.#run = null;
+        this.url = null;
+        if (!run.expected && isReady) {
           this.#options.onDeath(`${this.name} ended by itself: code ${code}, signal ${signal}`);
         }
         this.#log.write(`--- ${this.name} ended: code ${code}, signal ${signal}\n`);
-        resolve({ code, signal, tookMs: performance.now() - begun });
+        resolve({ code, signal, tookMs: performance.now() - begun, killed: run.killed });
       });
     });
-    const exit = this.#exit;
     const listening = new Promise<true>((resolve, reject) => {
       const timer = setTimeout(
         () => reject(new Error(`${this.name} did not become ready`)),
@@ -100,45 +145,26 @@ export class ServiceNode {
       );
       timer.unref();
       void exit.then(() => clearTimeout(timer));
-      lines.on('line', (line) => {
+      createInterface({ input: child.stdout }).on('line', (line) => {
         this.#log.write(`${line}\n`);
         const url = /"url":"([^"]+)".*email-worker is ready/.exec(line)?.[1];
         if (url === undefined) return;
         clearTimeout(timer);
-        ready = true;
-        this.url = url;
+        isReady = true;
+        // Its end may have been asked for since it wrote that.
+        if (!run.killed) this.url = url;
         resolve(true);
       });
     });
-    return Promise.race([listening, exit.then((): false => false)]);
-  }
-
-  /** SIGKILL, also in the middle of the start. */
-  async kill(): Promise<void> {
-    this.#expected = true;
-    this.url = null;
-    this.#child?.kill('SIGKILL');
-    await this.#exit;
-  }
-
-  /** SIGTERM; null when it is not running. */
-  async terminate(): Promise<Exit | null> {
-    const exit = this.#exit;
-    if (this.#child === null || exit === null) return null;
-    const begun = performance.now();
-    this.#expected = true;
-    this.#child.kill('SIGTERM');
-    const ended = await exit;
-    return { ...ended, tookMs: performance.now() - begun };
-  }
-
-  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
-    this.#child?.kill(name);
+    const ready = Promise.race([listening, exit.then((): false => false)]);
+    const run: Run = { child, exit, ready, expected: false, terminating: false, killed: false };
+    return run;
   }
 
   measureMemory(): void {
-    if (this.#child?.pid === undefined) return;
-    this.maxResidentBytes = Math.max(this.maxResidentBytes, residentBytes(this.#child.pid));
+    const pid = this.#run?.child.pid;
+    if (pid === undefined) return;
+    this.maxResidentBytes = Math.max(this.maxResidentBytes, residentBytes(pid));
   }
 
   listSpool(): Promise<readonly string[]> {

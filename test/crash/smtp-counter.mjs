@@ -1,7 +1,7 @@
 /**
  * A mail server in a process of its own that counts what it accepts: each message is a line of the ledger, written
  * before the reply, so that `kill -9` loses nothing that was acknowledged. The parent tells by IPC how many of the
- * next accepted messages get a cut line instead of their reply.
+ * next accepted messages get a cut line instead of their reply, and how long the replies take: `replyMs` is used in turn.
  *
  * Recipients: `…@refused.test` → 550, `…@later.test` → 451. Subjects: `[refuse]` → 554, `[defer]` → 451 after DATA.
  */
@@ -11,8 +11,11 @@ import { SMTPServer } from 'smtp-server';
 
 const ledger = openSync(process.argv[2], 'a');
 let dropReplies = 0;
+let replyMs = [0];
+let turn = 0;
 process.on('message', (message) => {
-  dropReplies = message.dropReplies;
+  dropReplies = message.dropReplies ?? dropReplies;
+  replyMs = message.replyMs ?? replyMs;
 });
 process.on('disconnect', () => process.exit(0));
 
@@ -54,7 +57,9 @@ const server = new SMTPServer({
         sockets.get(`${session.remoteAddress}:${session.remotePort}`)?.resetAndDestroy();
         return undefined;
       }
-      return callback(null, '2.0.0 queued');
+      const delayMs = replyMs[turn++ % replyMs.length];
+      if (delayMs === 0) return callback(null, '2.0.0 queued');
+      return setTimeout(() => callback(null, '2.0.0 queued'), delayMs);
     });
   },
 });

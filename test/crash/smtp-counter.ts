@@ -23,22 +23,32 @@ export class SmtpCounter {
   readonly #ledger: string;
   #child: ChildProcess | null = null;
   #readTo = 0;
+  readonly #replyMs: readonly number[];
   port = 0;
 
-  constructor(ledger: string) {
+  /** @param replyMs how long the replies to accepted messages take, used in turn */
+  constructor(ledger: string, replyMs: readonly number[] = [0]) {
     this.#ledger = ledger;
+    this.#replyMs = replyMs;
   }
 
   get running(): boolean {
     return this.#child !== null;
   }
 
+  /** Returns when it listens, or when it was killed before. */
   async start(): Promise<void> {
     if (this.#child !== null) return;
     const child = fork(PROGRAM, [this.#ledger], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     this.#child = child;
-    const [message] = (await once(child, 'message')) as [{ port: number }];
-    this.port = message.port;
+    // What is sent to one that was just killed.
+    child.on('error', () => undefined);
+    const ended = new AbortController();
+    child.once('exit', () => ended.abort());
+    const message = await once(child, 'message', { signal: ended.signal }).catch(() => null);
+    if (message === null) return;
+    this.port = (message as [{ port: number }])[0].port;
+    child.send({ replyMs: this.#replyMs });
   }
 
   /** SIGKILL. */
@@ -46,7 +56,6 @@ export class SmtpCounter {
     const child = this.#child;
     if (child === null) return;
     this.#child = null;
-    child.removeAllListeners('message');
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     await ended;

@@ -15,12 +15,16 @@ interface Line {
   readonly client: Socket;
   readonly server: Socket;
   silent: boolean;
+  /** Sides whose piece is on its way; they are read on when it has arrived. */
+  readonly held: Set<Socket>;
+  readonly delayMs: () => number;
 }
 
 export class TcpProxy {
   readonly #server = createServer({ pauseOnConnect: true }, (socket) => this.#accept(socket));
   readonly #lines = new Set<Line>();
   readonly #createWatcher: () => Watcher;
+  readonly #createDelay: () => () => number;
   #faults: { fault: LinkFault; left: number }[] = [];
   #mode: 'open' | 'refusing' | 'stalled' | 'silent' = 'open';
   /** Armed faults that happened. */
@@ -28,8 +32,10 @@ export class TcpProxy {
   /** Where new connections lead; null refuses them. */
   target: NetConnectOpts | null = null;
 
-  constructor(createWatcher: () => Watcher) {
+  /** @param createDelay makes for each line what says how long its next piece takes; 0 passes it at once */
+  constructor(createWatcher: () => Watcher, createDelay: () => () => number = () => () => 0) {
     this.#createWatcher = createWatcher;
+    this.#createDelay = createDelay;
   }
 
   async start(): Promise<number> {
@@ -75,8 +81,8 @@ export class TcpProxy {
     for (const line of this.#lines) {
       if (line.silent && cutSilent) breakLine(line);
       else if (!line.silent) {
-        line.client.resume();
-        line.server.resume();
+        resume(line, line.client);
+        resume(line, line.server);
       }
     }
   }
@@ -93,11 +99,11 @@ export class TcpProxy {
     }
     const server = connect({ ...this.target, noDelay: true } as NetConnectOpts);
     client.setNoDelay(true);
-    const line: Line = { client, server, silent: false };
+    const line: Line = { client, server, silent: false, held: new Set(), delayMs: this.#createDelay() };
     this.#lines.add(line);
     const watcher = this.#createWatcher();
-    client.on('data', (chunk) => this.#pass(line, chunk, watcher.fromClient(chunk), server, client));
-    server.on('data', (chunk) => this.#pass(line, chunk, watcher.fromServer(chunk), client, server));
+    client.on('data', (chunk) => this.#carry(line, chunk, watcher.fromClient(chunk), server, client));
+    server.on('data', (chunk) => this.#carry(line, chunk, watcher.fromServer(chunk), client, server));
     for (const [from, to] of [
       [client, server],
       [server, client],
@@ -109,10 +115,26 @@ export class TcpProxy {
         // A silent line is over for one side only; it is cut when everything is healed.
         if (!line.silent || to.destroyed) this.#lines.delete(line);
       });
-      from.on('drain', () => !line.silent && this.#mode !== 'stalled' && to.resume());
+      from.on('drain', () => !line.silent && this.#mode !== 'stalled' && resume(line, to));
     }
     if (this.#mode === 'silent') silenceLine(line);
     else if (this.#mode !== 'stalled') client.resume();
+  }
+
+  #carry(line: Line, chunk: Buffer, marks: readonly Mark[], to: Socket, from: Socket): void {
+    const delayMs = line.delayMs();
+    if (delayMs === 0) {
+      this.#pass(line, chunk, marks, to, from);
+      return;
+    }
+    // The next piece of this side is not read before this one has arrived, so that their order stays.
+    line.held.add(from);
+    from.pause();
+    setTimeout(() => {
+      line.held.delete(from);
+      if (line.silent || this.#mode !== 'stalled') from.resume();
+      this.#pass(line, chunk, marks, to, from);
+    }, delayMs);
   }
 
   #pass(line: Line, chunk: Buffer, marks: readonly Mark[], to: Socket, from: Socket): void {
@@ -150,6 +172,11 @@ function breakLine(line: Line): void {
   line.server.end();
   line.server.resume();
   line.server.on('data', () => undefined);
+}
+
+/** Reads a side on, unless a piece of it is still on its way. */
+function resume(line: Line, side: Socket): void {
+  if (!line.held.has(side)) side.resume();
 }
 
 /** Both sides may write on into the void. */

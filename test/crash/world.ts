@@ -6,12 +6,14 @@ import { startS3Server } from '../helpers/s3-server.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { makeTempFolder } from '../helpers/temp-folder.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
+import { installClaimEvents } from './claim-events.ts';
 import { Database } from './database.ts';
 import { findByCommand } from './processes.ts';
-import type { Random } from './random.ts';
+import { createRandom, type Random } from './random.ts';
 import type { Known } from './requests.ts';
 import { ServiceNode } from './service-node.ts';
 import { SmtpCounter } from './smtp-counter.ts';
+import { Starver } from './starver.ts';
 import { watchPostgres, watchSmtp } from './stream-watchers.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
@@ -44,8 +46,25 @@ const TIMEOUTS = {
   SEND_POLL_MS: '200',
 };
 
+/** About what a hand-over takes in a starved world, so that claims run out in all its moments. */
+const STARVED_LEASE_MS = 400;
+
+const STARVED_TIMEOUTS = {
+  SEND_LEASE_MS: String(STARVED_LEASE_MS),
+  SEND_POLL_MS: '50',
+  // A service that stands still for a second shall not take its lines for broken each time.
+  SMTP_CONNECT_TIMEOUT_MS: '3000',
+  SMTP_GREETING_TIMEOUT_MS: '3000',
+  SMTP_COMMAND_TIMEOUT_MS: '3000',
+  SMTP_DATA_TIMEOUT_MS: '3000',
+  DATABASE_CONNECT_TIMEOUT_MS: '3000',
+  DATABASE_STATEMENT_TIMEOUT_MS: '3000',
+};
+
 export interface World {
   readonly setup: Setup;
+  /** null where the services have the machine to themselves. */
+  readonly starver: Starver | null;
   readonly folder: string;
   readonly nodes: readonly ServiceNode[];
   readonly database: Database;
@@ -62,13 +81,25 @@ export interface World {
   stop(): Promise<readonly string[]>;
 }
 
-/** @param main path of the built program */
-export async function createWorld(setup: Setup, main: string): Promise<World> {
+export interface WorldOptions {
+  readonly setup: Setup;
+  /** Path of the built program. */
+  readonly main: string;
+  /** Services hardly get to run, leases are short, lines and the mail server slow: claims are released and lost. */
+  readonly starved: boolean;
+  /** For what is random of a starved world. */
+  readonly seed: number;
+}
+
+export async function createWorld({ setup, main, starved, seed }: WorldOptions): Promise<World> {
   const temp = await makeTempFolder();
   const cleanups: (() => Promise<unknown>)[] = [() => temp.remove()];
   const deaths: string[] = [];
 
-  const smtp = new SmtpCounter(join(temp.path, 'ledger'));
+  const random = createRandom(seed);
+  const starver = starved ? new Starver(seed) : null;
+  cleanups.push(async () => starver?.stop());
+  const smtp = new SmtpCounter(join(temp.path, 'ledger'), starved ? slowReplies(random) : [0]);
   await smtp.start();
   cleanups.push(() => smtp.kill());
   const smtpLine = new TcpProxy(watchSmtp);
@@ -76,9 +107,13 @@ export async function createWorld(setup: Setup, main: string): Promise<World> {
   smtpLine.target = { host: '127.0.0.1', port: smtp.port };
   cleanups.push(() => smtpLine.stop());
 
-  const outside = setup === 'embedded' ? null : await startOutside(temp.path, cleanups);
+  const outside =
+    setup === 'embedded'
+      ? null
+      : await startOutside(temp.path, starved ? () => slowLine(random) : undefined, cleanups);
   const env = {
     ...TIMEOUTS,
+    ...(starved ? STARVED_TIMEOUTS : {}),
     ...outside?.env,
     SMTP_URL: `smtp://127.0.0.1:${smtpPort}?queue_timeout_ms=3000&idle_timeout_ms=3000`,
     MAIL_FROM: 'Firma <firma@example.com>',
@@ -89,20 +124,26 @@ export async function createWorld(setup: Setup, main: string): Promise<World> {
     await mkdir(dataDir);
     const logFile = process.env['CRASH_LOG'] ?? join(temp.path, `${name}.log`);
     const onDeath = (reason: string) => void deaths.push(reason);
-    const node = new ServiceNode({ name, dataDir, main, env, logFile, onDeath });
+    const onProcess = (pid: number, event: 'began' | 'ended') =>
+      event === 'began' ? starver?.add(pid) : starver?.remove(pid);
+    const node = new ServiceNode({ name, dataDir, main, env, logFile, onDeath, onProcess });
     nodes.push(node);
     cleanups.push(() => node.dispose());
     if (!(await node.start())) throw new Error(`the service does not start, see ${logFile}`);
   }
 
+  const database = outside?.database ?? new Database(nodes[0]!.dataDir);
+  await installClaimEvents(database);
+
   return {
     setup,
+    starver,
     folder: temp.path,
     nodes,
     smtp,
     smtpLine,
     deaths,
-    database: outside?.database ?? new Database(nodes[0]!.dataDir),
+    database,
     databaseLine: outside?.databaseLine ?? null,
     storageLine: outside?.storageLine ?? null,
     known: [],
@@ -115,20 +156,52 @@ export async function createWorld(setup: Setup, main: string): Promise<World> {
   };
 }
 
-async function startOutside(folder: string, cleanups: (() => Promise<unknown>)[]) {
+/** In ms; some near the end of a lease. */
+function slowReplies(random: Random): readonly number[] {
+  return Array.from({ length: 97 }, () =>
+    random.chance(0.6) ? random.integer(0, 60) : random.integer(STARVED_LEASE_MS / 2, STARVED_LEASE_MS * 2),
+  );
+}
+
+/** How long a line stays as it is, in ms. */
+const WEATHER_MS = { min: 200, max: 1_500 };
+const SLOW_SHARE = 0.25;
+
+/**
+ * Of a piece that passes, in ms. Each line is slow for a while and quick for a while, so that what was asked later on
+ * another line is answered earlier.
+ */
+function slowLine(random: Random): () => number {
+  let until = 0;
+  let slow = false;
+  return () => {
+    const now = performance.now();
+    if (now > until) {
+      until = now + random.integer(WEATHER_MS.min, WEATHER_MS.max);
+      slow = random.chance(SLOW_SHARE);
+    }
+    return slow ? random.integer(10, STARVED_LEASE_MS / 2) : 0;
+  };
+}
+
+async function startOutside(
+  folder: string,
+  createDelay: (() => () => number) | undefined,
+  cleanups: (() => Promise<unknown>)[],
+) {
   const dataDir = join(folder, 'server');
   const server = await startEmbeddedPostgres({ dataDir, logger: silentLogger });
   cleanups.push(() => server.stop());
   const { user, database: name } = server.connection;
   const database = new Database(dataDir);
-  const databaseLine = new TcpProxy(watchPostgres);
+  const databaseLine = new TcpProxy(watchPostgres, createDelay);
   const databasePort = await databaseLine.start();
   databaseLine.target = { path: (await database.socketFile()) ?? '' };
   cleanups.push(() => databaseLine.stop());
 
   const storage = await startS3Server();
   cleanups.push(() => storage.close());
-  const storageLine = new TcpProxy(watchPostgres);
+  const storageLine = new TcpProxy(watchPostgres, createDelay);
   const storagePort = await storageLine.start();
   const endpoint = new URL(storage.url).searchParams.get('endpoint') ?? '';
   storageLine.target = { host: '127.0.0.1', port: Number(new URL(endpoint).port) };
@@ -161,8 +234,7 @@ export async function healWorld(world: World, random: Random): Promise<void> {
   if (world.setup !== 'embedded') await world.database.waitReady();
   for (const node of world.nodes) {
     node.signal('SIGCONT');
-    if (!node.alive && !(await node.start()))
-      throw new Error(`${node.name} does not start in a healed world`);
+    if (!(await node.start())) throw new Error(`${node.name} does not start in a healed world`);
   }
   await world.database.waitReady();
   for (const node of world.nodes) await waitUntil(`${node.name} is ready`, () => isReady(node), 30_000);
