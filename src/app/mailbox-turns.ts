@@ -14,6 +14,7 @@ export interface Turns {
  */
 export function createTurns(size: number, stallMs: number | null = null): Turns {
   const waiting = new Set<() => void>();
+  const refusals = new Refusals();
   let running = 0;
 
   const begin = (signal: AbortSignal) =>
@@ -23,15 +24,15 @@ export function createTurns(size: number, stallMs: number | null = null): Turns 
         resolve();
         return;
       }
-      const onAbort = () => {
+      const refuse = () => {
         waiting.delete(proceed);
         reject(signal.reason as Error);
       };
       const proceed = () => {
-        signal.removeEventListener('abort', onAbort);
+        refusals.delete(signal, refuse);
         resolve();
       };
-      signal.addEventListener('abort', onAbort, { once: true });
+      refusals.add(signal, refuse);
       waiting.add(proceed);
     });
 
@@ -67,4 +68,40 @@ export function createTurns(size: number, stallMs: number | null = null): Turns 
       }
     },
   };
+}
+
+/**
+ * What to call when signals abort, with one listener for each signal: a mailbox has dozens of messages wait for their
+ * turns on one signal, and Node.js takes more than ten listeners for a leak.
+ */
+class Refusals {
+  readonly #bySignal = new Map<AbortSignal, Set<() => void>>();
+
+  add(signal: AbortSignal, refuse: () => void): void {
+    const refusals = this.#bySignal.get(signal);
+    if (refusals !== undefined) {
+      refusals.add(refuse);
+      return;
+    }
+    this.#bySignal.set(signal, new Set([refuse]));
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  delete(signal: AbortSignal, refuse: () => void): void {
+    const refusals = this.#bySignal.get(signal);
+    refusals?.delete(refuse);
+    if (refusals?.size === 0) this.#forget(signal);
+  }
+
+  readonly #onAbort = ({ currentTarget }: Event): void => {
+    const signal = currentTarget as AbortSignal;
+    const refusals = this.#bySignal.get(signal) ?? [];
+    this.#forget(signal);
+    for (const refuse of refusals) refuse();
+  };
+
+  #forget(signal: AbortSignal): void {
+    this.#bySignal.delete(signal);
+    signal.removeEventListener('abort', this.#onAbort);
+  }
 }
