@@ -2,8 +2,9 @@
  * Hands one claimed send to its mail server and stores what became of it.
  *
  * The order is what keeps the promise of at most one copy: the attempt is in the journal, on the disk, before the
- * first byte goes out; the outcome is in the journal before the database is asked. A process that dies in between
- * leaves evidence, and nobody but an operator sends again without it.
+ * first byte goes out; then the database says that the claim still stands, and marks it as begun; the outcome is in the
+ * journal before the database is asked again. A process that dies in between leaves evidence, and only an operator sends
+ * again without it. A claim that is not the process' own any more, for whatever reason, fails at the database's row.
  */
 import type { Readable } from 'node:stream';
 import { ServiceError } from '../core/errors.ts';
@@ -20,25 +21,26 @@ export interface HandOverPorts extends StoreAttemptPorts {
 
 /**
  * - `stored`: the outcome is in the database; `unreachable` when the mail server could not be talked to.
- * - `released`: nothing was handed over, somebody may claim it again.
+ * - `given_up`: nothing was handed over; the claim is to be given back, and the journal may still have the attempt.
  * - `unstored`: the outcome is in the journal only.
  */
 export type HandOverResult =
   | { readonly kind: 'stored'; readonly unreachable: boolean }
-  | { readonly kind: 'released' }
+  | { readonly kind: 'given_up' }
   | { readonly kind: 'unstored' };
 
-/** @param mayBegin asked right before the hand-over: false when the claim may have passed to somebody else */
+/** @param begin asked right before the first byte: false when the claim is not, or may not be, this process' own any more */
 export async function handOverClaim(
   ports: HandOverPorts,
   claim: Claim,
-  mayBegin: () => boolean,
+  begin: () => Promise<boolean>,
 ): Promise<HandOverResult> {
   const folder = ports.spool.create();
   try {
-    const attempt = { emailId: claim.emailId, attempt: claim.attempt, envelope: claim.envelope };
+    const { emailId, claimId, envelope } = claim;
+    const attempt = { emailId, claimId, attempt: claim.attempt, envelope };
     const startedAt = ports.clock();
-    if (claim.envelope.rcptTo.length === 0) {
+    if (envelope.rcptTo.length === 0) {
       const result = withSuppressed(claim, toRefused(claim, NOBODY_LEFT));
       return await store(ports, { ...attempt, startedAt, endedAt: startedAt, result });
     }
@@ -48,11 +50,9 @@ export async function handOverClaim(
       result = toRefused(claim, raw);
     } else {
       await ports.attempts.prepareAttempt({ ...attempt, startedAt });
-      if (!mayBegin()) {
-        await ports.attempts.removeAttempt(claim);
-        return await release(ports, claim);
-      }
-      result = await ports.transportOf(claim.accountId).send(claim.envelope, raw);
+      const sent = await sendFenced(ports, claim, raw, begin);
+      if (sent === null) return { kind: 'given_up' };
+      result = sent;
     }
     result = withSuppressed(claim, result);
     return await store(ports, { ...attempt, startedAt, endedAt: ports.clock(), result });
@@ -75,14 +75,29 @@ async function store(ports: HandOverPorts, ended: EndedAttempt): Promise<HandOve
   }
 }
 
-/** Never throws: a claim that can't be given back now is found among this instance's claims later. */
-async function release(ports: HandOverPorts, claim: Claim): Promise<HandOverResult> {
+class NotBegun extends Error {}
+
+/** null when the hand-over did not begin. */
+async function sendFenced(
+  { transportOf, logger }: HandOverPorts,
+  claim: Claim,
+  raw: Content,
+  begin: () => Promise<boolean>,
+): Promise<TransportResult | null> {
+  const fence = async () => {
+    let begun = false;
+    try {
+      begun = await begin();
+    } catch (err) {
+      logger.warn({ err, emailId: claim.emailId }, 'whether a claim still stands could not be asked');
+    }
+    if (!begun) throw new NotBegun();
+  };
   try {
-    await ports.queue.release(ports.owner, claim);
-    return { kind: 'released' };
-  } catch (err) {
-    ports.logger.warn({ err, emailId: claim.emailId }, 'a claim could not be given back yet');
-    return { kind: 'unstored' };
+    return await transportOf(claim.accountId).send(claim.envelope, raw, fence);
+  } catch (error) {
+    if (error instanceof NotBegun) return null;
+    throw error;
   }
 }
 

@@ -85,7 +85,11 @@ export type TransportResult = {
 
 /** Hands messages to the next mail server. Never throws for what the server or the network does. */
 export interface Transport {
-  send(envelope: Envelope, raw: Content): Promise<TransportResult>;
+  /**
+   * @param beforeFirstByte awaited when a connection is ready, right before anything of the message goes out. When it
+   *   throws, nothing was handed over, and `send` throws the same.
+   */
+  send(envelope: Envelope, raw: Content, beforeFirstByte?: () => Promise<void>): Promise<TransportResult>;
   /** Connects and authenticates without sending; throws when that fails. */
   verify(): Promise<void>;
   /** Waits for the sends under way, then closes idle connections. */

@@ -9,9 +9,12 @@ import type { SearchQuery } from '../core/search/query.ts';
 import type { DeliveryState, EmailState } from '../core/delivery/states.ts';
 import type { AddressView, EmailSummary, Envelope, TransportResult } from './ports.ts';
 
-/** Names one claim for ever: the attempt's number grows with every claim of the email. */
+/** Names one claim. */
 export interface ClaimRef {
   readonly emailId: string;
+  /** UUID that the database makes for each claim: no other claim ever has it, whatever happened to the email since. */
+  readonly claimId: string;
+  /** Which attempt it makes, from 1. A claim that was given back does not count: the next one has its number again. */
   readonly attempt: number;
 }
 
@@ -66,14 +69,27 @@ export interface Situation {
   readonly giveUpAt: Date;
 }
 
+export interface ReleaseOptions {
+  /**
+   * Only for a claim that this process has given up itself before the first byte, or that a process before it left without
+   * an attempt in its journal.
+   */
+  readonly evenBegun: boolean;
+}
+
 /** The queue. Throws `ServiceError('database_unavailable')`; a call may then have worked nevertheless. */
 export interface SendQueue {
   /** Those of the accounts that have something due. */
   dueAccounts(accountIds: readonly string[]): Promise<readonly string[]>;
   /** Takes what is due: highest priority first, lanes in turn, as far as the account's limits allow. */
   claim(request: ClaimRequest): Promise<ClaimedSends>;
-  /** Renews leases; returns the emails that are still this owner's. */
-  renew(owner: string, emailIds: readonly string[], leaseMs: number): Promise<ReadonlySet<string>>;
+  /** Renews the leases of those claims that still stand. */
+  renew(owner: string, refs: readonly ClaimRef[], leaseMs: number): Promise<void>;
+  /**
+   * The fence before the first byte: marks a claim that still stands as begun and renews its lease. False when it is not
+   * this owner's any more, or was taken for lost; then nothing may be handed over. May be repeated.
+   */
+  begin(owner: string, ref: ClaimRef, leaseMs: number): Promise<boolean>;
   /**
    * Stores the outcome of an attempt, whole or not at all; a repeat changes nothing. When the claim is not this
    * owner's any more, only facts are stored: the attempt, and recipients that were accepted. After it, the Message-ID that
@@ -85,12 +101,15 @@ export interface SendQueue {
     attempt: EndedAttempt,
     decide: (situation: Situation) => Conclusion,
   ): Promise<readonly string[]>;
-  /** Gives back a claim of which certainly nothing was handed over. Does nothing when it is not this owner's. */
-  release(owner: string, ref: ClaimRef): Promise<void>;
+  /**
+   * Gives back a claim of which certainly nothing was handed over, and its attempt with it. False, and without effect, when
+   * the claim does not stand any more, or was begun and `evenBegun` is not set.
+   */
+  release(owner: string, ref: ClaimRef, options: ReleaseOptions): Promise<boolean>;
   /** Every claim of the owner, those included that were taken for lost. */
   claimsOf(owner: string): Promise<readonly ClaimRef[]>;
   /** Makes the sends of other owners whose lease ran out `unknown`; returns them. */
-  expire(owner: string): Promise<readonly ClaimRef[]>;
+  expire(owner: string): Promise<readonly Pick<ClaimRef, 'emailId' | 'attempt'>[]>;
   /**
    * Makes free sends `failed` whose time to give up is over and whose account is none of these: nobody sends for it any
    * more. Returns how many.

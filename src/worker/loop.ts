@@ -1,5 +1,6 @@
 /** A loop that does one thing again and again, never two rounds at once. */
 import type { Logger } from '../app/ports.ts';
+import { systemTimers, type Timers } from './timers.ts';
 
 export interface Loop {
   /** Waits for the round under way. */
@@ -14,18 +15,20 @@ export interface LoopOptions {
   /** Logged when `run` throws. */
   readonly failure: string;
   readonly logger: Logger;
+  /** Default: those of the system. */
+  readonly timers?: Timers;
 }
 
-export function startLoop({ intervalMs, run, failure, logger }: LoopOptions): Loop {
-  let timer: NodeJS.Timeout | undefined;
+export function startLoop({ intervalMs, run, failure, logger, timers = systemTimers }: LoopOptions): Loop {
+  let cancel = () => {};
   let stopped = false;
   let round = Promise.resolve();
 
   const next = (delayMs: number) => {
     if (stopped) return;
-    timer = setTimeout(() => {
+    cancel = timers.after(delayMs, () => {
       round = runOnce();
-    }, delayMs);
+    });
   };
 
   async function runOnce(): Promise<void> {
@@ -41,7 +44,7 @@ export function startLoop({ intervalMs, run, failure, logger }: LoopOptions): Lo
   return {
     async stop() {
       stopped = true;
-      clearTimeout(timer);
+      cancel();
       await round;
     },
   };

@@ -3,10 +3,12 @@
  * leases of what is under way, and looks after claims that nobody works on. Any number of processes run one each.
  */
 import { handOverClaim, type HandOverPorts, type HandOverResult } from '../app/hand-over-claim.ts';
+import { createHeldClaims } from '../app/held-claims.ts';
 import type { Claim } from '../app/queue-ports.ts';
-import { settleClaims } from '../app/settle-claims.ts';
+import { giveBack, settleClaims } from '../app/settle-claims.ts';
 import type { RateLimit } from '../core/delivery/rate-window.ts';
 import { startLoop, type Loop } from './loop.ts';
+import { systemTimers, type Timers } from './timers.ts';
 
 export interface SendQueueOptions {
   readonly accounts: readonly QueueAccount[];
@@ -14,6 +16,8 @@ export interface SendQueueOptions {
   readonly leaseMs: number;
   /** How often to look for what became due, or was queued by another process, in ms. */
   readonly pollMs: number;
+  /** Default: those of the system. */
+  readonly timers?: Timers;
 }
 
 export interface QueueAccount {
@@ -30,7 +34,7 @@ export interface SendQueueLoop extends Loop {
 
 /** Renewals in one lease: two may be lost before it runs out. */
 const RENEWALS_PER_LEASE = 3;
-/** A hand-over begins only while this share of its lease is left: time stands between the check and the first byte. */
+/** A hand-over begins only while this share of its lease is left: some time passes until the first byte. */
 const LEASE_RESERVE = 0.1;
 /** Claims in one statement at most; it bounds what a process that dies at once leaves behind. */
 const MAX_CLAIMS = 32;
@@ -44,18 +48,20 @@ interface AccountState extends QueueAccount {
   running: number;
   lastLane: string;
   failures: number;
-  /** By `performance.now()`. */
+  /** By `Timers.now`. */
   pausedUntil: number;
 }
 
 interface Run {
+  readonly claim: Claim;
   readonly done: Promise<void>;
-  /** By `performance.now()`, which goes on while the process is stopped. */
-  leaseUntil: number;
 }
 
+/** Runs by the ids of their claims. */
+type Runs = ReadonlyMap<string, Run>;
+
 export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions): SendQueueLoop {
-  const { leaseMs, pollMs } = options;
+  const { leaseMs, pollMs, timers = systemTimers } = options;
   const accounts = options.accounts.map((account): AccountState => ({
     ...account,
     running: 0,
@@ -64,9 +70,11 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
     pausedUntil: 0,
   }));
   const runs = new Map<string, Run>();
+  const held = createHeldClaims();
   const status = { stopping: false };
   // An earlier process may have left claims.
   let settlingDue = true;
+  let hasClaimed = false;
   let wakeRequested = false;
   let wakeUp: () => void = () => {};
 
@@ -78,9 +86,9 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
   async function rest(): Promise<void> {
     if (wakeRequested || status.stopping) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, pollMs);
+      const cancel = timers.after(pollMs, resolve);
       wakeUp = () => {
-        clearTimeout(timer);
+        cancel();
         resolve();
       };
     });
@@ -108,14 +116,12 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
 
   async function settle(): Promise<void> {
     settlingDue = false;
-    // What was under way when the claims are read stays out, also when it ends meanwhile.
-    const before = new Set(runs.keys());
-    const complete = await settleClaims(ports, (emailId) => before.has(emailId) || runs.has(emailId));
+    const complete = await settleClaims(ports, held, !hasClaimed);
     if (!complete) settlingDue = true;
   }
 
   async function claimDue(): Promise<number> {
-    const now = performance.now();
+    const now = timers.now();
     const free = accounts.filter((account) => account.running < account.slots && account.pausedUntil <= now);
     if (free.length === 0) return 0;
     const due = new Set(await ports.queue.dueAccounts(free.map(({ id }) => id)));
@@ -127,7 +133,7 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
   }
 
   async function claimFor(account: AccountState): Promise<number> {
-    const leaseUntil = performance.now() + leaseMs;
+    hasClaimed = true;
     const { claims, lastLane } = await ports.queue.claim({
       accountId: account.id,
       owner: ports.owner,
@@ -137,32 +143,51 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
       rate: account.rate,
     });
     account.lastLane = lastLane;
-    for (const claim of claims) begin(account, claim, leaseUntil);
+    for (const claim of claims) begin(account, claim);
     return claims.length;
   }
 
-  function begin(account: AccountState, claim: Claim, leaseUntil: number): void {
+  function begin(account: AccountState, claim: Claim): void {
     account.running += 1;
-    const run: Run = { leaseUntil, done: carryOut(account, claim, () => mayBegin(run)) };
-    runs.set(claim.emailId, run);
+    held.begin(claim);
+    runs.set(claim.claimId, { claim, done: carryOut(account, claim) });
   }
 
-  function mayBegin(run: Run): boolean {
-    return !status.stopping && performance.now() < run.leaseUntil - leaseMs * LEASE_RESERVE;
+  /** The database decides; the clock only counts against us, when its answer was long under way. */
+  async function mayBegin(claim: Claim): Promise<boolean> {
+    if (status.stopping) return false;
+    const leaseUntil = timers.now() + leaseMs;
+    if (!(await ports.queue.begin(ports.owner, claim, leaseMs))) return false;
+    return !status.stopping && timers.now() < leaseUntil - leaseMs * LEASE_RESERVE;
   }
 
-  async function carryOut(account: AccountState, claim: Claim, isOurs: () => boolean): Promise<void> {
+  async function carryOut(account: AccountState, claim: Claim): Promise<void> {
     try {
-      note(account, await handOverClaim(ports, claim, isOurs));
+      const result = await handOverClaim(ports, claim, () => mayBegin(claim));
+      if (result.kind === 'given_up') await giveUp(claim);
+      else held.end(claim);
+      note(account, result);
     } catch (err) {
       // A full disk, for instance: nothing was handed over, or the journal tells.
+      held.end(claim);
       settlingDue = true;
       pause(account);
       ports.logger.error({ err, emailId: claim.emailId }, 'a hand-over failed');
     }
     account.running -= 1;
-    runs.delete(claim.emailId);
+    runs.delete(claim.claimId);
     wake();
+  }
+
+  /** Never throws: what can't be given back now is given back when claims are settled. */
+  async function giveUp(claim: Claim): Promise<void> {
+    held.giveUp(claim);
+    try {
+      await giveBack(ports, held, claim);
+    } catch (err) {
+      settlingDue = true;
+      ports.logger.warn({ err, emailId: claim.emailId }, 'a claim could not be given back yet');
+    }
   }
 
   function note(account: AccountState, result: HandOverResult): void {
@@ -175,16 +200,17 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
   function pause(account: AccountState): void {
     const pauseMs = Math.min(PAUSE_MS * 2 ** account.failures, MAX_PAUSE_MS);
     account.failures += 1;
-    account.pausedUntil = performance.now() + pauseMs;
+    account.pausedUntil = timers.now() + pauseMs;
   }
 
-  const heartbeat = startHeartbeat(ports, leaseMs, runs, () => {
+  const heartbeat = startHeartbeat(ports, { leaseMs, timers }, runs, () => {
     settlingDue = true;
   });
   const orphanLoop = startLoop({
     intervalMs: ORPHANS_INTERVAL_MS,
     failure: 'sends of accounts that are not configured could not be given up',
     logger: ports.logger,
+    timers,
     async run() {
       const orphans = await ports.queue.giveUpOrphans(accounts.map(({ id }) => id));
       if (orphans > 0)
@@ -209,21 +235,18 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
 /** Renews the leases of what is under way, and takes for lost what silent processes have claimed. */
 function startHeartbeat(
   { queue, owner, logger }: HandOverPorts,
-  leaseMs: number,
-  runs: ReadonlyMap<string, Run>,
+  { leaseMs, timers }: Required<Pick<SendQueueOptions, 'leaseMs' | 'timers'>>,
+  runs: Runs,
   onBeat: () => void,
 ): Loop {
   return startLoop({
     intervalMs: leaseMs / RENEWALS_PER_LEASE,
     failure: 'leases of the send queue could not be renewed',
     logger,
+    timers,
     async run() {
-      const leaseUntil = performance.now() + leaseMs;
-      const renewed = runs.size === 0 ? [] : await queue.renew(owner, [...runs.keys()], leaseMs);
-      for (const emailId of renewed) {
-        const run = runs.get(emailId);
-        if (run !== undefined) run.leaseUntil = leaseUntil;
-      }
+      const claims = [...runs.values()].map(({ claim }) => claim);
+      if (claims.length > 0) await queue.renew(owner, claims, leaseMs);
       for (const { emailId, attempt } of await queue.expire(owner)) {
         logger.warn({ emailId, attempt }, 'the process that was sending fell silent; the outcome is unknown');
       }

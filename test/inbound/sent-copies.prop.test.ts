@@ -63,6 +63,7 @@ async function settle({ id }: OutboundRecord, relayMessageId: MessageId): Promis
   const reply = { code: 250, enhancedStatus: '2.0.0', text: 'ok' };
   const ended: EndedAttempt = {
     emailId: id,
+    claimId: randomUUID(),
     attempt: 1,
     envelope: { mailFrom: null, rcptTo: ['ada@example.org'] },
     startedAt: at,

@@ -83,6 +83,7 @@ describe.each([
       node.owner,
       {
         emailId,
+        claimId: attempt.claimId,
         attempt: attempt.attempt,
         envelope: attempt.envelope,
         startedAt: NOW,

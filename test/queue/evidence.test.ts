@@ -97,7 +97,8 @@ function resultOf(kind: 'accepted' | 'refused'): TransportResult {
 }
 
 async function journal(node: QueueNode, { claim }: Sample, kind?: 'accepted' | 'refused'): Promise<void> {
-  const attempt = { emailId: claim.emailId, attempt: claim.attempt, envelope: claim.envelope, startedAt };
+  const { emailId, claimId, attempt: number, envelope } = claim;
+  const attempt = { emailId, claimId, attempt: number, envelope, startedAt };
   await node.attempts.prepareAttempt(attempt);
   if (kind === undefined) return;
   await node.attempts.settleAttempt({ ...attempt, endedAt, result: resultOf(kind) }).flush();
@@ -116,7 +117,7 @@ describe('a process that starts again', () => {
     node.start();
     await waitForState(node, id, 'sent');
     expect(sent()).toBe(1);
-    expect((await node.read(id)).attempts.map(({ number }) => number)).toEqual([2]);
+    expect((await node.read(id)).attempts.map(({ number }) => number)).toEqual([1]);
   });
 
   it('records what the journal tells, and hands nothing over', async () => {
@@ -173,7 +174,7 @@ describe('a process that fell silent', () => {
     owner.start();
     await waitForState(other, id, 'sent');
     expect(sent()).toBe(1);
-    expect((await other.read(id)).attempts).toMatchObject([{ number: 2, outcome: 'accepted' }]);
+    expect((await other.read(id)).attempts).toMatchObject([{ number: 1, outcome: 'accepted' }]);
   });
 
   it('records its acceptance late, over unknown', async () => {
@@ -302,8 +303,7 @@ describe('operators', () => {
     const node = await start({
       wrap: (transport) => ({
         ...transport,
-        send: (envelope, raw) =>
-          broken ? Promise.resolve(resultOf('refused')) : transport.send(envelope, raw),
+        send: (...args) => (broken ? Promise.resolve(resultOf('refused')) : transport.send(...args)),
       }),
     });
     const subject = `sync-${(count += 1)}`;
@@ -342,11 +342,12 @@ describe('the end of a process', () => {
       slots: 2,
       wrap: (transport) => ({
         ...transport,
-        async send(envelope, raw) {
-          begun += 1;
-          await gate;
-          return transport.send(envelope, raw);
-        },
+        send: (envelope, raw, beforeFirstByte) =>
+          transport.send(envelope, raw, async () => {
+            await beforeFirstByte?.();
+            begun += 1;
+            await gate;
+          }),
       }),
     });
     const ids = await Promise.all([1, 2, 3, 4].map(() => node.enqueue()));

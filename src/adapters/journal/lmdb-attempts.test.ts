@@ -23,6 +23,7 @@ afterEach(async () => {
 
 const make = (n: number, attempt = 1): JournalAttempt => ({
   emailId: uuid(n),
+  claimId: uuid(1_000_000 + attempt),
   attempt,
   envelope: { mailFrom: 'a@example.com', rcptTo: ['bob@example.com', 'zoë@example.com'] },
   startedAt: new Date('2026-01-02T03:04:05.678Z'),

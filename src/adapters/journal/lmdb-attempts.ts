@@ -1,6 +1,6 @@
 /**
  * The journal of the queue's attempts on LMDB, an environment of its own beside that of the sends: the same durability
- * (see lmdb-journal.ts), but small values without files, and a key for each attempt of an email.
+ * (see lmdb-journal.ts), but small values without files, and a key for each claim.
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger, TransportResult } from '../../app/ports.ts';
@@ -17,13 +17,14 @@ export interface LmdbAttemptsOptions {
 }
 
 /** Raise it when a reader of the version before would misunderstand a value; then read both. */
-const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 2;
 /** What the journal knows of itself. */
 const META = 'meta';
 const OWNER_KEY = Buffer.from('owner');
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 interface StoredAttempt {
+  readonly attempt: number;
   readonly startedAt: Date;
   readonly envelope: JournalAttempt['envelope'];
 }
@@ -57,9 +58,9 @@ export class LmdbAttempts implements AttemptJournal {
     }
   }
 
-  async prepareAttempt({ emailId, attempt, startedAt, envelope }: JournalAttempt): Promise<void> {
-    const stored: StoredAttempt = { startedAt, envelope };
-    await this.#log.add(keyOf({ emailId, attempt }), [FORMAT_VERSION, stored]);
+  async prepareAttempt({ emailId, claimId, attempt, startedAt, envelope }: JournalAttempt): Promise<void> {
+    const stored: StoredAttempt = { attempt, startedAt, envelope };
+    await this.#log.add(keyOf({ emailId, claimId }), [FORMAT_VERSION, stored]);
   }
 
   settleAttempt(ended: EndedAttempt): { readonly flush: () => Promise<void> } {
@@ -99,16 +100,14 @@ async function loadOrCreateOwner(meta: Table): Promise<string> {
   return owner;
 }
 
-/** The 16 bytes of the email's UUID, then the attempt's number, big-endian. */
-function keyOf({ emailId, attempt }: ClaimRef): Buffer {
-  const number = Buffer.alloc(4);
-  number.writeUInt32BE(attempt);
-  return Buffer.concat([toKey(emailId), number]);
+/** The 16 bytes of the email's UUID, then those of the claim's. */
+function keyOf({ emailId, claimId }: Pick<ClaimRef, 'emailId' | 'claimId'>): Buffer {
+  return Buffer.concat([toKey(emailId), toKey(claimId)]);
 }
 
-function refOf(key: Buffer): ClaimRef {
-  if (key.length !== 20) throw new Error('not the key of an attempt');
-  return { emailId: fromKey(key.subarray(0, 16)), attempt: key.readUInt32BE(16) };
+function refOf(key: Buffer): Pick<ClaimRef, 'emailId' | 'claimId'> {
+  if (key.length !== 32) throw new Error('not the key of an attempt');
+  return { emailId: fromKey(key.subarray(0, 16)), claimId: fromKey(key.subarray(16)) };
 }
 
 function valueOf(stored: unknown): object {

@@ -11,6 +11,7 @@ import type { Claim, ClaimedSends, ClaimRequest } from '../../app/queue-ports.ts
 
 interface ClaimRow {
   email_id: string;
+  claim_id: string;
   attempt: number;
   lane: string;
   mail_from: string;
@@ -35,6 +36,7 @@ export async function claimSends(
   return {
     claims: rows.map((row): Claim => ({
       emailId: row.email_id,
+      claimId: row.claim_id,
       attempt: row.attempt,
       accountId,
       envelope: { mailFrom: row.mail_from, rcptTo: row.rcpt_to, envelopeId: row.message_id },
@@ -97,16 +99,16 @@ const CLAIM = `
     select * from locked order by rank, turn, lane limit $3
   ), taken as (
     update send_queue q
-    set owner = $2, attempts = q.attempts + 1, claimed_at = now(),
+    set owner = $2, claim_id = gen_random_uuid(), attempts = q.attempts + 1, claimed_at = now(),
       lease_until = now() + $4 * interval '1 millisecond'
     from chosen c where q.email_id = c.email_id
-    returning q.email_id, q.attempts as attempt, c.lane, c.turn, c.rank
+    returning q.email_id, q.claim_id, q.attempts as attempt, c.lane, c.turn, c.rank
   ), sending as (
     update emails e set state = 'sending', state_detail = null
     from taken t where e.id = t.email_id
     returning e.id, e.from_address ->> 'address' as mail_from, e.message_id, e.raw, e.raw_path
   )
-  select t.email_id, t.attempt, t.lane, s.mail_from, s.message_id, s.raw, s.raw_path,
+  select t.email_id, t.claim_id, t.attempt, t.lane, s.mail_from, s.message_id, s.raw, s.raw_path,
     coalesce(open.addresses, '{}') as rcpt_to, coalesce(open.suppressed, '{}') as suppressed
   from taken t join sending s on s.id = t.email_id
   cross join lateral (

@@ -9,7 +9,7 @@ import { defaultLane, PRIORITIES } from '../../core/delivery/priority.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import type { Placement } from '../../app/ports.ts';
 import { createEmailList } from './email-list.ts';
-import { applyConclusion, lockQueueRow, readStates, type QueueRow } from './settle-attempt.ts';
+import { applyConclusion, FREE, lockQueueRow, readStates, type QueueRow } from './settle-attempt.ts';
 import { inTransaction } from './transaction.ts';
 
 export function createSendOperations(pool: Pool): SendOperations {
@@ -114,7 +114,7 @@ async function enqueue(client: PoolClient, email: LockedEmail, giveUpAt: Date, d
       (select coalesce(max(a.attempt), 0) from delivery_attempts a where a.email_id = e.id)
     from emails e where e.id = $1
     on conflict (email_id) do update set
-      owner = null, lease_until = null, claimed_at = null, due_at = excluded.due_at, give_up_at = excluded.give_up_at`,
+      ${FREE}, due_at = excluded.due_at, give_up_at = excluded.give_up_at`,
     [email.id, defaultLane(email.placement_rule), PRIORITIES.indexOf('normal'), giveUpAt, dueAt],
   );
 }

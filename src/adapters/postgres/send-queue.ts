@@ -2,16 +2,32 @@
 import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
 import type { ClaimedSends, ClaimRef, SendQueue } from '../../app/queue-ports.ts';
+import { createBatches } from './batches.ts';
 import { claimSends, firstDue } from './claim-sends.ts';
 import type { Database } from './database.ts';
 import { createNamedQuery } from './named-query.ts';
 import { guard } from './pool.ts';
 import { isLimited, lockRoom, useRoom } from './rate-windows.ts';
-import { settleAttempt } from './settle-attempt.ts';
+import { FREE, settleAttempt } from './settle-attempt.ts';
 import { inTransaction } from './transaction.ts';
 
 export function createSendQueue(pool: Pool, db: Kysely<Database>): SendQueue {
   const query = createNamedQuery(pool);
+
+  const begin = createBatches<Beginning, boolean>(
+    BEGIN_LIMITS,
+    () => 0,
+    async (beginnings) => {
+      const [first] = beginnings;
+      if (first === undefined) return [];
+      // One process has one owner and one length of leases.
+      const { owner, leaseMs } = first;
+      const refs = beginnings.map(({ ref }) => ref);
+      const rows = await query<ClaimIdRow>('begin-claims', BEGIN, [owner, ...columnsOf(refs), leaseMs]);
+      const begun = new Set(rows.map((row) => row.claim_id));
+      return refs.map(({ claimId }) => begun.has(claimId));
+    },
+  );
 
   return {
     async dueAccounts(accountIds) {
@@ -32,28 +48,31 @@ export function createSendQueue(pool: Pool, db: Kysely<Database>): SendQueue {
       });
     },
 
-    async renew(owner, emailIds, leaseMs) {
-      const rows = await query<{ email_id: string }>('renew-leases', RENEW, [owner, emailIds, leaseMs]);
-      return new Set(rows.map((row) => row.email_id));
+    async renew(owner, refs, leaseMs) {
+      await query('renew-leases', RENEW, [owner, ...columnsOf(refs), leaseMs]);
     },
+
+    begin: (owner, ref, leaseMs) => begin({ owner, ref, leaseMs }),
 
     settle: (owner, attempt, decide) => settleAttempt(pool, db, owner, attempt, decide),
 
-    async release(owner, { emailId, attempt }) {
-      await query('release-claim', RELEASE, [emailId, owner, attempt]);
+    async release(owner, { emailId, claimId, attempt }, { evenBegun }) {
+      const values = [emailId, owner, claimId, attempt, evenBegun];
+      return (await query<{ id: string }>('release-claim', RELEASE, values)).length > 0;
     },
 
     async claimsOf(owner) {
       const rows = await query<ClaimRow>(
         'claims-of',
-        'select email_id, attempts as attempt from send_queue where owner = $1',
+        'select email_id, claim_id, attempts as attempt from send_queue where owner = $1',
         [owner],
       );
       return rows.map(toClaimRef);
     },
 
     async expire(owner) {
-      return (await query<ClaimRow>('expire-claims', EXPIRE, [owner, LOST_DETAIL])).map(toClaimRef);
+      const rows = await query<LostRow>('expire-claims', EXPIRE, [owner, LOST_DETAIL]);
+      return rows.map((row) => ({ emailId: row.email_id, attempt: row.attempt }));
     },
 
     async giveUpOrphans(accountIds) {
@@ -70,14 +89,34 @@ export function createSendQueue(pool: Pool, db: Kysely<Database>): SendQueue {
   };
 }
 
-interface ClaimRow {
+interface ClaimIdRow {
+  claim_id: string;
+}
+
+interface LostRow {
   email_id: string;
   attempt: number;
 }
 
+interface ClaimRow extends ClaimIdRow, LostRow {}
+
 function toClaimRef(row: ClaimRow): ClaimRef {
-  return { emailId: row.email_id, attempt: row.attempt };
+  return { emailId: row.email_id, claimId: row.claim_id, attempt: row.attempt };
 }
+
+/** Two arrays of equal length for `unnest`. */
+function columnsOf(refs: readonly ClaimRef[]): readonly [string[], string[]] {
+  return [refs.map(({ emailId }) => emailId), refs.map(({ claimId }) => claimId)];
+}
+
+interface Beginning {
+  readonly owner: string;
+  readonly ref: ClaimRef;
+  readonly leaseMs: number;
+}
+
+/** Hand-overs that begin while a statement is under way share the next one. */
+const BEGIN_LIMITS = { items: 64, bytes: Infinity, failTogether: true } as const;
 
 const LOST_DETAIL =
   'the process that was sending fell silent; it settles this by itself when it comes back, else an operator decides';
@@ -86,30 +125,44 @@ const DUE_ACCOUNTS = `
   select distinct a.account_id from unnest($1::text[]) a (account_id) cross join generate_series(0, 2) p
   where ${firstDue('q.account_id = a.account_id and q.priority = p and q.owner is null')} <= now()`;
 
-/** Only what still has a lease: a claim that was taken for lost does not come back by being renewed. */
-const RENEW = `
-  update send_queue set lease_until = now() + $3 * interval '1 millisecond'
-  where email_id = any ($2::uuid[]) and owner = $1 and lease_until is not null
-  returning email_id`;
+/** $1 owner, $2 emails, $3 their claims. Only what still has a lease: a claim that was taken for lost does not come back. */
+const STANDING = `
+  from unnest($2::uuid[], $3::uuid[]) c (email_id, claim_id)
+  where q.email_id = c.email_id and q.claim_id = c.claim_id and q.owner = $1 and q.lease_until is not null
+  returning q.claim_id`;
 
-/** Also from `unknown`: the owner knows that it handed nothing over. */
+/** $4 lease in ms. */
+const RENEW = `
+  update send_queue q set lease_until = now() + $4 * interval '1 millisecond' ${STANDING}`;
+
+/** $4 lease in ms. */
+const BEGIN = `
+  update send_queue q
+  set begun_at = coalesce(q.begun_at, now()), lease_until = now() + $4 * interval '1 millisecond' ${STANDING}`;
+
+/**
+ * $1 email, $2 owner, $3 claim, $4 its attempt, $5 even when it was begun. Also from `unknown`: the owner knows that it
+ * handed nothing over.
+ */
 const RELEASE = `
   with free as (
-    update send_queue set owner = null, lease_until = null, claimed_at = null
-    where email_id = $1 and owner = $2 and attempts = $3
+    update send_queue set ${FREE}, attempts = attempts - 1
+    where email_id = $1 and owner = $2 and claim_id = $3 and (begun_at is null or $5)
     returning email_id
   ), assumed as (
     delete from delivery_attempts a using free
-    where a.email_id = free.email_id and a.attempt = $3 and a.outcome = 'unknown'
+    where a.email_id = free.email_id and a.attempt = $4 and a.outcome = 'unknown'
   ), deliveries as (
     update email_deliveries d set state = 'pending' from free
     where d.email_id = free.email_id and d.state = 'unknown'
+  ), emails as (
+    update emails e set state_detail = null, state = case
+        when exists (select 1 from delivery_attempts a where a.email_id = e.id and a.attempt < $4) then 'deferred'
+        else 'queued'
+      end
+    from free where e.id = free.email_id and e.state in ('sending', 'unknown')
   )
-  update emails e set state_detail = null, state = case
-      when exists (select 1 from delivery_attempts a where a.email_id = e.id and a.attempt < $3) then 'deferred'
-      else 'queued'
-    end
-  from free where e.id = free.email_id and e.state in ('sending', 'unknown')`;
+  select email_id as id from free`;
 
 /** The rows keep their owner, who alone has evidence. */
 const EXPIRE = `

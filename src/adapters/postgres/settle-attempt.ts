@@ -28,7 +28,7 @@ export async function settleAttempt(
       'select message_id, relay_message_id from emails where id = $1 for update',
       [emailId],
     );
-    const isCurrent = row?.owner === owner && row.attempts === ended.attempt;
+    const isCurrent = row?.owner === owner && row.claim_id === ended.claimId;
     await saveAttempt(client, ended);
     const { recipients, kind } = ended.result;
     await saveOutcomes(
@@ -52,6 +52,9 @@ export async function settleAttempt(
   return isNew ? saveRelayMessageId(pool, db, { emailId, messageId: relayMessageId }) : [];
 }
 
+/** Makes a row of the queue free. */
+export const FREE = 'owner = null, claim_id = null, lease_until = null, claimed_at = null, begun_at = null';
+
 interface KnownIds {
   message_id: string;
   relay_message_id: string | null;
@@ -59,7 +62,7 @@ interface KnownIds {
 
 export interface QueueRow {
   owner: string | null;
-  attempts: number;
+  claim_id: string | null;
   give_up_at: Date;
   /** Owner and lease: a process is at it. */
   is_claimed: boolean;
@@ -67,7 +70,7 @@ export interface QueueRow {
 
 export async function lockQueueRow(client: PoolClient, emailId: string): Promise<QueueRow | undefined> {
   const { rows } = await client.query<QueueRow>(
-    `select owner, attempts, give_up_at, lease_until is not null as is_claimed
+    `select owner, claim_id, give_up_at, lease_until is not null as is_claimed
     from send_queue where email_id = $1 for update`,
     [emailId],
   );
@@ -91,10 +94,7 @@ export async function applyConclusion(
   if (dueAt === null) {
     await client.query('delete from send_queue where email_id = $1', [emailId]);
   } else {
-    await client.query(
-      `update send_queue set owner = null, lease_until = null, claimed_at = null, due_at = $2 where email_id = $1`,
-      [emailId, dueAt],
-    );
+    await client.query(`update send_queue set ${FREE}, due_at = $2 where email_id = $1`, [emailId, dueAt]);
   }
   await client.query('update emails set state = $2, state_detail = $3 where id = $1', [
     emailId,

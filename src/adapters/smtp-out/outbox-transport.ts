@@ -55,8 +55,9 @@ export function createOutboxTransport(folder: string): Transport {
   }
 
   return {
-    async send(envelope, raw) {
-      const sending = write(envelope, raw);
+    async send(envelope, raw, beforeFirstByte) {
+      const begun = beforeFirstByte?.() ?? Promise.resolve();
+      const sending = begun.then(() => write(envelope, raw));
       underWay.add(sending);
       try {
         return await sending;
@@ -66,7 +67,7 @@ export function createOutboxTransport(folder: string): Transport {
     },
     verify: makeFolder,
     async close() {
-      await Promise.all(underWay);
+      await Promise.allSettled(underWay);
     },
   };
 }

@@ -9,6 +9,7 @@ import type { Content, Envelope, Logger, Transport, TransportResult } from '../.
 import { ContentChangedError, describeContentError, findEightBit } from './message-stream.ts';
 import { toRefused } from './send-result.ts';
 import { createSessionPool } from './session-pool.ts';
+import type { SmtpSession } from './smtp-session.ts';
 import { openSession, SessionError, type LoginTokens } from './open-session.ts';
 import type { SmtpOptions } from './smtp-url.ts';
 
@@ -35,7 +36,7 @@ export interface SmtpTransportOptions extends SmtpOptions {
 export function createSmtpTransport(options: SmtpTransportOptions): SmtpTransport {
   const pool = createSessionPool(() => openSession(options), options, options.logger);
 
-  async function send(envelope: Envelope, raw: Content): Promise<TransportResult> {
+  const send: Transport['send'] = async (envelope, raw, beforeFirstByte = always) => {
     const fault = findEnvelopeFault(envelope);
     if (fault !== null) return toRefused(envelope, { reply: null, detail: fault }, undefined, 'rejected');
     let eightBit: boolean;
@@ -46,24 +47,42 @@ export function createSmtpTransport(options: SmtpTransportOptions): SmtpTranspor
       return toRefused(envelope, { reply: null, detail: describeContentError(error) }, undefined, state);
     }
     try {
-      return await sendOnce(envelope, raw, eightBit);
+      return await sendOnce(envelope, raw, eightBit, beforeFirstByte);
     } catch (error) {
       if (!(error instanceof SessionError)) throw error;
       const { reply, message } = error;
       return toRefused(envelope, { reply, detail: message }, undefined, 'deferred');
     }
-  }
+  };
 
-  async function sendOnce(envelope: Envelope, raw: Content, eightBit: boolean): Promise<TransportResult> {
+  async function sendOnce(
+    envelope: Envelope,
+    raw: Content,
+    eightBit: boolean,
+    beforeFirstByte: () => Promise<void>,
+  ): Promise<TransportResult> {
     let session = await pool.acquire();
     const reused = session.messages > 0;
+    await ask(session, beforeFirstByte);
     let outcome = await session.send(envelope, raw, eightBit);
     if (outcome.stale && reused) {
       session = await pool.replace(session);
+      // Connecting took its time.
+      await ask(session, beforeFirstByte);
       outcome = await session.send(envelope, raw, eightBit);
     }
     pool.release(session, outcome.session);
     return outcome.result;
+  }
+
+  /** A session that was not used is as good as before. */
+  async function ask(session: SmtpSession, beforeFirstByte: () => Promise<void>): Promise<void> {
+    try {
+      await beforeFirstByte();
+    } catch (error) {
+      pool.release(session, session.usable ? 'ready' : 'dead');
+      throw error;
+    }
   }
 
   return {
@@ -76,6 +95,8 @@ export function createSmtpTransport(options: SmtpTransportOptions): SmtpTranspor
     close: () => pool.close(),
   };
 }
+
+const always = async () => {};
 
 /** RFC 5321 §4.1.2 allows no control character in a path; a line break would be a command of its own. */
 function findEnvelopeFault(envelope: Envelope): string | null {

@@ -21,10 +21,16 @@ const STATEMENTS = [
     give_up_at timestamptz not null,
     attempts int not null default 0 check (attempts >= 0),
     owner uuid,
+    -- Names the claim: whatever an owner does with it is tied to this, never to the email alone
+    claim_id uuid,
     lease_until timestamptz,
     claimed_at timestamptz,
+    -- Set right before the first byte: from then on only the outcome, or the owner who knows better, makes the row free
+    begun_at timestamptz,
     check (owner is not null or lease_until is null),
-    check ((owner is null) = (claimed_at is null))
+    check ((owner is null) = (claimed_at is null)),
+    check ((owner is null) = (claim_id is null)),
+    check (owner is not null or begun_at is null)
   )`,
   // Is something due, and of which priority
   `create index send_queue_due on send_queue (account_id, priority, due_at) where owner is null`,

@@ -1,0 +1,170 @@
+/**
+ * A world in which every step of several processes is a task of fast-check's scheduler: requests, answers, writes to the
+ * disk, bytes on a line, and the passing of time. The scheduler decides their order; a seed decides what fails.
+ *
+ * A request that was sent takes effect even when its process is killed meanwhile. An answer can be lost, and an effect can
+ * come after its process was told of a failure, as when a statement goes on behind a broken connection.
+ */
+import type fc from 'fast-check';
+import { ServiceError } from '../../src/core/errors.ts';
+import type { Timers } from '../../src/worker/timers.ts';
+
+/** From 0 (inclusive) to 1 (exclusive); the same seed gives the same numbers (mulberry32). */
+export function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Of 100 calls, so many of each. */
+const FAULTS = { lostRequest: 3, lostAnswer: 4, late: 4, slowAnswer: 12 };
+/** A slow answer takes so many steps more: time enough for others to do everything that they have to. */
+const SLOW_STEPS = 25;
+const NEVER = new Promise<never>(() => {});
+
+interface Timer {
+  readonly process: Process;
+  readonly at: number;
+  readonly run: () => void;
+}
+
+export class World {
+  readonly random: () => number;
+  /** Milliseconds; what databases and servers go by. */
+  now = 1_000_000;
+  /** Off while everything heals. */
+  faulty = true;
+  readonly #scheduler: fc.Scheduler;
+  readonly #timers = new Set<Timer>();
+  #isTicking = false;
+
+  constructor(scheduler: fc.Scheduler, seed: number) {
+    this.#scheduler = scheduler;
+    this.random = createRandom(seed);
+  }
+
+  chance(share: number): boolean {
+    return this.random() < share;
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[Math.floor(this.random() * items.length)]!;
+  }
+
+  /** Waits until the scheduler chooses this step. */
+  async step(label: string): Promise<void> {
+    await this.#scheduler.schedule(Promise.resolve(), label);
+  }
+
+  addTimer(timer: Timer): () => void {
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  /** Carries out one step, and all that follows from it at once. */
+  async turn(): Promise<void> {
+    if (!this.#isTicking) {
+      this.#isTicking = true;
+      void this.step('time').then(() => this.#tick());
+    }
+    await this.#scheduler.waitOne();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Time goes on to the next timer of a process that lives. */
+  #tick(): void {
+    this.#isTicking = false;
+    let next: Timer | null = null;
+    for (const timer of this.#timers) {
+      if (!timer.process.alive) this.#timers.delete(timer);
+      else if (next === null || timer.at < next.at) next = timer;
+    }
+    if (next === null) {
+      this.now += 1;
+      return;
+    }
+    this.#timers.delete(next);
+    this.now = Math.max(this.now, next.at);
+    next.run();
+  }
+}
+
+/** One process: it is killed, stalls, and its clock may stand still while the world's goes on, as in a virtual machine. */
+export class Process {
+  alive = true;
+  readonly timers: Timers;
+  readonly #world: World;
+  readonly #name: string;
+  #clockBehindMs = 0;
+
+  constructor(world: World, name: string) {
+    this.#world = world;
+    this.#name = name;
+    this.timers = {
+      now: () => world.now - this.#clockBehindMs,
+      after: (delayMs, run) => world.addTimer({ process: this, at: world.now + delayMs, run }),
+    };
+  }
+
+  kill(): void {
+    this.alive = false;
+  }
+
+  /** Time passes that the process does not know of. */
+  suspend(ms: number): void {
+    this.#world.now += ms;
+    this.#clockBehindMs += ms;
+  }
+
+  /** Never resolves once the process is dead: its code does not go on. */
+  async whileAlive<T>(result: Promise<T>): Promise<T> {
+    const settled = await result.then(
+      (value) => () => value,
+      (error: unknown) => () => {
+        throw error;
+      },
+    );
+    return this.alive ? settled() : NEVER;
+  }
+
+  /** A call of the database. */
+  call<T>(label: string, effect: () => T): Promise<T> {
+    return this.whileAlive(this.#call(`${this.#name}: ${label}`, effect));
+  }
+
+  async #call<T>(label: string, effect: () => T): Promise<T> {
+    const world = this.#world;
+    const draw = world.faulty ? world.random() * 100 : 100;
+    await world.step(`${label} is asked`);
+    if (draw < FAULTS.lostRequest) throw new ServiceError('database_unavailable');
+    if (draw < FAULTS.lostRequest + FAULTS.late) {
+      void world.step(`${label} happens late`).then(effect);
+      throw new ServiceError('database_unavailable');
+    }
+    const result = effect();
+    await world.step(`${label} is answered`);
+    const isSlow = world.faulty && world.random() * 100 < FAULTS.slowAnswer;
+    for (let step = isSlow ? SLOW_STEPS : 0; step > 0; step -= 1) await world.step(`${label} takes its time`);
+    if (draw < FAULTS.lostRequest + FAULTS.late + FAULTS.lostAnswer)
+      throw new ServiceError('database_unavailable');
+    return result;
+  }
+
+  /** A write to this process' disk, which is durable when it happens. */
+  async write(label: string, effect: () => void): Promise<void> {
+    await this.whileAlive(this.#write(`${this.#name}: ${label}`, effect));
+  }
+
+  async #write(label: string, effect: () => void): Promise<void> {
+    const world = this.#world;
+    const isFull = world.faulty && world.chance(0.02);
+    await world.step(`${label} is written`);
+    if (isFull) throw new ServiceError('disk_full');
+    effect();
+    await world.step(`${label} is safe`);
+  }
+}
