@@ -167,10 +167,7 @@ class QueueWorld {
       removeAttempt: ({ claimId }) => process.write('removal', () => void disk.delete(claimId)),
       hasAttempt: ({ claimId }) => disk.has(claimId),
       async *attempts() {
-        for (const claimId of [...disk.keys()]) {
-          const entry = disk.get(claimId);
-          if (entry !== undefined) yield { ...entry };
-        }
+        for (const entry of disk.values()) yield { ...entry };
       },
     };
   }
