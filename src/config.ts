@@ -179,6 +179,17 @@ export const VARIABLES = [
     meaning: "The same by SMTP. Only mail to the accounts' addresses is taken, also with `+detail`.",
   },
   {
+    name: 'LISTEN_MAX_CLIENTS',
+    defaultText: '100',
+    meaning:
+      'Connections of mail clients at the same time, per listener; for one more, the client that has gone longest without delivering has to go.',
+  },
+  {
+    name: 'LISTEN_MAX_CLIENTS_PER_ADDRESS',
+    defaultText: '50',
+    meaning: 'Those of one address (or IPv6 network of 64 bits); more get 421. At most all.',
+  },
+  {
     name: 'LISTEN_TLS_CERT_FILE',
     defaultText: 'none',
     meaning: 'PEM file with the certificate and its chain; with it the listeners offer STARTTLS.',
@@ -242,6 +253,7 @@ export interface Config {
   /** null: no listener. */
   readonly lmtpListen: ListenAddress | null;
   readonly smtpListen: ListenAddress | null;
+  readonly listenClients: { readonly max: number; readonly maxPerAddress: number };
   /** PEM; null: no STARTTLS. */
   readonly listenTls: { readonly cert: string; readonly key: string } | null;
   readonly maxInboundBytes: number;
@@ -306,6 +318,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, cw
     maxAttachmentBytes: integer('MAX_ATTACHMENT_BYTES', 25 * 1024 * 1024, 1, 1024 * 1024 * 1024),
     lmtpListen: readListen('LMTP_LISTEN', get('LMTP_LISTEN')),
     smtpListen: readListen('SMTP_LISTEN', get('SMTP_LISTEN')),
+    listenClients: {
+      max: integer('LISTEN_MAX_CLIENTS', 100, 1, 10_000),
+      maxPerAddress: integer('LISTEN_MAX_CLIENTS_PER_ADDRESS', 50, 1, 10_000),
+    },
     listenTls: readTls(cwd, get('LISTEN_TLS_CERT_FILE'), get('LISTEN_TLS_KEY_FILE')),
     maxInboundBytes: integer('MAX_INBOUND_BYTES', 50 * 1024 * 1024, 1, 1024 * 1024 * 1024),
     maxRecipients: integer('MAX_RECIPIENTS', 200, 1, 10_000),

@@ -4,7 +4,9 @@
 import { lockDataDir } from './adapters/data-dir/data-dir-lock.ts';
 import { loadOrCreateSecret } from './adapters/data-dir/api-secret.ts';
 import { createHttpApp, type HttpApp } from './adapters/http/app.ts';
+import { createSecurityLogger } from './adapters/telemetry/logger.ts';
 import type { Logger } from './app/ports.ts';
+import { createSecurityLog } from './app/security-log.ts';
 import type { Config } from './config.ts';
 import { createApplication } from './create-application.ts';
 import type { Transports } from './create-transports.ts';
@@ -46,6 +48,7 @@ async function startParts(
   teardown: Teardown,
   takeDown: () => Promise<void>,
 ): Promise<Service> {
+  const security = createSecurityLog(createSecurityLogger(config.logLevel));
   const lock = await lockDataDir(config.dataDir);
   teardown.push(() => lock.release());
   const madeSecret = config.apiSecrets.length > 0 ? null : await loadOrCreateSecret(config.dataDir);
@@ -74,6 +77,7 @@ async function startParts(
     accounts: parts.accounts.values(),
     spool,
     logger,
+    security,
   });
   teardown.push(() => listeners.close());
   const source = parts.mailboxSource;

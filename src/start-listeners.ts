@@ -1,12 +1,14 @@
 /** Starts the listeners for received mail that the configuration names. */
 import { startListener, type Listener } from './adapters/smtp-in/listener.ts';
 import type { Account } from './app/ports.ts';
+import type { SecurityLog } from './app/security-log.ts';
 import { createAccountLookup, takeDelivery, type TakeDeliveryPorts } from './app/take-delivery.ts';
 import type { Config } from './config.ts';
 import { listenFailure } from './listen-failure.ts';
 
 export interface ListenerParts extends TakeDeliveryPorts {
   readonly accounts: Iterable<Account>;
+  readonly security: SecurityLog;
 }
 
 /** Throws when one can't listen; then none does. */
@@ -29,10 +31,13 @@ export async function startListeners(
         ...listen,
         tls: config.listenTls,
         maxBytes: config.maxInboundBytes,
+        maxClients: config.listenClients.max,
+        maxClientsPerAddress: config.listenClients.maxPerAddress,
         closeTimeoutMs: config.shutdownTimeoutMs,
         accountOf,
         take: (delivery) => takeDelivery(parts, delivery),
         logger: parts.logger,
+        security: parts.security,
       }).catch((error: unknown) => {
         throw listenFailure({ portVariable: variable, hostVariable: variable, ...listen }, error);
       });

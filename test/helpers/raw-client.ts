@@ -16,8 +16,11 @@ export interface RawClient {
   closed(): Promise<string>;
 }
 
-export async function connectRaw(port: number): Promise<RawClient> {
-  const socket = connect({ port, host: '127.0.0.1' });
+export async function connectRaw(
+  port: number,
+  from: { readonly localAddress?: string } = {},
+): Promise<RawClient> {
+  const socket = connect({ port, host: '127.0.0.1', ...from });
   const pieces: Buffer[] = [];
   const received = () => Buffer.concat(pieces).toString('latin1');
   socket.on('data', (piece) => pieces.push(piece));

@@ -143,6 +143,72 @@ describe('LMTP', () => {
   });
 });
 
+describe('clients that take too much', () => {
+  /** A connection from another address of this machine, greeted or refused. */
+  async function connectFrom(localAddress: string, port: number): Promise<RawClient> {
+    const client = await connectRaw(port, { localAddress });
+    await client.receive('\r\n');
+    return client;
+  }
+
+  it('and do nothing with it, a hundred of one address, leave room for others, who get mail through', async () => {
+    const port = portOf(service, 'smtp');
+    const idle = await Promise.all(Array.from({ length: 100 }, () => connectFrom('127.0.0.2', port)));
+    const greetings = idle.map((client) => client.received().slice(0, 3));
+    expect(greetings.filter((code) => code === '220')).toHaveLength(50);
+    expect(greetings.filter((code) => code === '421')).toHaveLength(50);
+    const messageId = newId();
+    const other = await connectRaw(port);
+    await begin(other, 'EHLO relay.test', 'ada@customer.test', ['sales@example.com']);
+    expect((await end(other, mail({ messageId }), 1))[0]).toMatch(/^250 /);
+    // Another address fills the rest; then the one that has idled longest makes room.
+    const more = await Promise.all(Array.from({ length: 50 }, () => connectFrom('127.0.0.3', port)));
+    const late = await connectRaw(port);
+    await begin(late, 'EHLO relay.test', 'ada@customer.test', ['sales@example.com']);
+    expect((await end(late, mail({ messageId: newId() }), 1))[0]).toMatch(/^250 /);
+    expect([...idle, ...more].filter((client) => client.received().includes('421 4.3.2'))).not.toHaveLength(
+      0,
+    );
+    for (const { socket } of [...idle, ...more]) socket.destroy();
+    const told = service.log.filter((line) => line.includes('"mail_client.refused"'));
+    expect(told.map((line) => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({
+        log: 'security',
+        protocol: 'smtp',
+        address: '127.0.0.2',
+        reason: 'address',
+        count: 1,
+      }),
+      expect.objectContaining({ count: 10 }),
+    ]);
+  });
+
+  it.each([
+    [
+      'name recipients of nobody',
+      ['EHLO a.test', 'MAIL FROM:<a@b.test>'],
+      'RCPT TO:<nobody@example.com>',
+      20,
+    ],
+    ['say what is no command', [], 'FROBNICATE', 20],
+    ['say commands out of order', [], 'DATA', 20],
+    ['only say NOOP', [], 'NOOP', 1001],
+    ['only reset', ['EHLO a.test'], 'RSET', 1001],
+  ])('and %s again and again are cut off', async (_name, first, command, most) => {
+    const client = await connectRaw(portOf(service, 'smtp'));
+    await client.receive('\r\n');
+    for (const line of first) {
+      const from = client.received().length;
+      await client.write(`${line}\r\n`);
+      await expect.poll(() => /^\d{3} .*\r\n$/m.test(client.received().slice(from))).toBe(true);
+    }
+    await client.write(`${command}\r\n`.repeat(3000));
+    const lines = (await client.closed()).trim().split('\r\n');
+    expect(lines.at(-1)).toMatch(/^421 /);
+    expect(lines.length).toBeLessThan(most + 10);
+  });
+});
+
 describe('SMTP', () => {
   const send = (fields: object) =>
     createTransport({

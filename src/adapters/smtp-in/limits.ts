@@ -1,10 +1,32 @@
 /** The bounds of a listener, each with its unit and reason. */
 
-/** Connections at the same moment. Ours: Postfix opens 20 to one destination; each may hold a small message in memory. */
-export const MAX_CLIENTS = 100;
+/**
+ * Connections that were accepted and not greeted yet come on top, for a tenth of a second each. The library refuses those
+ * beyond so many times the bound.
+ */
+export const UNGREETED_FACTOR = 4;
 
 /** Recipients of one message. RFC 5321 §4.5.3.1.8: at least 100. */
 export const MAX_RECIPIENTS = 100;
 
 /** Silence after which a connection is closed, in milliseconds. RFC 5321 §4.5.3.2.7: at least 5 minutes. */
 export const SOCKET_TIMEOUT_MS = 300_000;
+
+/** Permanent errors, such as unknown recipients, without a delivered message: Postfix's smtpd_hard_error_limit. */
+export const MAX_ERRORS = 20;
+
+/** Commands without a delivered message: several messages with all their recipients, and whatever checks a connection. */
+export const MAX_COMMANDS = 1000;
+
+/** Time without a delivered message, in milliseconds: bytes that trickle in are no silence. */
+export const MAX_WITHOUT_MESSAGE_MS = 600_000;
+
+/** Time from DATA to the reply, in milliseconds: 50 MiB at 256 kbit/s take 27 minutes. */
+export const MAX_MESSAGE_MS = 1_800_000;
+
+/** How often the times are looked at, in milliseconds. */
+export const CHECK_MS = 5000;
+
+/** Window in which refused clients of one address are counted for the log, in milliseconds, and addresses that are counted. */
+export const REFUSAL_WINDOW_MS = 3_600_000;
+export const MAX_COUNTED_ADDRESSES = 1000;

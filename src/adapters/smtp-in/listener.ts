@@ -7,8 +7,19 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import type { Logger } from '../../app/ports.ts';
+import type { SecurityLog } from '../../app/security-log.ts';
 import type { Delivery } from '../../app/take-delivery.ts';
-import { MAX_CLIENTS, MAX_RECIPIENTS, SOCKET_TIMEOUT_MS } from './limits.ts';
+import { addressGroup } from '../../core/edge/address-group.ts';
+import { isWorthTelling, WindowCounts } from '../../core/edge/window-counts.ts';
+import { ClientLimits, type CutReason } from './client-limits.ts';
+import {
+  CHECK_MS,
+  MAX_COUNTED_ADDRESSES,
+  MAX_RECIPIENTS,
+  REFUSAL_WINDOW_MS,
+  SOCKET_TIMEOUT_MS,
+  UNGREETED_FACTOR,
+} from './limits.ts';
 
 export interface ListenerOptions {
   readonly protocol: 'lmtp' | 'smtp';
@@ -18,6 +29,10 @@ export interface ListenerOptions {
   /** PEM; null: no STARTTLS. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
   readonly maxBytes: number;
+  /** Connections at the same moment; 1 or more. Beyond it the idlest one has to go. */
+  readonly maxClients: number;
+  /** Those of one address, or one IPv6 network of 64 bits. */
+  readonly maxClientsPerAddress: number;
   /** How long clients may finish when it is closed, in ms. */
   readonly closeTimeoutMs: number;
   /** null: nobody's. */
@@ -25,6 +40,7 @@ export interface ListenerOptions {
   /** See takeDelivery. */
   readonly take: (delivery: Delivery) => Promise<ReadonlySet<string>>;
   readonly logger: Logger;
+  readonly security: SecurityLog;
 }
 
 export interface Listener {
@@ -37,7 +53,23 @@ export interface Listener {
 /** Throws when it can't listen. */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
   const { protocol, tls, logger } = options;
-  const server = new SMTPServer({
+  const clients = new ClientLimits({
+    ...options,
+    now: () => performance.now(),
+    cutOff(id, reason, address) {
+      tell('mail_client.cut_off', reason, address);
+      // In the middle of a command, whose handling goes on behind this.
+      for (const connection of server.connections) {
+        if (connection.id === id) connection.send(421, CUT_TEXTS[reason]);
+      }
+    },
+  });
+  const counts = new WindowCounts({ windowMs: REFUSAL_WINDOW_MS, maxKeys: MAX_COUNTED_ADDRESSES });
+  const tell = (event: 'mail_client.refused' | 'mail_client.cut_off', reason: string, address: string) => {
+    const { count } = counts.add(`${event} ${reason} ${address}`, performance.now());
+    if (isWorthTelling(count)) options.security.note(event, { protocol, address, reason, count });
+  };
+  const server: SMTPServer = new SMTPServer({
     lmtp: protocol === 'lmtp',
     size: options.maxBytes,
     rejectOversized: true,
@@ -46,18 +78,29 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     ...tls,
     disableReverseLookup: true,
     hideDSN: true,
-    maxClients: MAX_CLIENTS,
+    maxClients: options.maxClients * UNGREETED_FACTOR,
     socketTimeout: SOCKET_TIMEOUT_MS,
     closeTimeout: options.closeTimeoutMs,
-    logger: false,
+    logger: watchCommands(clients),
+    onConnect({ id, remoteAddress }, callback) {
+      const refusal = clients.connect(id, remoteAddress);
+      if (refusal === null) callback();
+      else {
+        tell('mail_client.refused', refusal, addressGroup(remoteAddress));
+        callback(failure(421, '4.7.0 too many connections, try again later'));
+      }
+    },
+    onClose: ({ id }) => clients.disconnect(id),
     onRcptTo({ address }, session, callback) {
       if (options.accountOf(address) === null) callback(failure(550, '5.1.1 no such address here'));
       else if (session.envelope.rcptTo.length >= MAX_RECIPIENTS) callback(failure(452, '4.5.3 too many'));
       else callback();
     },
     onData(stream, session, callback) {
+      clients.noteMessageBegin(session.id);
       takeMessage(options, stream, session).then(
         (replies) => {
+          clients.noteMessageEnd(session.id, replies.includes(null));
           const refusal = replies.find((reply) => reply !== null) ?? null;
           // By SMTP one reply stands for all: who has the message already gets it again, and knows it.
           if (protocol === 'smtp') callback(refusal, '2.0.0 recorded');
@@ -68,6 +111,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
             );
         },
         (err: unknown) => {
+          clients.noteMessageEnd(session.id, false);
           logger.warn({ err, protocol }, 'a delivered message could not be taken; it is put off');
           // What is left of the message is read away, so that the reply finds the client listening.
           stream.resume();
@@ -81,9 +125,39 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   const listening = server.listen(options.port, options.host);
   await once(listening, 'listening');
   const { address, port } = listening.address() as AddressInfo;
+  const checks = setInterval(() => clients.checkTimes(), CHECK_MS);
   return {
     address: address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`,
-    close: () => new Promise((resolve) => server.close(resolve)),
+    close: () => {
+      clearInterval(checks);
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const CUT_TEXTS: Readonly<Record<CutReason, string>> = {
+  errors: '4.7.0 too many errors',
+  commands: '4.7.0 too many commands without a message',
+  no_message: '4.4.2 no message for too long',
+  slow_message: '4.4.2 the message takes too long',
+  makes_room: '4.3.2 others wait for this connection',
+};
+
+/** The library tells its logger of every command and every reply. */
+function watchCommands(clients: ClientLimits) {
+  const nothing = (): void => {};
+  return {
+    debug(entry: { readonly tnx?: string; readonly cid?: string }, _format: string, text?: unknown) {
+      const { tnx, cid } = entry;
+      if (cid === undefined) return;
+      if (tnx === 'command') clients.noteCommand(cid);
+      else if (tnx === 'send' && /^5\d\d/.test(String(text))) clients.noteError(cid);
+    },
+    trace: nothing,
+    info: nothing,
+    warn: nothing,
+    error: nothing,
+    fatal: nothing,
   };
 }
 

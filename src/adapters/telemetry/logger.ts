@@ -17,3 +17,8 @@ const REDACTED = [
 export function createLogger(level: string): Logger {
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED });
 }
+
+/** The same for the security log, which has no levels to choose from: everything, unless nothing is to be logged at all. */
+export function createSecurityLogger(level: string): Logger {
+  return createLogger(level === 'silent' ? 'silent' : 'info');
+}

@@ -1,0 +1,28 @@
+/**
+ * The security log: what a person who watches over the service, or a program that reads its log, wants to know of
+ * strangers at its edges and of operators' acts. Names and fields of the events are stable and documented in
+ * docs/operations.md. No secrets, no texts of emails; of addresses only those that an act is about.
+ */
+import type { Logger } from './ports.ts';
+
+/** Every event, with its severity and what it says in words. */
+const EVENTS = {
+  'mail_client.refused': ['warn', 'a mail client was refused: it has too many connections'],
+  'mail_client.cut_off': ['warn', 'a mail client was cut off'],
+} as const satisfies Record<string, readonly ['info' | 'warn', string]>;
+
+export type SecurityEvent = keyof typeof EVENTS;
+
+export interface SecurityLog {
+  note(event: SecurityEvent, fields: Readonly<Record<string, unknown>>): void;
+}
+
+/** Lines of the security log are told from others by `log: "security"`. */
+export function createSecurityLog(logger: Logger): SecurityLog {
+  return {
+    note(event, fields) {
+      const [level, text] = EVENTS[event];
+      logger[level]({ log: 'security', event, ...fields }, text);
+    },
+  };
+}
