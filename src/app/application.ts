@@ -6,6 +6,7 @@ import type {
   ByteRange,
   Content,
   EmailDetail,
+  EmailsJson,
   EmailSummary,
   SpoolFolder,
   StoredAttachment,
@@ -280,7 +281,7 @@ export interface Application {
    */
   receiveMessage(request: ReceiveRequest, folder: SpoolFolder): Promise<ReceiveResult>;
   /** Throws `thread_not_found`. */
-  readThread(threadId: string): Promise<readonly EmailSummary[]>;
+  readThread(threadId: string): Promise<EmailsJson>;
   /** Newest activity first. Throws `invalid_cursor`, `unknown_account`. */
   listThreads(request: ThreadsRequest): Promise<ThreadsPage>;
   /** Marks the received emails that a thread has now. Throws `thread_not_found`. */

@@ -243,6 +243,15 @@ export interface EmailSummary {
   readonly attachments: readonly AttachmentView[];
 }
 
+/**
+ * Emails as the API shows them (`toEmailJson`), in JSON with commas between them: made by the database and handed on as it is.
+ * What is too large to be held in memory comes in pieces, whose ends mean nothing; each is read when it is asked for, and
+ * reading may fail between two of them. An email that is there all the while is in them once.
+ */
+export type EmailsJson =
+  | { readonly kind: 'whole'; readonly json: string }
+  | { readonly kind: 'pieces'; readonly pieces: AsyncIterable<string> };
+
 /** How an address is stored and shown. */
 export interface AddressView {
   readonly name: string;
@@ -330,8 +339,11 @@ export interface MessageStore {
    * goes up in it: its identifier becomes an alias.
    */
   recordOutbound(record: OutboundRecord): Promise<RecordedSend>;
-  /** By `date`, then id, in one round trip. null when the thread does not exist. */
-  readThread(threadId: string): Promise<readonly EmailSummary[] | null>;
+  /**
+   * By `date`, then id, without what certainly did not go out. null when the thread does not exist. A small thread takes
+   * one round trip, which reads at the same moment share.
+   */
+  readThread(threadId: string): Promise<EmailsJson | null>;
   /** Newest first, at most `limit`. */
   listCustomerEmails(query: CustomerEmailsQuery): Promise<readonly EmailSummary[]>;
   readEmail(id: string): Promise<EmailDetail | null>;

@@ -20,6 +20,7 @@ import type { ExplainedPlacement } from '../../src/app/placement-facts.ts';
 import type { DecisionResult } from '../../src/app/thread-decisions.ts';
 import type { Suppression } from '../../src/core/delivery/suppression.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
+import { toEmailsJson } from './emails-json.ts';
 
 export const IDS = {
   thread: '0190b2a0-0000-7000-8000-000000000001',
@@ -278,7 +279,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     },
     async readThread(threadId) {
       threadReads.push(threadId);
-      return [sampleEmail];
+      return toEmailsJson([sampleEmail]);
     },
     listThreads: async () => ({ threads: [sampleThread], nextCursor: null }),
     markThread: async (threadId, mark) => ({ threadId, unreadCount: mark === 'read' ? 0 : 1 }),

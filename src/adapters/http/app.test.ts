@@ -2,6 +2,7 @@ import type { InjectOptions } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../../test/helpers/http-app.ts';
 import type { TestHttpAppOptions } from '../../../test/helpers/http-app.ts';
+import { toEmailsJson } from '../../../test/helpers/emails-json.ts';
 import { createRecordingApplication, IDS } from '../../../test/helpers/recording-application.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { createHttpLimits } from './limits.ts';
@@ -175,7 +176,7 @@ describe('thread', () => {
   it('says in an empty list and in has_attachments that there are none', async () => {
     const { sampleEmail } = await import('../../../test/helpers/recording-application.ts');
     const application = createRecordingApplication({
-      readThread: async () => [{ ...sampleEmail, attachments: [] }],
+      readThread: async () => toEmailsJson([{ ...sampleEmail, attachments: [] }]),
     });
     const [email] = (await ask(`/api/thread/${IDS.thread}`, { application })).json().emails;
     expect(email).toMatchObject({ has_attachments: false, email_attachments: [] });

@@ -11,6 +11,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { createAuthenticator } from './auth.ts';
 import { createClientErrorHandler } from './client-error.ts';
 import type { HttpContext, HttpServer } from './context.ts';
+import { createEmailsResponse } from './emails-response.ts';
 import { createErrorHandler } from './error-handler.ts';
 import { findHeaderFault } from './header-fault.ts';
 import { createHttpLimits } from './limits.ts';
@@ -59,7 +60,8 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const limits = createHttpLimits(options.limits);
   const { application, spool, logger, clock } = options;
   const lingering = new LingeringClose(limits);
-  const context: HttpContext = { application, spool, limits, lingering, logger, clock };
+  const sendEmails = createEmailsResponse(limits, logger);
+  const context: HttpContext = { application, spool, limits, lingering, logger, clock, sendEmails };
   const authenticate = createAuthenticator(options.secrets);
   const handleError = createErrorHandler(limits, lingering, logger);
 

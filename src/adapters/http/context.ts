@@ -6,6 +6,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyTypeProvider, RawServer
 import type { XStatic } from 'typebox/schema';
 import type { Application } from '../../app/application.ts';
 import type { Clock, Logger, Spool } from '../../app/ports.ts';
+import type { SendEmails } from './emails-response.ts';
 import type { HttpLimits } from './limits.ts';
 import type { LingeringClose } from './lingering-close.ts';
 
@@ -16,6 +17,7 @@ export interface HttpContext {
   readonly lingering: LingeringClose;
   readonly logger: Logger;
   readonly clock: Clock;
+  readonly sendEmails: SendEmails;
 }
 
 /**

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
+import { toEmailsJson } from '../../../test/helpers/emails-json.ts';
 import { createTestHttpApp, SECRET, type TestHttpApp } from '../../../test/helpers/http-app.ts';
 import { connectRaw, type RawClient } from '../../../test/helpers/raw-client.ts';
 import {
@@ -395,7 +396,7 @@ describe('connections', () => {
   it('end with the answer that was under way when shutdown began', async () => {
     let finish = (): void => {};
     const running = new Promise<void>((resolve) => (finish = resolve));
-    await start({}, { readThread: () => running.then(() => []) });
+    await start({}, { readThread: () => running.then(() => toEmailsJson([])) });
     const { write, closed } = await client();
     await write(request('GET', `/api/thread/${IDS.thread}`));
     const other = await client();

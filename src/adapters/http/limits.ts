@@ -28,6 +28,10 @@ export interface HttpLimits {
   readonly maxJsonDepth: number;
   /** Time without a byte of the body after which the request is given up, in milliseconds. Default 30 s. */
   readonly bodyIdleTimeoutMs: number;
+  /** Answers at the same moment that are sent piece by piece, some 3 MB of memory each; more get 503 `busy`. Default 32. */
+  readonly maxLargeAnswers: number;
+  /** Time in which a client takes nothing of a large answer, after which it is cut off, in milliseconds. Default 60 s. */
+  readonly answerIdleTimeoutMs: number;
   /** Time for a whole request to arrive, in milliseconds. Default 300 s, 25 MiB at 1 Mbit/s. */
   readonly requestTimeoutMs: number;
   /** Time for all headers to arrive, in milliseconds. Default 20 s. */
@@ -67,6 +71,8 @@ export function createHttpLimits(overrides: Partial<HttpLimits> = {}): HttpLimit
     maxJsonElements: 50_000,
     maxJsonDepth: 32,
     bodyIdleTimeoutMs: 30_000,
+    maxLargeAnswers: 32,
+    answerIdleTimeoutMs: 60_000,
     requestTimeoutMs: 300_000,
     headersTimeoutMs: 20_000,
     keepAliveTimeoutMs: 72_000,

@@ -12,11 +12,13 @@ export interface BatchLimits {
    * what is worth another try as long as somebody waits.
    */
   readonly failTogether: boolean;
+  /** Writes (or reads) under way at the same moment. Default: 1. */
+  readonly atOnce?: number;
 }
 
 /**
- * Returns the function that has one item written. One write at a time: two at once made smaller ones, and cost the
- * server a quarter more for each send. It rejects as `write` does; when that refuses several items, each is written alone,
+ * Returns the function that has one item written. One write at a time: of sends, two at once made smaller ones, and cost the
+ * server a quarter more for each. It rejects as `write` does; when that refuses several items, each is written alone,
  * so that one which the database refuses does not take the others with it.
  *
  * @param write gets at least one item; resolves with one result for each, in their order, which need not be there yet
@@ -27,13 +29,14 @@ export function createBatches<T, R>(
   write: (items: readonly T[]) => Promise<readonly (R | Promise<R>)[]>,
 ): (item: T) => Promise<R> {
   const waiting: Waiting<T, R>[] = [];
-  let isWriting = false;
+  const atOnce = limits.atOnce ?? 1;
+  let writing = 0;
 
   function start(): void {
-    if (isWriting || waiting.length === 0) return;
-    isWriting = true;
+    if (writing >= atOnce || waiting.length === 0) return;
+    writing += 1;
     void writeBatch(takeBatch()).finally(() => {
-      isWriting = false;
+      writing -= 1;
       start();
     });
   }

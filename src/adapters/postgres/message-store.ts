@@ -1,8 +1,7 @@
-/** `MessageStore` on PostgreSQL: each read is one statement, prepared once per connection. */
+/** `MessageStore` on PostgreSQL: each read but that of a large thread is one statement, prepared once per connection. */
 import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
 import { REPORT_OUTCOMES } from '../../core/delivery/delivery-report.ts';
-import { LISTED_STATES } from '../../core/delivery/states.ts';
 import type {
   CustomerEmailsQuery,
   EmailDetail,
@@ -12,7 +11,9 @@ import type {
 } from '../../app/ports.ts';
 import type { PlacementFacts } from '../../core/thread/place-outbound.ts';
 import type { Database } from './database.ts';
+import { LISTED } from './listed.ts';
 import { createNamedQuery } from './named-query.ts';
+import { createThreadReader } from './read-thread.ts';
 import { createOutboundRecorder } from './record-outbound.ts';
 import {
   toDetail,
@@ -51,11 +52,7 @@ export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageSto
       };
     },
 
-    async readThread(threadId): Promise<readonly EmailSummary[] | null> {
-      const rows = await query<SummaryRow & { id: string | null }>('read-thread', READ_THREAD, [threadId]);
-      if (rows.length === 0) return null;
-      return rows.filter((row) => row.id !== null).map(toSummary);
-    },
+    readThread: createThreadReader(pool),
 
     async listCustomerEmails(request): Promise<readonly EmailSummary[]> {
       const { name, text, values } = customerEmails(request);
@@ -103,20 +100,10 @@ const ATTACHMENTS = `coalesce((
 export const SUMMARY = `e.id, e.message_id, e.direction, e.from_address, e.to_addresses, e.subject, e.text_body, e.date,
   ${ATTACHMENTS}`;
 
-/** What certainly did not go out is not shown. */
-const LISTED = `e.state in (${LISTED_STATES.map((state) => `'${state}'`).join(', ')})`;
-
 const THREAD = `coalesce((select thread_id from thread_aliases where id = $1::uuid), $1::uuid)`;
 
 /** The record of a copy may have gone up in that of the sent email. */
 const EMAIL = `coalesce((select email_id from email_aliases where id = $1::uuid), $1::uuid)`;
-
-/** A thread without emails gives one row of nulls, an unknown thread none. */
-const READ_THREAD = `
-  select ${SUMMARY}
-  from email_threads t left join emails e on e.thread_id = t.id and ${LISTED}
-  where t.id = ${THREAD}
-  order by e.date, e.id`;
 
 /**
  * The text holds only the conditions that are asked for, and each such text is a statement of its own: a general one,

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { addressOf, answerTo, newMessageId, outboundRecord } from '../../../test/helpers/outbound-record.ts';
+import { parseEmailsJson } from '../../../test/helpers/emails-json.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import type { MessageStore } from '../../app/ports.ts';
@@ -36,7 +37,7 @@ const count = async (table: string, where: string, value: unknown): Promise<numb
   );
 
 async function threadOf(threadId: string): Promise<string[]> {
-  return ((await store.readThread(threadId)) ?? []).map((email) => email.id);
+  return (await parseEmailsJson(await store.readThread(threadId))).map((email) => email.id);
 }
 
 it('records an email once, however often it is asked to, also at the same moment', async () => {

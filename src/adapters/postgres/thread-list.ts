@@ -7,10 +7,10 @@
 import type { Pool, PoolClient } from 'pg';
 import type { AddressView } from '../../app/ports.ts';
 import type { ThreadFilter, ThreadList, ThreadListing, ThreadsQuery } from '../../app/thread-list-ports.ts';
-import { LISTED_STATES } from '../../core/delivery/states.ts';
 import { SNIPPET_SOURCE_CHARS, toSnippet } from '../../core/message/snippet.ts';
 import { formatTsquery } from '../../core/search/query.ts';
 import { matches } from './email-list.ts';
+import { LISTED } from './listed.ts';
 import { createNamedQuery } from './named-query.ts';
 import { guard } from './pool.ts';
 import { WALK_COST, type planSearch } from './search-plan.ts';
@@ -74,8 +74,6 @@ const ALL_FACETS = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 /** The newest emails of a thread whose participants are shown, and how many of these. */
 const PARTICIPANT_EMAILS = 20;
 const MAX_PARTICIPANTS = 10;
-
-const LISTED = `e.state in (${LISTED_STATES.map((state) => `'${state}'`).join(', ')})`;
 
 const MARK_READ = `
   delete from unread_emails u using emails e where e.thread_id = $1 and u.email_id = e.id`;

@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parseEmailsJson } from '../../../test/helpers/emails-json.ts';
 import { answerTo, newMessageId, outboundRecord } from '../../../test/helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
@@ -56,7 +57,7 @@ async function expectNoneAlive(): Promise<void> {
 }
 
 const idsIn = async (threadId: string) =>
-  ((await nodes[0].store.readThread(threadId)) ?? []).map(({ id }) => id).sort();
+  (await parseEmailsJson(await nodes[0].store.readThread(threadId))).map(({ id }) => id).sort();
 
 async function twoThreads(): Promise<readonly [OutboundRecord, OutboundRecord]> {
   const [left, right] = [outboundRecord(), outboundRecord()];

@@ -7,7 +7,7 @@ import { readRaw as readRawContent } from '../../../app/read-raw.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
-import { LargeBodyPlaces, type LargeBodyPlace } from '../large-body-places.ts';
+import { LargePlaces, type LargePlace } from '../large-places.ts';
 
 import { readRequestBody, takeAwaitingContinue } from '../request-body.ts';
 import { errorResponses, MessageIdText, Uuid } from '../schemas.ts';
@@ -63,7 +63,7 @@ const MESSAGE_TYPE = /^message\/(?:rfc822|global)[ \t]*(?:;.*)?$/i;
 
 export function registerInboundRoutes(app: HttpServer, context: HttpContext): void {
   const { application, limits, spool } = context;
-  const places = new LargeBodyPlaces(limits.maxLargeBodies);
+  const places = new LargePlaces(limits.maxLargeBodies);
 
   app.post(
     '/api/inbound',
@@ -136,7 +136,7 @@ async function readRaw(
   request: FastifyRequest,
   reply: FastifyReply,
   folder: SpoolFolder,
-  place: LargeBodyPlace,
+  place: LargePlace,
   { limits, logger }: HttpContext,
 ): Promise<Content> {
   const body = readRequestBody(request.raw, {

@@ -16,8 +16,8 @@ import {
 } from '../idempotency-key.ts';
 import { refuseOtherMedia } from '../json-body.ts';
 import { readJsonWithLongStrings } from '../json-long-strings.ts';
-import { LargeBodyPlaces } from '../large-body-places.ts';
-import type { LargeBodyPlace } from '../large-body-places.ts';
+import { LargePlaces } from '../large-places.ts';
+import type { LargePlace } from '../large-places.ts';
 import { prefersAsync } from '../prefer.ts';
 import { readRequestBody, takeAwaitingContinue } from '../request-body.ts';
 import { errorResponses, MessageIdText, Uuid } from '../schemas.ts';
@@ -80,7 +80,7 @@ const PartialResult = {
 
 export function registerSendRoutes(app: HttpServer, context: HttpContext): void {
   const { application, limits, spool } = context;
-  const places = new LargeBodyPlaces(limits.maxLargeBodies);
+  const places = new LargePlaces(limits.maxLargeBodies);
 
   app.post(
     '/api/send',
@@ -194,7 +194,7 @@ async function readInput(
   request: FastifyRequest,
   reply: FastifyReply,
   folder: SpoolFolder,
-  place: LargeBodyPlace,
+  place: LargePlace,
   { limits, logger }: HttpContext,
 ): Promise<SendRequest> {
   const body = readRequestBody(request.raw, {

@@ -2,7 +2,6 @@
  * GET /api/thread/{threadId}: all emails of one thread. The path that callers use most; see bench/.
  */
 import type { HttpContext, HttpServer } from '../context.ts';
-import { toEmailJson } from '../email-view.ts';
 import { errorResponses, Uuid } from '../schemas.ts';
 
 const ThreadParams = {
@@ -19,7 +18,7 @@ const ThreadResult = {
   properties: { emails: { type: 'array', items: { $ref: 'Email#' } } },
 } as const;
 
-export function registerThreadRoutes(app: HttpServer, { application }: HttpContext): void {
+export function registerThreadRoutes(app: HttpServer, { application, sendEmails }: HttpContext): void {
   app.get(
     '/api/thread/:threadId',
     {
@@ -27,17 +26,22 @@ export function registerThreadRoutes(app: HttpServer, { application }: HttpConte
         operationId: 'getThread',
         tags: ['Emails'],
         summary: 'Read all emails of a thread',
-        description: 'Both directions, with attachment records, ordered by date and then by id.',
+        description:
+          'Both directions, with attachment records, ordered by date and then by id. A large thread is sent while it is read.',
         params: ThreadParams,
         response: {
           200: { description: 'The emails of the thread.', ...ThreadResult },
-          ...errorResponses('invalid_uuid', 'unauthorized', 'thread_not_found', 'database_unavailable'),
+          ...errorResponses(
+            'invalid_uuid',
+            'unauthorized',
+            'thread_not_found',
+            'busy',
+            'database_unavailable',
+          ),
         },
       },
     },
-    async (request) => {
-      const emails = await application.readThread(request.params.threadId.toLowerCase());
-      return { emails: emails.map(toEmailJson) };
-    },
+    async (request, reply) =>
+      sendEmails(reply, await application.readThread(request.params.threadId.toLowerCase())),
   );
 }

@@ -1,17 +1,17 @@
 /**
- * Bounds how many large bodies are in memory at once. A request needs a place from the moment its body is known to be
- * large until it is answered.
+ * Bounds how many large bodies, of requests or of answers, are in memory at once. A request needs a place from the moment its
+ * body, or that of its answer, is known to be large until it is answered.
  */
 import { ServiceError } from '../../core/errors.ts';
 
-export interface LargeBodyPlace {
+export interface LargePlace {
   /** Takes the place, once; throws `busy` when all are taken. */
   take(): void;
   /** Gives it back; does nothing when it was not taken. */
   release(): void;
 }
 
-export class LargeBodyPlaces {
+export class LargePlaces {
   #free: number;
 
   constructor(count: number) {
@@ -19,7 +19,7 @@ export class LargeBodyPlaces {
   }
 
   /** Costs nothing until it is taken. */
-  reserve(): LargeBodyPlace {
+  reserve(): LargePlace {
     let taken = false;
     return {
       take: () => {
