@@ -2,6 +2,7 @@
  * Configuration: the only reader of the environment. Every variable is declared once, in VARIABLES, with its meaning
  * and default; `--help` and docs/configuration.md are made from that table.
  */
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { FIRST_SYNC_DAYS } from './app/mailbox-ports.ts';
 import { readAccounts, type AccountConfig } from './config-accounts.ts';
@@ -201,6 +202,24 @@ export const VARIABLES = [
     meaning: 'One received message, in bytes as it came (50 MiB); larger ones are refused.',
   },
   {
+    name: 'READ_PROCESSES',
+    defaultText: 'the number of processors, from 2 to 4',
+    meaning:
+      'Processes that read received mail, so that no mail stops the service; started when there is something to read, and as many again while mail is slow to read.',
+  },
+  {
+    name: 'READ_TIMEOUT_MS',
+    defaultText: '5000',
+    meaning:
+      'Processor time that reading one received message may take, in ms. One that takes more is recorded with its bytes and the defect `not_parsed`.',
+  },
+  {
+    name: 'READ_MEMORY_MB',
+    defaultText: '512',
+    meaning:
+      'Memory that a process which reads one received message may take, in MiB; half of it for the JavaScript heap. The same happens to a message that takes more.',
+  },
+  {
     name: 'MAX_RECIPIENTS',
     defaultText: '200',
     meaning: 'Recipients of one email: to, cc and bcc together.',
@@ -257,6 +276,7 @@ export interface Config {
   /** PEM; null: no STARTTLS. */
   readonly listenTls: { readonly cert: string; readonly key: string } | null;
   readonly maxInboundBytes: number;
+  readonly reading: { readonly processes: number; readonly timeoutMs: number; readonly memoryMb: number };
   readonly maxRecipients: number;
   /** null: none. */
   readonly loopLimit: LoopLimit | null;
@@ -324,6 +344,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, cw
     },
     listenTls: readTls(cwd, get('LISTEN_TLS_CERT_FILE'), get('LISTEN_TLS_KEY_FILE')),
     maxInboundBytes: integer('MAX_INBOUND_BYTES', 50 * 1024 * 1024, 1, 1024 * 1024 * 1024),
+    reading: {
+      processes: integer('READ_PROCESSES', Math.min(4, Math.max(2, availableParallelism())), 1, 64),
+      timeoutMs: milliseconds('READ_TIMEOUT_MS', 5000),
+      memoryMb: integer('READ_MEMORY_MB', 512, 128, 16_384),
+    },
     maxRecipients: integer('MAX_RECIPIENTS', 200, 1, 10_000),
     loopLimit:
       loopMaxEmails === 0

@@ -64,7 +64,12 @@ export function createApplication(
     onApplied: () => suppressions.refresh().catch(() => undefined),
     logger,
   };
-  const receivePorts = { ...sendPorts, ...reportPorts, store: createInboundStore(pool, db) };
+  const receivePorts = {
+    ...sendPorts,
+    ...reportPorts,
+    store: createInboundStore(pool, db),
+    unreadable: parts.unreadable,
+  };
 
   const { databaseStatementTimeoutMs: statementTimeoutMs } = config;
   endAtTeardown(startReportMatcher(reportPorts));

@@ -16,10 +16,13 @@ import { createSendOperations } from './adapters/postgres/send-operations.ts';
 import type { Application } from './app/application.ts';
 import { createOperations } from './app/operate-sends.ts';
 import type { Account, BlobStore, ByteRange, Clock, IdSource, Journal, Logger, Spool } from './app/ports.ts';
+import type { MessageReader } from './app/reading-ports.ts';
 import { receiveMessage } from './app/receive-message.ts';
 import { rethread, type RethreadOptions, type RethreadResult } from './app/rethread.ts';
+import { UnreadableMail } from './app/unreadable-mail.ts';
 import type { Config } from './config.ts';
 import { accountsById } from './config-accounts.ts';
+import { createReader } from './create-reader.ts';
 import { createIdSource } from './id-source.ts';
 import { findDatabase, type OpenDatabase } from './open-database.ts';
 import { openBlobs, openStorage } from './open-storage.ts';
@@ -28,6 +31,8 @@ import { openBlobs, openStorage } from './open-storage.ts';
 export interface OpenData extends OpenDatabase, Pick<Application, 'receiveMessage'> {
   rethread(options: RethreadOptions): Promise<RethreadResult>;
   readonly blobs: BlobStore;
+  readonly reader: MessageReader;
+  readonly unreadable: UnreadableMail;
   /** For large messages; whoever makes a folder removes it. */
   readonly spool: Spool;
   /** null when `isShared`. */
@@ -59,7 +64,10 @@ export async function openData(config: Config, logger: Logger, signal: AbortSign
     }
   };
   try {
-    return { ...wire(config, logger, await openParts(config, logger, teardown, signal)), close };
+    const reader = createReader(config, logger);
+    teardown.push(() => reader.close());
+    const parts = await openParts(config, logger, teardown, signal);
+    return { ...wire(config, logger, { ...parts, reader, unreadable: new UnreadableMail() }), close };
   } catch (error) {
     await close();
     throw error;
@@ -149,7 +157,11 @@ async function tryLock(folder: string): Promise<DataDirLock | null> {
   }
 }
 
-function wire(config: Config, logger: Logger, parts: Parts): Omit<OpenData, 'close'> {
+function wire(
+  config: Config,
+  logger: Logger,
+  parts: Parts & Pick<OpenData, 'reader' | 'unreadable'>,
+): Omit<OpenData, 'close'> {
   const clock = () => new Date();
   const ids = createIdSource();
   const accounts = accountsById(config.accounts);

@@ -4,11 +4,14 @@ import { loadOrCreateInstanceId } from './adapters/data-dir/instance-id.ts';
 import { LmdbAttempts } from './adapters/journal/lmdb-attempts.ts';
 import { createTokenStore } from './adapters/postgres/oauth2-tokens.ts';
 import type { MailboxSource } from './app/mailbox-ports.ts';
+import type { MessageReader } from './app/reading-ports.ts';
+import { UnreadableMail } from './app/unreadable-mail.ts';
 import type { Account, Clock, IdSource, Logger } from './app/ports.ts';
 import type { Config } from './config.ts';
 import { accountsById } from './config-accounts.ts';
 import { createTokens } from './create-access-tokens.ts';
 import { createMailboxSource } from './create-mailbox-source.ts';
+import { createReader } from './create-reader.ts';
 import { createTransports, type Transports } from './create-transports.ts';
 import { createIdSource } from './id-source.ts';
 import { openStorage, type OpenStorage } from './open-storage.ts';
@@ -27,6 +30,8 @@ export interface Parts extends OpenStorage {
   readonly attempts: LmdbAttempts;
   readonly transports: Transports;
   readonly mailboxSource: MailboxSource;
+  readonly reader: MessageReader;
+  readonly unreadable: UnreadableMail;
 }
 
 /** Throws when one can't be opened. */
@@ -37,6 +42,8 @@ export async function openParts(config: Config, logger: Logger, teardown: Teardo
   const transports = createTransports(config, tokens, logger);
   teardown.push(() => transports.close());
   const mailboxSource = createMailboxSource(config, tokens);
+  const reader = createReader(config, logger);
+  teardown.push(() => reader.close());
   const storage = await openStorage(config, logger, teardown);
   tokens.keepIn(createTokenStore(storage.pool));
   teardown.push(() => tokens.close());
@@ -53,5 +60,7 @@ export async function openParts(config: Config, logger: Logger, teardown: Teardo
     attempts,
     transports,
     mailboxSource,
+    reader,
+    unreadable: new UnreadableMail(),
   };
 }

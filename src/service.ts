@@ -81,7 +81,16 @@ async function startParts(
   });
   teardown.push(() => listeners.close());
   const source = parts.mailboxSource;
-  const mailboxes = startMailboxes(config, { source, pool, instanceId, receive, spool, clock, logger });
+  const mailboxes = startMailboxes(config, {
+    source,
+    pool,
+    instanceId,
+    receive,
+    reader: parts.reader,
+    spool,
+    clock,
+    logger,
+  });
   teardown.push(() => mailboxes.stop());
   const url = await listen(app, config);
 

@@ -75,6 +75,7 @@ export async function startSending(parts: Parts, teardown: Teardown) {
     accounts: parts.accounts,
     defaultAccountId: defaultAccount.id,
     ids: parts.ids,
+    reader: parts.reader,
     openFile: (file: string, range?: ByteRange) => createReadStream(file, range),
     maxRecipients: config.maxRecipients,
     loopLimit: config.loopLimit,

@@ -5,14 +5,22 @@
 import { auditMessage, type AuditedMessage, type AuditFinding } from '../core/mailbox/audit.ts';
 import { toUidSet } from '../core/mailbox/uid-set.ts';
 import type { MessageId } from '../core/message/message-id.ts';
-import { parseMessage } from '../core/mime/parse.ts';
 import type { AuditedMailbox, MailboxAuditStore, MailboxRepair } from './mailbox-audit-ports.ts';
-import { MailboxError, type MailboxSession, type MailboxSource, type Uid } from './mailbox-ports.ts';
+import {
+  MailboxError,
+  type MailboxSession,
+  type MailboxSource,
+  type MessageSummary,
+  type Uid,
+} from './mailbox-ports.ts';
 import { mailboxesToRead } from './read-account.ts';
+import { readHeader } from './read-received.ts';
+import type { MessageReader } from './reading-ports.ts';
 
 export interface AuditPorts {
   readonly source: MailboxSource;
   readonly store: MailboxAuditStore;
+  readonly reader: MessageReader;
 }
 
 export interface AuditRequest {
@@ -48,7 +56,7 @@ const HIGHEST_UID = 0xffff_ffff;
 
 /** Yields a result for each mailbox. Throws `MailboxError` and `ServiceError`. */
 export async function* auditAccount(
-  { source, store }: AuditPorts,
+  { source, store, reader }: AuditPorts,
   { accountId, repair, signal }: AuditRequest,
 ): AsyncGenerator<MailboxAudit> {
   const session = await source.connect(accountId, signal);
@@ -59,7 +67,7 @@ export async function* auditAccount(
   signal.addEventListener('abort', cut, { once: true });
   try {
     for (const { path } of mailboxesToRead(await session.listMailboxes())) {
-      const audit = await auditMailbox(session, store, accountId, path, signal);
+      const audit = await auditMailbox({ session, store, reader, signal }, accountId, path);
       if (repair && audit.mailbox !== null && audit.result.findings.size > 0) {
         await store.repair(audit.mailbox.id, audit.uidValidity, toRepair(audit.result.findings));
       }
@@ -72,12 +80,11 @@ export async function* auditAccount(
 }
 
 async function auditMailbox(
-  session: MailboxSession,
-  store: MailboxAuditStore,
+  ports: Pick<Comparison, 'session' | 'store' | 'reader' | 'signal'>,
   accountId: string,
   path: string,
-  signal: AbortSignal,
 ): Promise<{ result: MailboxAudit; mailbox: AuditedMailbox | null; uidValidity: number }> {
+  const { session, store } = ports;
   const { uidValidity, exists } = await session.open(path, null);
   const mailbox = await store.findMailbox(accountId, path);
   const { waiting = 0, quarantined = 0 } = mailbox ?? {};
@@ -86,7 +93,7 @@ async function auditMailbox(
     const result = { ...counts, kind: 'other_uids', messages: exists, findings: new Map() } as const;
     return { result, mailbox: null, uidValidity };
   }
-  const compare = { session, store, mailbox, uidValidity, signal };
+  const compare = { ...ports, mailbox, uidValidity };
   const listed = await session.listUids(1, mailbox.progress.since);
   const suspicious = await findWrong(compare, listed, null);
   // Both sides may have changed between one look and the other; what is wrong stays so.
@@ -128,6 +135,7 @@ async function listAgain(
 interface Comparison {
   readonly session: MailboxSession;
   readonly store: MailboxAuditStore;
+  readonly reader: MessageReader;
   readonly mailbox: AuditedMailbox;
   readonly uidValidity: number;
   readonly signal: AbortSignal;
@@ -135,7 +143,7 @@ interface Comparison {
 
 /** @param only null: all */
 async function findWrong(
-  { session, store, mailbox, uidValidity, signal }: Comparison,
+  { session, store, reader, mailbox, uidValidity, signal }: Comparison,
   listed: readonly Uid[],
   only: ReadonlySet<Uid> | null,
 ): Promise<ReadonlyMap<Uid, Wrong>> {
@@ -154,6 +162,7 @@ async function findWrong(
     const uids = [...new Set([...known.keys(), ...step])].filter((uid) => isWanted(uid) && !isNew(uid));
     const messageIds = await readMessageIds(
       session,
+      reader,
       uids.filter((uid) => hasEmail(known.get(uid), present)),
     );
     for (const uid of uids) {
@@ -178,13 +187,17 @@ function hasEmail(message: AuditedMessage | undefined, present: ReadonlySet<Uid>
 
 async function readMessageIds(
   session: MailboxSession,
+  reader: MessageReader,
   uids: readonly Uid[],
 ): Promise<ReadonlyMap<Uid, MessageId>> {
   const result = new Map<Uid, MessageId>();
   if (uids.length === 0) return result;
-  for await (const { uid, header } of session.fetchSummaries(uids)) {
-    const { messageId } = parseMessage(header);
-    if (messageId !== null) result.set(uid, messageId);
+  const summaries: MessageSummary[] = [];
+  for await (const summary of session.fetchSummaries(uids)) summaries.push(summary);
+  const headers = await Promise.all(summaries.map(({ header }) => readHeader(reader, header)));
+  for (const [index, { uid }] of summaries.entries()) {
+    const messageId = headers[index]?.identity?.messageId;
+    if (messageId !== undefined) result.set(uid, messageId);
   }
   return result;
 }

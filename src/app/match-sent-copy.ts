@@ -1,22 +1,19 @@
 /** Finds the sent email that a message of the Sent mailbox is, also where the relay replaced its Message-ID. */
 import { addrSpec } from '../core/address/address.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { MessageIdentity } from '../core/message/identity.ts';
+import { secondsOf, type MessageIdentity } from '../core/message/identity.ts';
 import { isOwnMessageId } from '../core/message/message-id.ts';
-import {
-  chooseSent,
-  isRewrittenCopy,
-  type CopyContent,
-  type SentContent,
-} from '../core/message/sent-copy.ts';
+import type { CopyContent, SentContent } from '../core/message/sent-copy.ts';
 import { deleteFiles } from './delete-files.ts';
 import type { InboundStore, KnownEmail } from './inbound-ports.ts';
+import type { MessageReader } from './reading-ports.ts';
 import type { Account, BlobStore, Clock, Journal, JournalEntry, Logger } from './ports.ts';
 
 export interface MatchSentCopyPorts {
   readonly store: Pick<InboundStore, 'awaitSends' | 'findSends' | 'adoptCopy'>;
   /** null when another process has it. */
   readonly journal: Pick<Journal, 'entries'> | null;
+  readonly reader: MessageReader;
   readonly clock: Clock;
   readonly accounts: ReadonlyMap<string, Account>;
   readonly blobs: Pick<BlobStore, 'delete'>;
@@ -47,7 +44,7 @@ export function isFromAccount(
  * of ours that is hardly old enough may be one. Throws `busy`.
  */
 export async function refuseUnrecordedSend(
-  ports: Pick<MatchSentCopyPorts, 'journal' | 'accounts' | 'clock'>,
+  ports: Pick<MatchSentCopyPorts, 'journal' | 'accounts' | 'clock' | 'reader'>,
   accountId: string,
   { messageId }: MessageIdentity,
   copy: CopyContent,
@@ -55,7 +52,7 @@ export async function refuseUnrecordedSend(
 ): Promise<void> {
   // Nobody else's mail is worth a look into the journal.
   if (!isFromAccount(ports, accountId, copy.from)) return;
-  const { journal, clock } = ports;
+  const { journal, clock, reader } = ports;
   if (journal === null) {
     if (copy.date !== null && clock().getTime() - copy.date.getTime() < UNRECORDED_SEND_MS)
       throw new ServiceError('busy');
@@ -64,7 +61,7 @@ export async function refuseUnrecordedSend(
   for await (const { record } of journal.entries()) {
     if (record.accountId !== accountId) continue;
     const isIt =
-      record.messageId === messageId || (isSentCopy && isRewrittenCopy(copy, toSentContent(record)));
+      record.messageId === messageId || (isSentCopy && (await isCopyOf(reader, copy, toSentContent(record))));
     if (isIt) throw new ServiceError('busy');
   }
 }
@@ -83,14 +80,30 @@ export async function adoptRewrittenCopy(
   // The relay kept it. It is not recorded yet, or sent by another service; another email it is not.
   if (account === undefined || isOwnMessageId(messageId, account.from.domain)) return null;
   for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
-    const sent = chooseSent(copy, await ports.store.findSends(accountId, copy));
-    if (sent === null) return null;
-    const adopted = await ports.store.adoptCopy(sent.id, messageId);
+    const candidates = await ports.store.findSends(accountId, copy);
+    if (candidates.length === 0) return null;
+    const choice = await ports.reader.read('choice', { copy: withoutMore(copy), candidates });
+    // A copy that can't be compared is an email of its own.
+    if (choice.kind === 'failed' || choice.value === null) return null;
+    const adopted = await ports.store.adoptCopy(choice.value, messageId);
     if (adopted === null) continue;
     await deleteFiles(ports, adopted.orphans);
     return adopted;
   }
   throw new ServiceError('busy');
+}
+
+async function isCopyOf(reader: MessageReader, copy: CopyContent, sent: SentContent): Promise<boolean> {
+  // Nearly every send that is under way is another email, of another second.
+  if (secondsOf(copy.date) !== secondsOf(sent.date)) return false;
+  const result = await reader.read('isCopy', { copy: withoutMore(copy), sent });
+  return result.kind === 'read' && result.value;
+}
+
+/** What is compared, without the rest of the message that it is part of. */
+function withoutMore(copy: CopyContent): CopyContent {
+  const { date, from, to, cc, bcc, subject, inReplyTo, text, html, attachmentDigests, originalIds } = copy;
+  return { date, from, to, cc, bcc, subject, inReplyTo, text, html, attachmentDigests, originalIds };
 }
 
 /** What a send that is not recorded yet says. */

@@ -1,67 +1,91 @@
 /** Understands the raw bytes of a received message. Whatever they are, something comes out that can be recorded. */
-import { classifyAutomatic, type AutomaticContext, type AutomaticMail } from '../core/delivery/automatic.ts';
-import { readBounce, type Bounce } from '../core/delivery/bounce.ts';
-import { MessageLimitError } from '../core/mime/message-limit-error.ts';
-import { createMessageParser, parseMessage } from '../core/mime/parse.ts';
-import type { ParsedMessage } from '../core/mime/parsed-message.ts';
-import { newText } from '../core/mime/reply-text.ts';
+import type { AutomaticContext } from '../core/delivery/automatic.ts';
+import { parseMessage } from '../core/mime/parse.ts';
+import type { ParsedMessage, ParseDefect } from '../core/mime/parsed-message.ts';
+import { MAX_SHORTENED_BYTES } from '../core/mime/shorten-header.ts';
 import type { Content, Logger } from './ports.ts';
 import { readContent, sha256, sizeOf } from './prepare-attachments.ts';
+import type { MessageReader, ReadFailure, ReadHeader, ReceivedMessage } from './reading-ports.ts';
+import type { UnreadableMail } from './unreadable-mail.ts';
 
 export interface ReadReceivedPorts {
+  readonly reader: MessageReader;
+  readonly unreadable: UnreadableMail;
   readonly openFile: (path: string) => AsyncIterable<Buffer>;
   readonly logger: Logger;
 }
 
-export interface ReceivedMessage {
-  readonly message: ParsedMessage;
-  readonly replyText: string;
-  readonly automatic: AutomaticMail | null;
-  readonly bounce: Bounce | null;
-}
+/** What is recorded beside `not_parsed`. */
+const DEFECTS: Readonly<Record<ReadFailure, ParseDefect>> = {
+  deadline: 'reading_took_too_long',
+  memory: 'reading_took_too_much_memory',
+  crash: 'reading_failed',
+};
 
-/** Throws only when the bytes can't be read. */
+/** Throws when the bytes can't be had, and `ServiceError('reading_unavailable')`. */
 export async function readReceived(
   ports: ReadReceivedPorts,
   raw: Content,
   context: AutomaticContext,
 ): Promise<ReceivedMessage> {
-  const parser = createMessageParser();
-  try {
-    for await (const chunk of readContent(ports, raw)) parser.write(chunk);
-    return understand(endOf(parser), context);
-  } catch (err) {
-    // A fault of ours, or a file that can't be read: the second reading throws again then.
-    const digest = await sha256(ports, raw);
-    ports.logger.error({ err, sha256: digest }, 'a received message could not be parsed; its bytes are kept');
-    return { message: unparsed(raw, digest), replyText: '', automatic: null, bounce: null };
-  }
+  const { reader, unreadable, logger } = ports;
+  // Nearly always there is nothing to compare with, and nothing to hash.
+  const known = unreadable.isEmpty ? null : await sha256(ports, raw);
+  const failedBefore = known === null ? null : unreadable.reasonOf(known);
+  if (known !== null && failedBefore !== null) return await readFields(ports, raw, known, failedBefore);
+
+  const result = await reader.read('message', { raw, context });
+  if (result.kind === 'read') return result.value;
+  // A file that can't be read fails the reading too: this throws then.
+  const digest = known ?? (await sha256(ports, raw));
+  unreadable.add(digest, result.reason);
+  logger.error(
+    { sha256: digest, reason: result.reason, detail: result.detail },
+    'a received message could not be parsed; it is recorded with its bytes',
+  );
+  return await readFields(ports, raw, digest, result.reason);
 }
 
-function endOf(parser: ReturnType<typeof createMessageParser>): ParsedMessage {
-  try {
-    return parser.end();
-  } catch (error) {
-    if (error instanceof MessageLimitError) return error.partial;
-    throw error;
-  }
-}
-
-function understand(message: ParsedMessage, context: AutomaticContext): ReceivedMessage {
-  return {
-    message,
-    replyText: newText(message.text, message.html),
-    automatic: classifyAutomatic(message, context),
-    bounce: readBounce(message, context),
-  };
-}
-
-/** Its own by its bytes, so that two of them are never taken for one. */
-function unparsed(raw: Content, digest: string): ParsedMessage {
-  return {
-    ...parseMessage(Buffer.alloc(0)),
+/** What the header of a message says of which the whole can't be read. */
+async function readFields(
+  ports: ReadReceivedPorts,
+  raw: Content,
+  digest: string,
+  reason: ReadFailure,
+): Promise<ReceivedMessage> {
+  const result = await ports.reader.read('fields', { header: await readBeginning(ports, raw) });
+  const fields: ParsedMessage = result.kind === 'read' ? result.value : parseMessage(Buffer.alloc(0));
+  const message: ParsedMessage = {
+    ...fields,
+    // Of its bytes, so that two of them are never taken for one.
     contentDigest: digest,
     sizeBytes: sizeOf(raw),
-    defects: ['not_parsed'],
+    defects: ['not_parsed', DEFECTS[reason]],
   };
+  return { message, replyText: '', automatic: null, bounce: null };
+}
+
+/** The beginning of a message, with its header. */
+export async function readBeginning(
+  ports: Pick<ReadReceivedPorts, 'openFile'>,
+  raw: Content,
+): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of readContent(ports, raw)) {
+    pieces.push(chunk);
+    sizeBytes += chunk.length;
+    if (sizeBytes >= MAX_SHORTENED_BYTES) break;
+  }
+  return Buffer.concat(pieces).subarray(0, MAX_SHORTENED_BYTES);
+}
+
+const NOTHING: ReadHeader = { identity: null, date: null, isRead: null };
+
+/** As far as it can be read. Throws `ServiceError('reading_unavailable')`. */
+export async function readHeader(reader: MessageReader, header: Buffer): Promise<ReadHeader> {
+  const whole = await reader.read('header', { header, isShortened: false });
+  if (whole.kind === 'read') return whole.value;
+  const shortened = await reader.read('header', { header, isShortened: true });
+  return shortened.kind === 'read' ? shortened.value : NOTHING;
 }

@@ -27,11 +27,13 @@ import type {
   SpoolFolder,
 } from './ports.ts';
 import { prepareAttachments, sizeOf } from './prepare-attachments.ts';
-import { readReceived, type ReceivedMessage } from './read-received.ts';
+import { readReceived, type ReadReceivedPorts } from './read-received.ts';
+import type { ReceivedMessage } from './reading-ports.ts';
 import { readReceivedAttachments } from './receive-attachments.ts';
 import { COPY_CAME_BACK, rawStoragePath } from './store-send.ts';
 
-export interface ReceiveMessagePorts extends ApplyReportsPorts {
+export interface ReceiveMessagePorts
+  extends ApplyReportsPorts, Pick<ReadReceivedPorts, 'reader' | 'unreadable'> {
   readonly store: InboundStore;
   readonly blobs: BlobStore;
   /** null when another process has it. */

@@ -1,16 +1,17 @@
 /** One email of an import: read it, record it, and wait when what lies behind that is away for a while. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ServiceError, type ErrorCode } from '../core/errors.ts';
-import { readStatus } from '../core/mbox/read-status.ts';
-import { createMessageParser } from '../core/mime/parse.ts';
 import type { ReceiveRequest, ReceiveResult } from './application.ts';
 import { DELIVERY_IN_MEMORY_MAX_BYTES } from './limits.ts';
 import type { Content, Logger, Spool, SpoolFolder } from './ports.ts';
-import { readContent, sizeOf } from './prepare-attachments.ts';
+import { sizeOf } from './prepare-attachments.ts';
 import { readRaw } from './read-raw.ts';
+import { readBeginning, readHeader } from './read-received.ts';
+import type { MessageReader, ReadHeader } from './reading-ports.ts';
 
 export interface RecordImportedPorts {
   readonly receive: (request: ReceiveRequest, folder: SpoolFolder) => Promise<ReceiveResult>;
+  readonly reader: MessageReader;
   readonly openFile: (path: string) => AsyncIterable<Buffer>;
   readonly spool: Spool;
   readonly logger: Logger;
@@ -40,7 +41,11 @@ export interface ImportedMessage extends ReadMessage {
 export type ImportOutcome = 'imported' | 'known' | 'older' | 'empty' | 'stopped';
 
 /** Away, and back at some time. */
-const AWAY: ReadonlySet<ErrorCode> = new Set(['database_unavailable', 'storage_unavailable']);
+const AWAY: ReadonlySet<ErrorCode> = new Set([
+  'database_unavailable',
+  'storage_unavailable',
+  'reading_unavailable',
+]);
 const RETRY_AFTER_MS = 1000;
 /** Tries while a send that it may be a copy of is under way. */
 const BUSY_TRIES = 3;
@@ -82,8 +87,9 @@ export async function recordImported(
   const { raw, folder, since, receivedAt } = message;
   try {
     if (sizeOf(raw) === 0) return 'empty';
-    if (since !== null && ((await readDate(ports, raw)) ?? receivedAt) < since) return 'older';
-    const isRead = message.isRead ?? readStatus(await readHeader(ports, raw)) ?? true;
+    const header = since === null && message.isRead !== null ? null : await readItsHeader(ports, raw);
+    if (since !== null && (header?.date ?? receivedAt) < since) return 'older';
+    const isRead = message.isRead ?? header?.isRead ?? true;
     return await recordPatiently(ports, { ...message, isRead }, onWaiting, signal);
   } finally {
     await folder.remove();
@@ -116,21 +122,9 @@ async function recordPatiently(
   }
 }
 
-/** As its header says; null when that says nothing. */
-async function readDate(ports: RecordImportedPorts, raw: Content): Promise<Date | null> {
-  const parser = createMessageParser();
-  parser.write(await readHeader(ports, raw));
-  return parser.end().date;
+async function readItsHeader(ports: RecordImportedPorts, raw: Content): Promise<ReadHeader> {
+  return await readHeader(ports.reader, await readBeginning(ports, raw));
 }
-
-/** As much as its first chunk holds. */
-async function readHeader(ports: RecordImportedPorts, raw: Content): Promise<Buffer> {
-  for await (const chunk of readContent(ports, raw)) return chunk.subarray(0, HEADER_BYTES);
-  return Buffer.alloc(0);
-}
-
-/** Of a message, enough to find a field: mail servers take no larger headers. */
-const HEADER_BYTES = 128 * 1024;
 
 async function* limited(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let sizeBytes = 0;

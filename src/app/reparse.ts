@@ -24,12 +24,12 @@ import type {
 } from './ports.ts';
 import { sha256, sizeOf } from './prepare-attachments.ts';
 import { readRaw } from './read-raw.ts';
-import { readReceived } from './read-received.ts';
+import { readReceived, type ReadReceivedPorts } from './read-received.ts';
 import { readReceivedAttachments } from './receive-attachments.ts';
 import { toReading } from './receive-message.ts';
 import type { ReadEmail, ReparseFilter, ReparseStore, ReplaceResult } from './reparse-ports.ts';
 
-export interface ReparsePorts {
+export interface ReparsePorts extends Pick<ReadReceivedPorts, 'reader' | 'unreadable'> {
   readonly store: ReparseStore;
   readonly messages: Pick<MessageStore, 'readRaw'>;
   readonly blobs: Pick<BlobStore, 'put' | 'get' | 'delete'>;

@@ -14,7 +14,6 @@ import { isMadeUpMessageId } from '../core/message/identity.ts';
 import { createMessageId, parseMessageId, type MessageId } from '../core/message/message-id.ts';
 import { buildReferences } from '../core/message/references.ts';
 import { composeMessage, composeMessageStream, type Draft } from '../core/mime/compose.ts';
-import { htmlToText } from '../core/mime/html-to-text.ts';
 import { placeOutbound, type OutboundPlacement, type PlacementFacts } from '../core/thread/place-outbound.ts';
 import type { SendRequest, SendResult } from './application.ts';
 import type {
@@ -33,6 +32,7 @@ import type {
 import { COMPOSE_IN_MEMORY_MAX_BYTES, MAX_SUBJECT_CHARS } from './limits.ts';
 import { prepareAttachments, readContent } from './prepare-attachments.ts';
 import type { PendingSends } from './pending-sends.ts';
+import type { MessageReader } from './reading-ports.ts';
 import { enqueueSend, readQueuePlace, readSendAt } from './enqueue-send.ts';
 import { useRoomOf, type RateLimitPorts } from './limit-rate.ts';
 import { refuseLoop, type LoopGuardPorts } from './refuse-loop.ts';
@@ -45,6 +45,8 @@ export interface SendMessagePorts extends StoreSendPorts, RateLimitPorts, LoopGu
   /** The transport of an account. */
   readonly transportOf: (accountId: string) => Transport;
   readonly pending: PendingSends;
+  /** HTML may quote anything that was received. */
+  readonly reader: MessageReader;
   readonly openFile: (path: string) => AsyncIterable<Buffer>;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -197,7 +199,7 @@ async function prepareSend(
       from: draft.from,
       ...recipients,
       subject: request.subject,
-      textBody: request.textBody ?? htmlToText(request.htmlBody ?? ''),
+      textBody: request.textBody ?? (await toText(ports, request.htmlBody ?? '')),
       htmlBody: request.htmlBody,
       date: draft.date,
       customerId: request.customerId,
@@ -281,6 +283,17 @@ function accountOf(ports: SendMessagePorts, accountId: string): Account {
   const account = ports.accounts.get(accountId);
   if (account === undefined) throw new ServiceError('unknown_account', { values: { value: accountId } });
   return account;
+}
+
+/** Empty for HTML at which reading fails: it is sent nevertheless, and kept. */
+async function toText({ reader, logger }: SendMessagePorts, html: string): Promise<string> {
+  const result = await reader.read('html', { html });
+  if (result.kind === 'read') return result.value;
+  logger.error(
+    { reason: result.reason, detail: result.detail },
+    'the HTML of a send could not be made a text',
+  );
+  return '';
 }
 
 /** Small messages are made in memory; what has a file or is large goes through the spool folder. */

@@ -7,8 +7,7 @@ import { ServiceError, type ErrorCode } from '../core/errors.ts';
 import { summariseHeader } from '../core/mailbox/header-summary.ts';
 import { messageRetry, type MessageFailure, type MessageTries } from '../core/mailbox/retry.ts';
 import { NO_UIDS, toUidSet } from '../core/mailbox/uid-set.ts';
-import { identityKey, identityOf } from '../core/message/identity.ts';
-import { parseMessage } from '../core/mime/parse.ts';
+import { identityKey } from '../core/message/identity.ts';
 import type { ReceiveRequest, ReceiveResult } from './application.ts';
 import type { KnownEmail } from './inbound-ports.ts';
 import { DELIVERY_IN_MEMORY_MAX_BYTES } from './limits.ts';
@@ -24,10 +23,13 @@ import type {
 import type { Turns } from './mailbox-turns.ts';
 import type { Content, Logger, Spool, SpoolFolder } from './ports.ts';
 import { readRaw } from './read-raw.ts';
+import { readHeader } from './read-received.ts';
+import type { MessageReader } from './reading-ports.ts';
 
 export interface TakeMessagesPorts {
   readonly records: MailboxRecords;
   readonly receive: (request: ReceiveRequest, folder: SpoolFolder) => Promise<ReceiveResult>;
+  readonly reader: MessageReader;
   readonly spool: Spool;
   readonly logger: Logger;
   /** How many messages are recorded at the same moment, over all accounts. */
@@ -67,6 +69,7 @@ const MAX_FAILURES_IN_A_ROW = 20;
 const AWAY: ReadonlySet<ErrorCode> = new Set([
   'database_unavailable',
   'storage_unavailable',
+  'reading_unavailable',
   'disk_full',
   'shutting_down',
 ]);
@@ -171,15 +174,14 @@ async function summarise(
 
 /** UID → email. Messages without a Message-ID are known by their content only. */
 async function findRecorded(
-  { records }: TakeMessagesPorts,
+  { records, reader }: TakeMessagesPorts,
   { mailbox, isSent }: TakeFrom,
   summaries: readonly MessageSummary[],
 ): Promise<ReadonlyMap<Uid, string>> {
-  const asked = summaries.flatMap(({ uid, header }): (KeyedIdentity & { uid: Uid })[] => {
-    const message = parseMessage(header);
-    if (message.messageId === null) return [];
-    const identity = identityOf(message);
-    return [{ uid, identity, key: identityKey(identity) }];
+  const headers = await Promise.all(summaries.map(({ header }) => readHeader(reader, header)));
+  const asked = summaries.flatMap(({ uid }, index): (KeyedIdentity & { uid: Uid })[] => {
+    const identity = headers[index]?.identity ?? null;
+    return identity === null ? [] : [{ uid, identity, key: identityKey(identity) }];
   });
   const recorded = await records.findRecorded(mailbox.accountId, asked);
   const result = new Map<Uid, string>();

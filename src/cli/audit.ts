@@ -51,13 +51,13 @@ export const auditCommand = defineCommand({
     if (unknown !== undefined) throw new UsageError(`the account ${unknown} has no mailbox to read`);
     const status = { isClean: true };
     try {
-      const { pool } = await open();
+      const { pool, reader } = await open();
       tokens.keepIn(createTokenStore(pool));
       const store = createMailboxAuditStore(pool);
       for (const accountId of wanted.length > 0 ? wanted : source.accountIds) {
         if (signal.aborted) break;
         try {
-          for await (const audit of auditAccount({ source, store }, { accountId, repair, signal })) {
+          for await (const audit of auditAccount({ source, store, reader }, { accountId, repair, signal })) {
             for (const line of formatAudit(accountId, audit, repair)) output.print(printable(line));
             if (!isClean(audit, repair)) status.isClean = false;
           }

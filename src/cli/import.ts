@@ -79,6 +79,7 @@ export const importCommand = defineCommand({
           files,
           marks: createImportMarks(data.pool),
           receive: data.receiveMessage,
+          reader: data.reader,
           openFile: (file) => createReadStream(file),
           spool: data.spool,
           logger,

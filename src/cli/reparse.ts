@@ -59,6 +59,8 @@ export const reparseCommand = defineCommand({
           store: createReparseStore(data.pool, data.db),
           messages: createMessageStore(data.pool, data.db),
           blobs: data.blobs,
+          reader: data.reader,
+          unreadable: data.unreadable,
           spool: data.spool,
           openFile: (file, range) => createReadStream(file, range),
           ids: data.ids,

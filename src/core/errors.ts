@@ -117,6 +117,7 @@ export const ERRORS = {
   internal_error: temporary(500, 'Interner Fehler.'),
   database_unavailable: temporary(503, 'Die Datenbank ist derzeit nicht erreichbar.'),
   storage_unavailable: temporary(503, 'Der Dateispeicher ist derzeit nicht erreichbar.'),
+  reading_unavailable: temporary(503, 'E-Mails können derzeit nicht gelesen werden.'),
   disk_full: temporary(503, 'Der Speicherplatz reicht nicht aus. Es wurde nichts gesendet.'),
   not_ready: temporary(503, 'Der Dienst ist nicht bereit: Etwas, das er braucht, ist nicht erreichbar.'),
   busy: temporary(503, 'Der Dienst ist ausgelastet. Bitte später erneut versuchen.'),

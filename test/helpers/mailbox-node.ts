@@ -16,8 +16,11 @@ import type { ReceiveRequest, ReceiveResult } from '../../src/app/application.ts
 import type { MailboxSource } from '../../src/app/mailbox-ports.ts';
 import type { MailboxRecords } from '../../src/app/mailbox-record-ports.ts';
 import type { BlobStore } from '../../src/app/ports.ts';
+import type { MessageReader } from '../../src/app/reading-ports.ts';
 import { receiveMessage } from '../../src/app/receive-message.ts';
+import { UnreadableMail } from '../../src/app/unreadable-mail.ts';
 import { startMailboxReader } from '../../src/worker/mailbox-reader.ts';
+import { directReader } from './direct-reader.ts';
 import { silentLogger } from './silent-logger.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
@@ -37,6 +40,8 @@ export interface MailboxNodeOptions {
   readonly localParts?: Readonly<Record<string, string>>;
   /** Default 1 MiB. */
   readonly maxBytes?: number;
+  /** Default: one without a process. */
+  readonly reader?: MessageReader;
   /** Stands around the use case, to inject faults. */
   readonly receive?: (receive: Receive, request: ReceiveRequest) => Promise<ReceiveResult>;
   /** The same around the database. */
@@ -82,6 +87,8 @@ export async function startMailboxNode(options: MailboxNodeOptions): Promise<Mai
     settleUnknown: async () => {},
     clock: () => new Date(),
     ids: { uuid: () => uuidv7(), randomBytes },
+    reader: options.reader ?? directReader,
+    unreadable: new UnreadableMail(),
     logger: silentLogger,
   };
   const records = options.records?.(createMailboxRecords(pool)) ?? createMailboxRecords(pool);
@@ -94,6 +101,7 @@ export async function startMailboxNode(options: MailboxNodeOptions): Promise<Mai
         const receive: Receive = (one) => receiveMessage(receivePorts, one, spoolFolder);
         return options.receive?.(receive, request) ?? receive(request);
       },
+      reader: options.reader ?? directReader,
       spool,
       clock: () => new Date(),
       logger: silentLogger,

@@ -25,6 +25,7 @@ import { createReads } from '../../src/app/read-emails.ts';
 import { sendMessage } from '../../src/app/send-message.ts';
 import type { RateLimit } from '../../src/core/delivery/rate-window.ts';
 import { startSendQueue, type SendQueueLoop } from '../../src/worker/send-queue.ts';
+import { directReader } from './direct-reader.ts';
 import { silentLogger } from './silent-logger.ts';
 import { makeTempFolder, type TempFolder } from './temp-folder.ts';
 
@@ -138,6 +139,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
     accounts: new Map([[ACCOUNT.id, ACCOUNT]]),
     defaultAccountId: ACCOUNT.id,
     ids: { uuid: () => uuidv7(), randomBytes },
+    reader: directReader,
     openFile: (path: string) => createReadStream(path),
     maxRecipients: 100,
     loopLimit: null,

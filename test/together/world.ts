@@ -288,6 +288,8 @@ function createWorld(parts: Parts, random: Random): World {
         spool: data.spool,
         openFile: (file, range) => createReadStream(file, range),
         ids: data.ids,
+        reader: data.reader,
+        unreadable: data.unreadable,
         logger: silentLogger,
       },
       {
@@ -314,6 +316,7 @@ function createWorld(parts: Parts, random: Random): World {
         files: createMailFiles(),
         marks: createImportMarks(data.pool),
         receive: data.receiveMessage,
+        reader: data.reader,
         openFile: (file) => createReadStream(file),
         spool: data.spool,
         logger: silentLogger,

@@ -2,6 +2,7 @@
 import { MAX_ADDR_SPEC_OCTETS, MAX_DISPLAY_NAME_CHARS } from '../address/limits.ts';
 import type { Address } from '../address/address.ts';
 import { parseMessage } from '../mime/parse.ts';
+import { shortenHeader } from '../mime/shorten-header.ts';
 
 /** Each is null when the mail server did not give it, or it could not be read. */
 export interface HeaderSummary {
@@ -19,7 +20,7 @@ export const MAX_SUMMARY_SUBJECT_CHARS = 500;
 
 /** @param header Date, From and Subject as they stand; may be cut, and hostile */
 export function summariseHeader(header: Buffer, sizeBytes: number): HeaderSummary {
-  const { subject, from, date } = parseMessage(header);
+  const { subject, from, date } = parseMessage(shortenHeader(header));
   const [sender] = from;
   return {
     subject: subject === '' ? null : cut(subject, MAX_SUMMARY_SUBJECT_CHARS),

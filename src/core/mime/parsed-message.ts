@@ -25,6 +25,10 @@ export const PARSE_DEFECTS = [
   'unknown_encoding',
   'limit_passed',
   'not_parsed',
+  // Why not, beside it
+  'reading_took_too_long',
+  'reading_took_too_much_memory',
+  'reading_failed',
   // Content
   'unknown_charset',
   'wrong_charset',

@@ -1,0 +1,37 @@
+/** The program of a reading process. */
+import { closeSync, openSync, readSync } from 'node:fs';
+import type { Content } from '../../app/ports.ts';
+import type { Readings } from '../../app/reading-ports.ts';
+import { READINGS, understand } from '../../app/readings.ts';
+import type { Question } from './protocol.ts';
+import { serveReadings } from './serve-readings.ts';
+
+/** Of a file, in bytes. */
+const CHUNK_BYTES = 256 * 1024;
+
+serveReadings(({ kind, asked }: Question) => {
+  if (kind !== 'message') {
+    const reading: (asked: never) => unknown = READINGS[kind];
+    return reading(asked as never);
+  }
+  const { raw, context } = asked as Readings['message']['asked'];
+  return understand(chunksOf(raw), context);
+});
+
+function* chunksOf(raw: Content): Generator<Buffer> {
+  if (raw.kind === 'bytes') {
+    yield raw.bytes;
+    return;
+  }
+  const file = openSync(raw.path, 'r');
+  try {
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+      const length = readSync(file, chunk);
+      if (length === 0) return;
+      yield chunk.subarray(0, length);
+    }
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,17 @@
+/** What the service and its reading processes say to each other, over Node's channel for child processes. */
+import type { ReadingKind } from '../../app/reading-ports.ts';
+
+/** Answered one after the other, in the order they were asked. */
+export interface Question {
+  readonly id: number;
+  readonly kind: ReadingKind;
+  /** See Readings. */
+  readonly asked: unknown;
+}
+
+export type Answer =
+  /** Said once, first. */
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'read'; readonly id: number; readonly value: unknown }
+  /** The reading threw; `detail` is the error with its stack. */
+  | { readonly kind: 'threw'; readonly id: number; readonly detail: string };

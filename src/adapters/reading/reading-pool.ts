@@ -1,0 +1,226 @@
+/**
+ * Reads in processes of their own, which are kept; see docs/decisions/0014-reading.md for why they are no threads.
+ *
+ * A process answers one question after the other, and has the next one already when it is done with one. When it ends,
+ * the question in hand is the one to blame if a limit was passed, or if it ends so twice; all others are asked again.
+ * While a process is slow it does not count: another one takes its place, so that a few bad mails do not hold up the rest.
+ */
+import type { MessageReader, ReadingKind, Readings, ReadResult } from '../../app/reading-ports.ts';
+import type { Logger } from '../../app/ports.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type { Question } from './protocol.ts';
+import { ReadingProcess, type ProcessEnd, type ReadingLimits } from './reading-process.ts';
+
+export interface ReadingPoolOptions extends ReadingLimits {
+  /** Processes that read at the same time; as many again when these are slow. */
+  readonly processes: number;
+  /** File of the program that runs in them; see child.ts. */
+  readonly program: string;
+  readonly logger: Logger;
+}
+
+/** How often processes are looked at, in ms. */
+const LOOK_MS = 100;
+/** Questions that a process has at once: the one in hand, and one that waits. */
+const MAX_LOAD = 2;
+/** A process that had nothing to do for so long is ended, but for the last one, in ms. */
+const IDLE_MS = 30_000;
+/** Deaths that nothing explains, such as by the system for want of memory, before the mail is taken for the cause. */
+const MAX_DEATHS = 2;
+/** Processes in a row that end before they can be asked; then what waits is told so. */
+const MAX_FAILED_STARTS = 3;
+/** Before the next one is started then, in ms. */
+const RESTART_MS = 200;
+
+interface Waiting {
+  readonly question: Question;
+  deaths: number;
+  readonly resolve: (result: ReadResult<unknown>) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export interface ReadingPool extends MessageReader {
+  /** Ends all processes; nothing is read any more. */
+  close(): Promise<void>;
+}
+
+/** Starts nothing before it is needed. */
+export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
+  return new Pool(options);
+}
+
+class Pool implements ReadingPool {
+  readonly #options: ReadingPoolOptions;
+  readonly #processes = new Set<ReadingProcess>();
+  /** By the question's id: all that have no answer yet. */
+  readonly #open = new Map<number, Waiting>();
+  /** Those of them that no process has. */
+  #queue: Waiting[] = [];
+  #nextId = 1;
+  #failedStarts = 0;
+  #restart: NodeJS.Timeout | null = null;
+  #looking: NodeJS.Timeout | null = null;
+  #lookedAt = 0;
+  #isClosed = false;
+  #onEmpty: () => void = () => undefined;
+
+  constructor(options: ReadingPoolOptions) {
+    this.#options = options;
+  }
+
+  async read<K extends ReadingKind>(
+    kind: K,
+    asked: Readings[K]['asked'],
+  ): Promise<ReadResult<Readings[K]['given']>> {
+    if (this.#isClosed) throw new ServiceError('shutting_down');
+    const result = await new Promise<ReadResult<unknown>>((resolve, reject) => {
+      const waiting: Waiting = {
+        question: { id: this.#nextId++, kind, asked },
+        deaths: 0,
+        resolve,
+        reject,
+      };
+      this.#open.set(waiting.question.id, waiting);
+      // Only whole messages are many, and only they take long.
+      if (kind === 'message') this.#queue.push(waiting);
+      else this.#queue.unshift(waiting);
+      this.#work();
+    });
+    return result as ReadResult<Readings[K]['given']>;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#restart !== null) clearTimeout(this.#restart);
+    if (this.#looking !== null) clearInterval(this.#looking);
+    const ended = new Promise<void>((resolve) => (this.#onEmpty = resolve));
+    // They hold nothing that would be lost.
+    for (const process of this.#processes) process.kill();
+    if (this.#processes.size > 0) await ended;
+    for (const { reject } of this.#open.values()) reject(new ServiceError('shutting_down'));
+    this.#open.clear();
+  }
+
+  /** Hands out what waits, and starts what is missing. */
+  #work(): void {
+    while (this.#queue.length > 0) {
+      const process = this.#leastLoaded();
+      const [next] = this.#queue;
+      if (process === null || next === undefined) break;
+      this.#queue.shift();
+      process.ask(next.question);
+    }
+    this.#startMissing();
+    this.#looking ??= setInterval(() => this.#look(), LOOK_MS);
+  }
+
+  #leastLoaded(): ReadingProcess | null {
+    let best: ReadingProcess | null = null;
+    for (const process of this.#processes) {
+      if (!process.takesQuestions || process.isSlow || process.load >= MAX_LOAD) continue;
+      if (best === null || process.load < best.load) best = process;
+    }
+    return best;
+  }
+
+  #startMissing(): void {
+    const { processes } = this.#options;
+    const all = [...this.#processes];
+    const starting = all.filter(({ isReady }) => !isReady).length;
+    const quick = starting + all.filter((one) => one.takesQuestions && !one.isSlow).length;
+    const isWanted = this.#queue.length > starting * MAX_LOAD;
+    if (!isWanted || quick >= processes || all.length >= 2 * processes) return;
+    if (this.#restart !== null || this.#isClosed) return;
+    this.#processes.add(
+      new ReadingProcess(this.#options.program, this.#options, {
+        onReady: () => {
+          this.#failedStarts = 0;
+          this.#work();
+        },
+        onAnswer: (_process, { id }, answer) => {
+          this.#settle(
+            id,
+            answer.kind === 'read'
+              ? { kind: 'read', value: answer.value }
+              : { kind: 'failed', reason: 'crash', detail: answer.detail },
+          );
+          this.#work();
+        },
+        onEnd: (process, end) => this.#mourn(process, end),
+      }),
+    );
+  }
+
+  #settle(id: number, result: ReadResult<unknown>): void {
+    this.#open.get(id)?.resolve(result);
+    this.#open.delete(id);
+  }
+
+  #mourn(process: ReadingProcess, { unanswered, reason, detail }: ProcessEnd): void {
+    this.#processes.delete(process);
+    if (this.#isClosed) {
+      if (this.#processes.size === 0) this.#onEmpty();
+      return;
+    }
+    if (!process.isReady) this.#noteFailedStart(detail);
+    const again: Waiting[] = [];
+    for (const [index, { id }] of unanswered.entries()) {
+      const waiting = this.#open.get(id);
+      if (waiting === undefined) continue;
+      if (index === 0) {
+        waiting.deaths += 1;
+        if (reason !== null || waiting.deaths >= MAX_DEATHS) {
+          this.#settle(id, { kind: 'failed', reason: reason ?? 'crash', detail });
+          continue;
+        }
+      }
+      again.push(waiting);
+    }
+    this.#queue.unshift(...again);
+    this.#work();
+  }
+
+  #noteFailedStart(detail: string): void {
+    this.#failedStarts += 1;
+    this.#options.logger.error({ detail }, 'a process that reads mail could not be started');
+    if (this.#failedStarts >= MAX_FAILED_STARTS && this.#processes.size === 0) {
+      this.#failedStarts = 0;
+      for (const { question, reject } of this.#queue.splice(0)) {
+        this.#open.delete(question.id);
+        reject(new ServiceError('reading_unavailable', { cause: new Error(detail) }));
+      }
+      return;
+    }
+    this.#restart ??= setTimeout(() => {
+      this.#restart = null;
+      this.#work();
+    }, RESTART_MS);
+  }
+
+  #look(): void {
+    const now = performance.now();
+    const sinceLastMs = now - this.#lookedAt;
+    this.#lookedAt = now;
+    for (const process of this.#processes) {
+      process.look(sinceLastMs);
+      if (process.isSlow && process.load > 1) this.#askElsewhere(process.takeBack());
+    }
+    this.#work();
+    this.#endIdle(now);
+  }
+
+  #askElsewhere(questions: readonly Question[]): void {
+    this.#queue.unshift(...questions.flatMap(({ id }) => this.#open.get(id) ?? []));
+  }
+
+  #endIdle(now: number): void {
+    const idle = [...this.#processes].filter((one) => one.takesQuestions && one.load === 0);
+    if (idle.length < this.#processes.size) return;
+    for (const process of idle.slice(1)) {
+      if (now - process.idleSince > IDLE_MS) process.kill();
+    }
+    if (this.#processes.size > 1 || this.#looking === null) return;
+    clearInterval(this.#looking);
+    this.#looking = null;
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * A reading process, from within: answers questions, one after the other. It has nothing that is not in the question:
+ * no secrets, no connections. The process that asks ends it when a question takes too long, or too much memory.
+ */
+import { setPriority } from 'node:os';
+import { Script } from 'node:vm';
+import type { Answer, Question } from './protocol.ts';
+
+/**
+ * How long a reading may take when there is nobody any more to end it, in ms: a service that is killed would else leave
+ * a process that reads for ever. Above every limit that the service has.
+ */
+const ORPHAN_MS = 10 * 60_000;
+
+/** Requests and their database go first when processors are scarce. */
+const NICENESS = 5;
+
+const CALL = Symbol.for('email-worker.reading');
+/** The only way to end code that does not return: a watchdog of the engine, which takes 50 µs. */
+const guarded = new Script(`globalThis[Symbol.for(${JSON.stringify(CALL.description)})]()`);
+
+/** Answers until the asking process goes away. */
+export function serveReadings(read: (question: Question) => unknown, orphanMs = ORPHAN_MS): void {
+  const waiting: Question[] = [];
+  let isBusy = false;
+
+  const serve = async () => {
+    if (isBusy) return;
+    isBusy = true;
+    for (let question = waiting.shift(); question !== undefined; question = waiting.shift()) {
+      await say(answer(read, question, orphanMs));
+    }
+    isBusy = false;
+  };
+  process.on('message', (question: Question) => {
+    waiting.push(question);
+    void serve();
+  });
+  process.on('disconnect', () => process.exit());
+  // They go to the whole group of processes, and the service ends this one when it has what it asked for.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  lowerPriority();
+  void say({ kind: 'ready' });
+}
+
+function answer(read: (question: Question) => unknown, question: Question, timeout: number): Answer {
+  const { id } = question;
+  try {
+    Object.defineProperty(globalThis, CALL, { configurable: true, value: () => read(question) });
+    return { kind: 'read', id, value: guarded.runInThisContext({ timeout }) };
+  } catch (error) {
+    return {
+      kind: 'threw',
+      id,
+      detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    };
+  }
+}
+
+/** Until it is written: the next question may never come to an end. */
+function say(answer: Answer): Promise<void> {
+  return new Promise((resolve) => {
+    // The asking process is gone when it can't be written, and `disconnect` follows.
+    process.send?.(answer, undefined, {}, () => resolve());
+  });
+}
+
+function lowerPriority(): void {
+  try {
+    setPriority(NICENESS);
+  } catch (error) {
+    // Only a wish: not every system has priorities.
+    process.emitWarning(error instanceof Error ? error : String(error));
+  }
+}

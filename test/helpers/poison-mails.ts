@@ -1,0 +1,80 @@
+/** Mails that took a reader very long, or that once did: what a stranger may send at any time. */
+import { mail } from './inbound-mail.ts';
+
+export interface PoisonMail {
+  readonly name: string;
+  /** @param messageId with angle brackets */
+  make(messageId: string): string;
+}
+
+/** Of one line; the longest that most mail servers let through is of this order. */
+const LINE = 100_000;
+
+const inHeader = (name: string, line: string): PoisonMail => ({
+  name,
+  make: (messageId) => mail({ messageId, subject: name, headers: [line] }),
+});
+const MULTIPART = ['MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=limit'];
+
+export const POISON_MAILS: readonly PoisonMail[] = [
+  inHeader('quotes in a charset', `Content-Type: text/plain; charset="x${"'".repeat(LINE)}x"`),
+  inHeader('quotes in a file name', `Content-Disposition: attachment; filename*=x${'"'.repeat(LINE)}x''y`),
+  inHeader('quotes in an encoding', `Content-Transfer-Encoding: x${"'".repeat(LINE)}x`),
+  {
+    name: 'words and colons in To',
+    make: (messageId) =>
+      mail({
+        messageId,
+        subject: 'words and colons in To',
+        to: `${'x '.repeat(LINE / 4)}y@z.example${':'.repeat(LINE / 2)}`,
+      }),
+  },
+  {
+    name: 'words and colons in From',
+    make: (messageId) =>
+      mail({
+        messageId,
+        subject: 'words and colons in From',
+        from: `${'x '.repeat(LINE / 4)}y@z.example${':'.repeat(LINE / 2)}`,
+      }),
+  },
+  {
+    name: 'Base64 with a sign of its end everywhere',
+    make: (messageId) =>
+      mail({
+        messageId,
+        subject: 'Base64',
+        headers: ['Content-Transfer-Encoding: base64'],
+        body: `${'A=A='.repeat(19)}\r\n`.repeat(8_000_000 / 78),
+      }),
+  },
+  {
+    name: 'semicolons in To',
+    make: (messageId) =>
+      mail({ messageId, subject: 'semicolons', to: `${';'.repeat(900)}\r\n `.repeat(1000) }),
+  },
+  {
+    name: 'lines that are nearly boundaries',
+    make: (messageId) =>
+      mail({
+        messageId,
+        subject: 'boundaries',
+        headers: MULTIPART,
+        body: '--limi\r\n'.repeat(36_000_000 / 8),
+      }),
+  },
+  {
+    name: 'empty lines',
+    make: (messageId) => mail({ messageId, subject: 'lines', body: '\r\n'.repeat(4_500_000) }),
+  },
+  {
+    name: 'HTML that grows when it is rendered',
+    make: (messageId) =>
+      mail({
+        messageId,
+        subject: 'HTML',
+        headers: ['Content-Type: text/html'],
+        body: `${'<ol start=999999999999999><li>'.repeat(48)}<pre>${'x\r\n'.repeat(200_000)}`,
+      }),
+  },
+];

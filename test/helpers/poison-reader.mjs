@@ -1,0 +1,59 @@
+/**
+ * A reading process for tests: what a message says first is what its reading does. `AS TOLD …` is given back. It stands
+ * on the built program, because Node 20 can't run TypeScript.
+ */
+import { appendFileSync } from 'node:fs';
+import { serveReadings } from '../../dist/adapters/reading/serve-readings.js';
+
+const DEEDS = {
+  LOOP() {
+    for (;;);
+  },
+  /** Without end for any engine: the time doubles with each character. */
+  PATTERN() {
+    return /^(a|a)*$/.test(`${'a'.repeat(60)}b`);
+  },
+  OBJECTS() {
+    const all = [];
+    for (;;) all.push({ all });
+  },
+  /** One large piece at a time, at which the engine ends the process rather than the thread. */
+  ARRAY() {
+    const all = [];
+    for (let index = 0; ; index += 1) all.push(index);
+  },
+  MAP() {
+    const all = new Map();
+    for (let index = 0; ; index += 1) all.set(index, index);
+  },
+  /** Outside of the engine's heap. */
+  BUFFERS() {
+    const all = [];
+    for (;;) all.push(Buffer.alloc(1024 * 1024, 1));
+  },
+  EXIT() {
+    process.exit(3);
+  },
+  KILL() {
+    process.kill(process.pid, 'SIGKILL');
+    for (;;);
+  },
+  ABORT() {
+    process.abort();
+  },
+  THROW() {
+    throw new Error('as told');
+  },
+  RECURSE() {
+    const deeper = () => deeper() + 1;
+    return deeper();
+  },
+};
+
+serveReadings(({ asked }) => {
+  const text = asked.raw.bytes.toString();
+  const [deed, path] = text.split('\n');
+  // Told in a file, because a process that ends tells nothing.
+  if (path) appendFileSync(path, `${deed}\n`);
+  return DEEDS[deed]?.() ?? text;
+});
