@@ -1,7 +1,7 @@
 /** What comes back about sent mail, and the addresses it suppresses: the built service with a real database. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { complaint, deliveryReport } from '../helpers/bounce-mail.ts';
-import { newId, receive } from '../helpers/inbound-mail.ts';
+import { mail, newId, receive } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
@@ -212,6 +212,104 @@ describe('a delivery report', () => {
       expect((await emailOf(id)).bounce).toMatchObject({ email_id: null });
     }
     expect((await trySend({ to: [address, victim] })).status).toBe(200);
+  });
+
+  it('changes nothing in free form when it names no email of ours', async () => {
+    const address = freshAddress();
+    const sent = await send({ to: address });
+    const notice = (messageId: string) =>
+      mail({
+        from: 'Mail Delivery System <MAILER-DAEMON@customer.test>',
+        subject: 'Undelivered Mail Returned to Sender',
+        headers: ['Return-Path: <>'],
+        body: `<${address}>: 550 5.1.1 User unknown\r\n\r\n--- Below this line is a copy of the message.\r\n\r\nMessage-ID: ${messageId}\r\n`,
+      });
+    for (const messageId of ['<1@example.com>', newId()]) {
+      const { id } = await receive(service, notice(messageId));
+      expect((await emailOf(id)).bounce).toMatchObject({ format: 'free_form', email_id: null });
+    }
+    expect(await outcomes(sent.id)).toEqual([null]);
+    expect(await listed(address)).toEqual([]);
+    await receive(service, notice(sent.messageId));
+    expect(await outcomes(sent.id)).toEqual(['bounced_hard']);
+  });
+
+  it('settles no unknown outcome when it names a Message-ID that can be guessed', async () => {
+    const address = freshAddress();
+    const sent = await send({ to: address });
+    await query(
+      database.connectionString,
+      "update emails set state = 'unknown', message_id = '4711@example.com' where id = $1",
+      [sent.id],
+    );
+    await receive(service, deliveryReport('<4711@example.com>', [{ address }]));
+    expect((await emailOf(sent.id)).state).toBe('unknown');
+    expect(await listed(address)).toEqual([]);
+  });
+
+  it('is none when a recipient of the email answers by a program, whatever the subject', async () => {
+    const address = freshAddress();
+    const subject = 'Zustellung nicht möglich';
+    const sent = await send({ to: address, subject });
+    const subjects = [`Automatische Antwort: ${subject}`, `Out of office: Re: ${subject}`, subject];
+    for (const one of subjects) {
+      const answer = await receive(
+        service,
+        mail({
+          from: `Max <${address}>`,
+          subject: one,
+          inReplyTo: sent.messageId,
+          headers: ['Return-Path: <>', 'Content-Type: text/plain; charset=utf-8'],
+          body: `Die Adresse ${address} existiert nicht mehr. 550 5.1.1 unknown user`,
+        }),
+      );
+      expect((await emailOf(answer.id)).bounce).toBeNull();
+    }
+    expect(await outcomes(sent.id)).toEqual([null]);
+    expect(await listed(address)).toEqual([]);
+  });
+
+  it('in free form is nothing from an address that got the email', async () => {
+    const address = `postmaster@box-${(count += 1)}.test`;
+    const sent = await send({ to: address });
+    const raw = mail({
+      from: `Postmaster <${address}>`,
+      subject: 'Undeliverable: Angebot',
+      inReplyTo: sent.messageId,
+      headers: ['Return-Path: <>'],
+      body: `This address takes no mail: 550 5.1.1 unknown user`,
+    });
+    const answer = await receive(service, raw);
+    expect((await emailOf(answer.id)).bounce).toMatchObject({ format: 'free_form', email_id: null });
+    expect(await outcomes(sent.id)).toEqual([null]);
+    expect(await listed(address)).toEqual([]);
+  });
+
+  it('is read from a notice of Amazon SES, when it names an email of ours', async () => {
+    const address = freshAddress();
+    const sent = await send({ to: address });
+    const notice = (messageId: string) =>
+      mail({
+        from: 'AWS Notifications <no-reply@sns.amazonaws.com>',
+        subject: 'Amazon SES Email Event Notification',
+        body: JSON.stringify({
+          notificationType: 'Bounce',
+          bounce: {
+            bounceType: 'Permanent',
+            bounceSubType: 'General',
+            bouncedRecipients: [
+              { emailAddress: address, status: '5.1.1', diagnosticCode: 'smtp; 550 5.1.1 user unknown' },
+            ],
+          },
+          mail: { messageId: '0102-x', headers: [{ name: 'Message-ID', value: messageId }] },
+        }),
+      });
+    await receive(service, notice('<guess@example.com>'));
+    expect(await outcomes(sent.id)).toEqual([null]);
+    const { id } = await receive(service, notice(sent.messageId));
+    expect((await emailOf(id)).bounce).toMatchObject({ format: 'amazon_ses', email_id: sent.id });
+    expect(await outcomes(sent.id)).toEqual(['bounced_hard']);
+    expect(await listed(address)).toMatchObject([{ reason: 'hard_bounce' }]);
   });
 
   it('changes nothing in another account', async () => {

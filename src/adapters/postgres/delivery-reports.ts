@@ -88,6 +88,8 @@ export async function insertReport(
 interface ReportRow {
   account_id: string;
   kind: RecordedReport['kind'];
+  format: RecordedReport['format'];
+  sentBy: string[];
   recipients: BounceRecipient[];
   reported_at: Date;
 }
@@ -105,8 +107,10 @@ interface EmailTimes {
 
 async function apply(client: PoolClient, reportId: string, emailId: string): Promise<number> {
   const { rows: reports } = await client.query<ReportRow>(
-    `select account_id, kind, recipients, reported_at from bounce_reports
-    where report_id = $1 and next_match_at is not null for update`,
+    `select r.account_id, r.kind, r.format, r.recipients, r.reported_at,
+      array_remove(array[e.from_address ->> 'address', e.sender_address ->> 'address'], null) as "sentBy"
+    from bounce_reports r join emails e on e.id = r.report_id
+    where r.report_id = $1 and r.next_match_at is not null for update of r`,
     [reportId],
   );
   const [report] = reports;

@@ -22,6 +22,11 @@ describe('an automatic answer', () => {
     'Subject: Automatische Antwort: Angebot',
     'Subject: Out of Office: Re: Angebot',
     'Return-Path: <>',
+    'Subject: Autoreply: Undelivered Mail Returned to Sender',
+    'Subject: Réponse automatique : Non remis',
+    'Subject: Abwesenheitsnotiz: AW: Angebot',
+    'Subject: Odpowiedź automatyczna: Oferta',
+    'Subject: 自動返信: 見積',
   ])('is told by %s', (field) => {
     expect(classify(field)).toMatchObject({ kind: 'auto_reply', suppressReplies: true });
   });
@@ -43,6 +48,25 @@ describe('other mail of programs', () => {
     ['X-Failed-Recipients: eve@customer.test', 'bounce'],
   ])('is told by %s', (field, kind) => {
     expect(classify(field)).toMatchObject({ kind });
+  });
+});
+
+describe('what repeats the subject of a bounce is none', () => {
+  it.each([
+    ['Out of office: Re: Delivery problem with your order', [], 'auto_reply'],
+    ['Automatische Antwort: Zustellung nicht möglich', ['Return-Path: <>'], 'auto_reply'],
+    ['Undelivered mail', ['Return-Path: <>', 'Auto-Submitted: auto-replied (vacation)'], 'auto_reply'],
+    ['Undelivered mail', ['Return-Path: <>', 'Precedence: bulk'], 'bulk'],
+    ['Undelivered mail', ['Return-Path: <>', 'X-Auto-Response-Suppress: All'], 'auto_generated'],
+    ['Ihr Paket konnte nicht zugestellt werden', ['Return-Path: <>'], 'auto_reply'],
+    ['Delivery problem with your order', ['Return-Path: <>'], 'auto_reply'],
+  ] as const)('%s %j', (subject, fields, kind) => {
+    expect(classify(`Subject: ${subject}`, ...fields)?.kind).toBe(kind);
+  });
+
+  it('a vacation program at the address of a mail server is not one', () => {
+    const raw = 'From: MAILER-DAEMON@customer.test\r\nAuto-Submitted: auto-replied (vacation)\r\n\r\nx';
+    expect(classifyAutomatic(parseMessage(Buffer.from(raw)))?.kind).toBe('auto_reply');
   });
 });
 

@@ -1,9 +1,12 @@
 /**
  * Automatic mail, which must not be answered by another machine: RFC 3834, RFC 2919 (List-Id), RFC 2369 (List-*),
- * RFC 3464 (reports), and fields that programs added before or beside these.
+ * RFC 3464 (reports), and fields that programs added before or beside these. Standards go before guesses by subjects.
  */
+import type { Address } from '../address/address.ts';
 import { fieldValue } from '../mime/header-fields.ts';
 import type { HeaderField } from '../mime/header-fields.ts';
+import { answerKindOf } from './answer-subject.ts';
+import { isBounceSubject } from './bounce-subject.ts';
 import type { AutoSubmitted } from './loop-guard.ts';
 import type { ParsedMessage } from '../mime/parsed-message.ts';
 import { readParameters } from '../mime/read-parameters.ts';
@@ -82,23 +85,26 @@ const LAST_RULES: readonly Rule[] = [
 
 /** Local parts of programs. RFC 5321 §4.5.5, RFC 2142; others seen in practice. */
 const ROBOTS =
-  /^(?:mailer-daemon|mail-daemon|mail[._]delivery[._]system|post_?master|no-?reply|do-?not-?reply|noreply[-+_.].*|bounces?(?:[-+].*)?)$/i;
+  /^(?:mailer-daemon|mail-daemon|mail[._ -]delivery[._ -](?:sub)?system|post_?master|no-?reply|do-?not-?reply|noreply[-+_.].*|bounces?(?:[-+].*)?)$/i;
 
-/** Subjects of answers by programs that say so nowhere else. Seen in practice. */
-const AUTO_REPLY_SUBJECT =
-  /^(?:auto(?:matic|mated)? ?-?re(?:ply|sponse)|automatische antwort|abwesenheits(?:notiz|meldung|assistent)|abwesend|out of (?:the )?office|réponse automatique|absence du bureau|respuesta automática|risposta automatica|resposta automática|automatisch antwoord|automatiskt svar|automaattinen vastaus|odpowiedź automatyczna|автоответ)\b/iu;
+/** Nothing but bounces comes from these. */
+const MAILER_DAEMON = /^mail(?:er)?-daemon$/i;
 
-/** Subjects of notices about mail that was not delivered. Seen in practice, from postmasters and null senders. */
-const BOUNCE_SUBJECT =
-  /\b(?:undeliver(?:able|ed)|non-?deliver\w*|returned mail|mail (?:delivery|system error)|deliver(?:y|ed) (?:status|has failed|fail\w*|notification|report|problem|error|of your message)|failure notice|mail failure|message (?:delivery|not delivered|could not be delivered)|could not be delivered|unzustellbar\w*|nicht zugestellt|zustell(?:fehler|bericht)\w*|zustellung (?:fehlgeschlagen|nicht|verzögert)|non remis\w*|non distribu\w*|échec (?:de )?(?:la )?(?:remise|distribution)|no se (?:ha )?(?:pudo )?entreg\w*|mancato recapito|onbestelbaar)\b|メールエラー|配信不能|配信できません|недоставлен|退信|无法投递/iu;
+/** Names that programs give themselves, with whatever address. Seen in practice. */
+const MAILER_NAME = /^(?:the )?mail(?:er)?[ -](?:daemon|delivery (?:sub)?system)$/i;
 
-/** Whether a program that writes this reports that mail was not delivered. */
-export function isBounceSubject(subject: string): boolean {
-  return BOUNCE_SUBJECT.test(subject);
+/** Whether a mail server wrote it, by its own words. */
+export function isMailer({ localPart, name }: Address): boolean {
+  return MAILER_DAEMON.test(localPart) || MAILER_NAME.test(name.trim());
 }
 
-/** Who writes such notices, but also answers as a person: an answer to a notice is none. */
-const POSTMASTER = /^(?:post_?master|mail[._]delivery[._]system)$/i;
+/** Whether it is a mail server or a person who looks after one, by its own words. */
+export function isPostmaster(address: Address): boolean {
+  return isMailer(address) || POSTMASTER.test(address.localPart);
+}
+
+/** Who writes notices, but also answers as a person. */
+const POSTMASTER = /^(?:post_?master|mail[._ -]delivery[._ -](?:sub)?system)$/i;
 
 export interface AutomaticContext {
   /**
@@ -120,24 +126,30 @@ export function classifyAutomatic(
     suppressReplies: kind !== 'auto_generated' || !isReplyWanted(fields),
   });
   if (message.contentType === 'multipart/report') return found('bounce', 'content-type: multipart/report');
-  const isNullSender = hasNullSender(fields, context);
-  const robot = message.from.find(({ localPart }) => ROBOTS.test(localPart))?.localPart ?? null;
   if (fieldValue(fields, 'x-failed-recipients') !== null) return found('bounce', 'x-failed-recipients');
-  if (robot !== null && /^(?:mailer-daemon|mail-daemon)$/i.test(robot))
-    return found('bounce', `from: ${robot}`);
-  // Seen in practice: acknowledgements come from no-reply addresses with the null sender.
-  if (isNullSender && robot !== null && !/^(?:no-?reply|do-?not)/i.test(robot)) {
-    return found('bounce', `null sender, from: ${robot}`);
-  }
-  const isPostmaster = robot !== null && POSTMASTER.test(robot) && !/^(?:re|aw|fwd?|wg) ?:/i.test(subject);
-  if ((isNullSender || isPostmaster) && isBounceSubject(subject)) {
-    return found('bounce', `subject: ${subject}`);
-  }
-
+  const isNullSender = hasNullSender(fields, context);
+  const sender = message.from.find((one) => isPostmaster(one) || ROBOTS.test(one.localPart)) ?? null;
+  const robot = sender?.localPart ?? null;
+  // Seen in practice: Pigeonhole's comment. Without it, Postfix and Exim write the same about their bounces.
+  const isVacation = /^auto-replied\s*\(vacation/i.test(fieldValue(fields, 'auto-submitted') ?? '');
+  const answer = isVacation ? 'auto_reply' : answerKindOf(subject);
   const byRule = firstRule(RULES, fields);
-  if (byRule !== null) return found(...byRule);
-  if (AUTO_REPLY_SUBJECT.test(message.subject)) return found('auto_reply', `subject: ${message.subject}`);
   const byLastRule = firstRule(LAST_RULES, fields);
+  // What answers repeats the subject of what it answers, which may be one of a bounce.
+  if (answer === null) {
+    if (sender !== null && isMailer(sender)) return found('bounce', `from: ${robot}`);
+    const isAnswer = byRule !== null && !byRule[1].startsWith('auto-submitted') && byRule[0] !== 'bulk';
+    // Seen in practice: acknowledgements come from no-reply addresses with the null sender.
+    if (isNullSender && robot !== null && !isAnswer && !/^(?:no-?reply|do-?not)/i.test(robot)) {
+      return found('bounce', `null sender, from: ${robot}`);
+    }
+    const isNotice = sender !== null && isPostmaster(sender) && !isAnswer;
+    // RFC 3834 says what a program meant; the subject is a guess.
+    const isGuess = isNullSender && byRule === null && byLastRule === null;
+    if ((isNotice || isGuess) && isBounceSubject(subject)) return found('bounce', `subject: ${subject}`);
+  }
+  if (byRule !== null) return found(...byRule);
+  if (answer === 'auto_reply') return found('auto_reply', `subject: ${subject}`);
   if (byLastRule !== null) return found(...byLastRule);
   // RFC 5321 §4.5.5: the null sender is for notices that must not be answered.
   if (isNullSender) return found('auto_reply', 'null sender');

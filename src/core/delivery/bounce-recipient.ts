@@ -29,7 +29,14 @@ export function classifyFailure(
   return action === 'failed' ? severityOf(status, diagnostic) : null;
 }
 
-/** The first enhanced status in a text; null when there is none. Addresses such as 5.1.1.9 are none. */
-export function findStatus(text: string): string | null {
-  return /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.]*\d)/.exec(text)?.[0] ?? null;
+/**
+ * The first enhanced status in a text that can go with the action: `2.0.0` in the transcript of a session says nothing
+ * about a failure. null when there is none. Addresses such as 5.1.1.9 are none, nor are versions such as 4.80.1.
+ */
+export function findStatus(text: string, action: BounceAction | null = null): string | null {
+  return (action === 'failed' || action === 'delayed' ? FAILURE_STATUS : ANY_STATUS).exec(text)?.[0] ?? null;
 }
+
+// RFC 3463 §3: subjects are 0 to 7.
+const ANY_STATUS = /(?<![\d.])[245]\.[0-7]\.\d{1,3}(?![\d.]*\d)/;
+const FAILURE_STATUS = /(?<![\d.])[45]\.[0-7]\.\d{1,3}(?![\d.]*\d)/;

@@ -10,15 +10,20 @@ import { fieldValue, fieldValues, messageIdOf, parseHeaderBlock } from '../mime/
 import type { HeaderField } from '../mime/header-fields.ts';
 import { parseMessageIdList } from '../message/references.ts';
 import type { ParsedMessage } from '../mime/parsed-message.ts';
-import { classifyAutomatic, isBounceSubject } from './automatic.ts';
+import { readAmazonNotice } from './amazon-notice.ts';
+import { answerKindOf } from './answer-subject.ts';
+import { classifyAutomatic } from './automatic.ts';
 import type { AutomaticContext } from './automatic.ts';
-import { BOUNCE_ACTIONS, classifyFailure, findStatus } from './bounce-recipient.ts';
-import type { BounceAction, BounceRecipient } from './bounce-recipient.ts';
-import { readFreeFormBounce, reasonsByRecipient } from './free-form-bounce.ts';
+import { isFreeFormNotice } from './bounce-notice.ts';
+import type { BounceRecipient } from './bounce-recipient.ts';
+import { isBounceSubject } from './bounce-subject.ts';
+import { readDeliveryStatus, readReportFields, reportedAddress } from './delivery-status.ts';
+import { readFreeFormBounce, reasonsByRecipient, withReasons } from './free-form-bounce.ts';
+import { isReceipt, readRejection } from './rejection.ts';
 import { cleanReplyText } from './reply.ts';
 
 export const BOUNCE_KINDS = ['report', 'complaint'] as const;
-export const BOUNCE_FORMATS = ['rfc3464', 'rfc5965', 'free_form'] as const;
+export const BOUNCE_FORMATS = ['rfc3464', 'rfc5965', 'rfc5429', 'amazon_ses', 'free_form'] as const;
 
 export interface Bounce {
   /** `complaint`: a reader called the message spam (RFC 5965); its recipients have the action `delivered`. */
@@ -31,7 +36,6 @@ export interface Bounce {
 }
 
 const STATUS_TYPES = new Set(['message/delivery-status', 'message/global-delivery-status']);
-const ACTIONS: ReadonlySet<string> = new Set<BounceAction>(BOUNCE_ACTIONS);
 
 /** RFC 5965 §7.3 and RFC 6591: reports that are no complaints of readers. */
 const NO_COMPLAINT = new Set(['auth-failure', 'not-spam', 'dmarc']);
@@ -47,25 +51,37 @@ const MAX_RETURNED = 10;
 /** Recipients of one report; what is beyond is left out. */
 const MAX_RECIPIENTS = 1000;
 
-/** null for any other message, also for a receipt (RFC 8098). */
+/** null for any other message, also for a receipt (RFC 8098) of a message that was read. */
 export function readBounce(message: ParsedMessage, context: AutomaticContext = {}): Bounce | null {
-  const feedback = message.reports.find(({ contentType }) => contentType === FEEDBACK_TYPE);
-  if (feedback !== undefined) return readComplaint(message, parseHeaderBlock(feedback.bytes).fields);
+  const amazon = readAmazonNotice(message);
+  if (amazon !== null) return readAmazon(message, amazon);
   if (isOutlookComplaint(message)) return readComplaint(message, []);
+  // Seen in practice: mail programs forward a report part by part.
+  if (!isFromProgram(message, context)) return null;
+  const feedback = message.reports.find(({ contentType }) => contentType === FEEDBACK_TYPE);
+  if (feedback !== undefined) return readComplaint(message, readReportFields(feedback.bytes));
   const statuses = message.reports.filter(({ contentType }) => STATUS_TYPES.has(contentType));
   const recipients = statuses.flatMap(({ bytes }) => readDeliveryStatus(bytes)).slice(0, MAX_RECIPIENTS);
   if (recipients.length > 0) {
     return {
       kind: 'report',
       format: 'rfc3464',
-      recipients: withReasons(recipients, message),
+      recipients: recipients.some(({ diagnostic }) => diagnostic === '')
+        ? withReasons(recipients, reasonsByRecipient(message))
+        : recipients,
       originalMessageIds: originalIds(message),
     };
   }
-  if (message.reportType === 'disposition-notification') return null;
+  if (isReceipt(message)) {
+    const rejected = readRejection(message);
+    if (rejected === null) return null;
+    const originalMessageIds = originalIds(message);
+    return { kind: 'report', format: 'rfc5429', recipients: [rejected], originalMessageIds };
+  }
   if (statuses.length === 0 && classifyAutomatic(message, context)?.kind !== 'bounce') return null;
   const free = readFreeFormBounce(message);
-  if (statuses.length === 0 && !isNotice(message, free.messageIds)) return null;
+  const returned = returnedHeaders(message);
+  if (statuses.length === 0 && !isFreeFormNotice(message, free, returned)) return null;
   const ids = [...free.messageIds, ...originalIds(message)];
   return {
     kind: 'report',
@@ -75,73 +91,25 @@ export function readBounce(message: ParsedMessage, context: AutomaticContext = {
   };
 }
 
-/**
- * Seen in practice: acknowledgements and notes of absence with the null sender, which answer our email (In-Reply-To) and
- * say anything. Only what looks like a bounce beside its sender is one: a wrong one costs a customer.
- */
-function isNotice(message: ParsedMessage, returned: readonly MessageId[]): boolean {
-  return (
-    returned.length > 0 ||
-    returnedHeaders(message).length > 0 ||
-    fieldValue(message.fields, 'x-failed-recipients') !== null ||
-    message.from.some(({ localPart }) => /^mail(?:er)?-daemon$/i.test(localPart)) ||
-    isBounceSubject(message.subject)
-  );
+/** Persons write no reports. */
+function isFromProgram(message: ParsedMessage, context: AutomaticContext): boolean {
+  if (message.contentType === 'multipart/report') return true;
+  const answer = answerKindOf(message.subject);
+  if (answer === 'reply' || answer === 'forward') return false;
+  const isNamed = message.from.some(({ domain }) => domain !== '');
+  return !isNamed || isBounceSubject(message.subject) || classifyAutomatic(message, context) !== null;
 }
 
-/** RFC 3464 §2.1: groups of fields with empty lines between; the first group is about the message. */
-function readDeliveryStatus(bytes: Buffer): readonly BounceRecipient[] {
-  const groups = bytes.toString('latin1').split(/\r?\n(?:[ \t]*\r?\n)+/);
-  return groups.flatMap((group) => {
-    const { fields } = parseHeaderBlock(Buffer.from(group, 'latin1'));
-    const final = addressOf(fieldValue(fields, 'final-recipient'));
-    const address = addressOf(fieldValue(fields, 'original-recipient')) ?? final;
-    return address === null ? [] : [toRecipient(address, final, fields)];
-  });
-}
-
-function toRecipient(address: string, final: string | null, fields: readonly HeaderField[]): BounceRecipient {
-  // RFC 3464 §2.3.6: `smtp; 550 5.1.1 …`.
-  const text = (fieldValue(fields, 'diagnostic-code') ?? '').replace(/^[\w-]+\s*;\s*/, '');
-  const diagnostic = cleanReplyText(text.replace(/\s+/g, ' '));
-  const status = tellingStatus(findStatus(fieldValue(fields, 'status') ?? ''), diagnostic);
-  const word = /^[a-z]+/.exec((fieldValue(fields, 'action') ?? '').toLowerCase())?.[0] ?? '';
-  // Seen in practice: no action at all.
-  const action = isAction(word) ? word : status?.startsWith('4') === true ? 'delayed' : 'failed';
-  return {
-    address,
-    finalAddress: final === address ? null : final,
-    action,
-    severity: classifyFailure(action, status, diagnostic),
-    status,
-    diagnostic,
-  };
-}
-
-/** Seen in practice: OpenSMTPD says in the text only what the server answered. */
-function withReasons(
-  recipients: readonly BounceRecipient[],
+function readAmazon(
   message: ParsedMessage,
-): readonly BounceRecipient[] {
-  if (recipients.every(({ diagnostic }) => diagnostic !== '')) return recipients;
-  const reasons = reasonsByRecipient(message);
-  return recipients.map((recipient) => {
-    const reason = reasons.get(recipient.finalAddress ?? recipient.address) ?? reasons.get(recipient.address);
-    if (recipient.diagnostic !== '' || reason === undefined) return recipient;
-    const diagnostic = cleanReplyText(reason.replace(/\s+/g, ' '));
-    const status = tellingStatus(recipient.status, diagnostic);
-    return {
-      ...recipient,
-      status,
-      diagnostic,
-      severity: classifyFailure(recipient.action, status, diagnostic),
-    };
-  });
-}
-
-/** Seen in practice: `5.0.0` as the status beside a diagnostic that says more. */
-function tellingStatus(given: string | null, diagnostic: string): string | null {
-  return given === null || given.endsWith('.0.0') ? (findStatus(diagnostic) ?? given) : given;
+  { kind, recipients, messageIds }: NonNullable<ReturnType<typeof readAmazonNotice>>,
+): Bounce {
+  return {
+    kind,
+    format: 'amazon_ses',
+    recipients: recipients.slice(0, MAX_RECIPIENTS),
+    originalMessageIds: [...new Set([...messageIds, ...originalIds(message)])],
+  };
 }
 
 /** Where Outlook.com names the recipient, in the returned message. */
@@ -165,7 +133,7 @@ function readComplaint(message: ParsedMessage, fields: readonly HeaderField[]): 
     ...fieldValues(fields, 'removal-recipient'),
     ...returned.flatMap((header) => fieldValues(header, OUTLOOK_RECIPIENT)),
   ];
-  const addresses = named.flatMap((value) => addressOf(value) ?? []);
+  const addresses = named.flatMap((value) => reportedAddress(value) ?? []);
   // RFC 5965 §3.2 lets the recipient be left out; then the returned message may still name it.
   const fallback = returned.flatMap((header) => {
     const { addresses: to } = parseLenientAddressList(fieldValue(header, 'to') ?? '', MAX_RECIPIENTS);
@@ -194,7 +162,7 @@ function originalIds(message: ParsedMessage): readonly MessageId[] {
   ]);
   const status = message.reports
     .filter(({ contentType }) => STATUS_TYPES.has(contentType) || contentType === FEEDBACK_TYPE)
-    .flatMap(({ bytes }) => rewrittenIds(parseHeaderBlock(bytes).fields));
+    .flatMap(({ bytes }) => rewrittenIds(readReportFields(bytes)));
   return [
     ...new Set([
       ...returned,
@@ -229,23 +197,4 @@ function returnedHeaders(message: ParsedMessage): readonly (readonly HeaderField
     .filter(({ contentType }) => /rfc822|^message\/global(?:-headers)?$/.test(contentType))
     .slice(0, MAX_RETURNED)
     .map(({ bytes }) => parseHeaderBlock(bytes).fields);
-}
-
-/**
- * RFC 3464 §2.3.1: `rfc822; user@example.com`; RFC 6533 §3: `utf-8; \\x{FC}ser@example.com`. Seen in practice: no type,
- * angle brackets. null for none.
- */
-function addressOf(value: string | null): string | null {
-  const text = (value ?? '')
-    .replace(/^\s*[\w-]+\s*;/, '')
-    .replace(/\\x\{([0-9a-f]{1,6})\}/gi, (escape, hex: string) => {
-      const point = Number.parseInt(hex, 16);
-      return point > 0x10ffff ? escape : String.fromCodePoint(point);
-    });
-  const [address] = parseLenientAddressList(text, 1).addresses;
-  return address === undefined || address.domain === '' ? null : addrSpec(address);
-}
-
-function isAction(word: string): word is BounceAction {
-  return ACTIONS.has(word);
 }

@@ -20,7 +20,7 @@ const match = (
   recipients: readonly BounceRecipient[],
   ...addresses: readonly string[]
 ) =>
-  matchReport({ kind, recipients }, deliveries(...addresses)).map(
+  matchReport({ kind, format: 'rfc3464', recipients, sentBy: [] }, deliveries(...addresses)).map(
     ({ delivery, outcome }) => `${delivery.address} ${outcome}`,
   );
 
@@ -47,6 +47,17 @@ describe('a report is tied to', () => {
     ]);
     expect(match('complaint', [recipient('7c4a8d09@y.test')], 'max@x.test')).toEqual([]);
     expect(match('report', [recipient('other@x.test')], 'max@x.test')).toEqual([]);
+  });
+
+  it('no email that its sender got, where it is written freely', () => {
+    const from = (format: 'free_form' | 'rfc3464', sentBy: string) =>
+      matchReport(
+        { kind: 'report', format, recipients: [recipient('')], sentBy: [sentBy] },
+        deliveries('max@x.test'),
+      );
+    expect(from('free_form', 'MAX@x.test')).toEqual([]);
+    expect(from('free_form', 'postmaster@x.test')).toHaveLength(1);
+    expect(from('rfc3464', 'max@x.test')).toHaveLength(1);
   });
 
   it('nobody else', () => {

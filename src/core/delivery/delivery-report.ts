@@ -69,16 +69,26 @@ export function isFinalFailure(outcome: ReportOutcome): boolean {
   return outcome === 'bounced_hard' || outcome === 'bounced_soft' || outcome === 'blocked';
 }
 
+/** What a report says, and who sent it. */
+export type SentReport = Pick<Bounce, 'kind' | 'format' | 'recipients'> & {
+  /** `local@domain` of From and Sender. */
+  readonly sentBy: readonly string[];
+};
+
 /**
  * Ties what a report says to the recipients of the email whose Message-ID it names. A report that names nobody (a
  * complaint with the recipient removed, RFC 6590; a form that can't be read) can only be about the one recipient of an
  * email that had one. An address that the email did not have, such as the target of somebody's forwarding, is left
- * out unless Original-Recipient ties it to one that it had.
+ * out unless Original-Recipient ties it to one that it had. What a recipient of the email writes in free form is an
+ * answer to it, and says nothing about its delivery.
  */
 export function matchReport(
-  { kind, recipients }: Pick<Bounce, 'kind' | 'recipients'>,
+  { kind, format, recipients, sentBy }: SentReport,
   deliveries: readonly ReportedDelivery[],
 ): readonly MatchedReport[] {
+  const senders = new Set(sentBy.map(deliveryAddressKey));
+  const isAnswer = deliveries.some(({ address }) => senders.has(deliveryAddressKey(address)));
+  if (format === 'free_form' && isAnswer) return [];
   const [only] = deliveries;
   const [recipient] = recipients;
   if (deliveries.length === 1 && recipients.length === 1 && only !== undefined && recipient !== undefined) {

@@ -43,6 +43,7 @@ const MAILBOX_FULL = words(
   String.raw`(?:exceed\w*|over)(?: \S+){0,4} (?:quota|storage|mailbox (?:size )?limit|disk space)`,
   String.raw`over ?quota|overquota|out of (?:disk |storage )?space|not enough (?:disk |storage )?space|insufficient (?:system |disk )?(?:storage|space)|no space left`,
   String.raw`full mailbox|mailbox exceeds|mailfolder is full|mailbox ?full|mailbox full|bo[iî]te (?:\S+ ){0,3}(?:pleine|saturée)|buz[oó]n (?:\S+ ){0,3}lleno|casella (?:\S+ ){0,3}piena`,
+  String.raw`zu ?viele (?:e-?)?(?:mails|nachrichten) auf dem server|too many (?:e-?)?(?:mails|messages) (?:in|on|for) (?:the |this |your )?(?:mail ?box|server|user|account)|speicherplatz(?: \S+){0,4} (?:erschöpft|überschritten|voll)`,
   '容量(?:を|が)?(?:超え|オーバー|不足)|メールボックスが一杯|邮箱(?:空间)?已?满|信箱(?:空間)?已?滿|ящик переполнен',
 );
 
@@ -50,14 +51,25 @@ const MAILBOX_FULL = words(
 const NO_SUCH_ADDRESS = words(
   String.raw`(?:user|recipient|mail ?box|address|account|addressee|e-?mail(?: address)?|alias|person|local part|inbox|customer|member)s?\b(?:[^.;]|\.(?=\S)){0,70}?\b(?:unknown|not (?:be )?found|(?:does ?n[o']t|doesn’t|do not|did not) (?:seem to )?exist|no longer (?:exists?|available|valid|active|in use|with us)|(?:has been |is |was |been )?(?:disabled|deactivated|suspended|discontinued|closed|deleted|terminated|inactive|expired)|invalid|not (?:a )?valid|isn't valid|not listed|not exist|not (?:a )?known|not recognized|not recognised|undefined|non-?existent|is not active|has moved|unrouteable|not our customer|could ?n[o']t be found|wasn't found|is not (?:a|one of our) (?:customers?|members?)|not local|has no mailbox|unavailable or does)`,
   String.raw`(?:no such|unknown|invalid|bad(?: destination)?|non-?existent|nonexistent|inactive|disabled|undeliverable|incorrect|not a valid|unrouteable|no valid|illegal|mal-?formed|wrong|obsolete|suspended|expired) (?:local |e-?mail |virtual |destination |final |smtp |delivery )*(?:user(?:id)?|recipients?|mailbox|address(?:ee)?|account|person|host|domain|alias|local[ -]?part|rcpt)`,
-  String.raw`no (?:mailbox|account|user|one|such person)(?: \S+){0,3} (?:here|by that name|with that name|with that address)|no mailbox found|unable to find (?:user|mailbox)|user not known|not a known user|no user found|doesn't have (?:an? )?(?:\S+ )?(?:account|mailbox)|we don't (?:handle|have) (?:\S+ )?(?:mail|user)|this (?:user|account|address) (?:doesn't|does not) (?:have|handle|accept)`,
+  String.raw`no (?:mail ?box|account|user|one|such person)(?: \S+){0,3} (?:here|by that name|with that name|with that address)|no mail ?box (?:found|available|exists?)|unable to find (?:user|mailbox)|user not known|not a known user|no user found|doesn't have (?:an? )?(?:\S+ )?(?:account|mailbox)|we don't (?:handle|have) (?:\S+ )?(?:mail|user)|this (?:user|account|address) (?:doesn't|does not) (?:have|handle|accept)`,
   String.raw`RecipNotFound|RecipientNotFound|ADR_NOT_FOUND|ResolverAddress\w*|user ?unknown|unknown ?user|no such (?:user|recipient|person|mailbox|domain)|mailbox not found|5\.1\.1 unknown|recipient unknown|mailbox unavailable|Recipient address rejected: Access denied|account (?:that you tried to reach|you tried to reach) (?:is|does)`,
   String.raw`(?:host|domain|hostname|server)(?: \S+){0,6} (?:not found|unknown|does ?n[o']t exist|could not be found|wasn't found|couldn't be found|non-?existent)|unable to find|(?:no such|unknown|bad|invalid) (?:host|domain)|host ?unknown|domain (?:name )?not found|host or domain name not found|null ?MX|does not accept mail \(nullMX\)|domain of recipient(?: \S+){0,3} (?:not|does)|no MX (?:or \S+ )?record|all relevant MX records point to non-existent|NXDOMAIN|Name or service not known|lowest numbered MX record points to local|(?:domain|host) does not accept mail|indicated no SMTP service`,
-  // German, French, Spanish, Portuguese, Italian, Dutch, Polish, Russian, Japanese, Chinese
-  String.raw`(?:Empfänger|Adresse|Benutzer|Postfach|Konto|E-Mail-Adresse)\S*(?:[^.;]|\.(?=\S)){0,60}?(?:unbekannt|existiert nicht|nicht (?:gefunden|vorhanden|bekannt|gültig)|ungültig|deaktiviert|gesperrt|gelöscht)|unbekannte[rs]? (?:Empfänger|Benutzer|Adresse)`,
-  String.raw`(?:destinataire|adresse|compte|utilisateur|bo[iî]te)\S*(?:[^.;]|\.(?=\S)){0,60}?(?:inconnue?|introuvable|n'existe (?:pas|plus)|invalide|désactivée?|inexistante?)`,
+  // German, French, northern and eastern Europe, Spanish, Portuguese, Italian, Dutch, Polish, Russian, Japanese, Chinese
+  String.raw`(?:Empfänger|Adresse|Benutzer|Postfach|Konto|E-Mail-Adresse)\S*(?:[^.;]|\.(?=\S)){0,60}?(?:unbekannt|existiert nicht|nicht (?:gefunden|vorhanden|bekannt|gültig)|ungültig|deaktiviert|gesperrt|gelöscht)|unbekannte[rs]? (?:Empfänger|Benutzer|Adresse)|Domain\S* (?:existiert nicht|(?:ist )?unbekannt)|kein(?:e|en)? (?:Postfach|Benutzer|Empfänger|Konto|Mailbox)(?: \S+){0,5} (?:vorhanden|gefunden|Namen|bekannt)`,
+  String.raw`(?:destinataire|adresse|compte|utilisateur|bo[iî]te)\S*(?:[^.;]|\.(?=\S)){0,60}?(?:inconnue?|introuvable|n'existe (?:pas|plus)|invalide|désactivée?|inexistante?)|domaine (?:inexistant|inconnu|introuvable)|aucune? (?:boîte aux lettres|utilisateur|destinataire)`,
+  String.raw`onbekende (?:ontvanger|gebruiker)|okänd (?:mottagare|användare)|(?:mottagaren|användaren|adressen) finns inte|ukendt (?:modtager|bruger)|ukjent (?:mottaker|bruker)|tuntematon (?:vastaanottaja|käyttäjä)|neznámý (?:příjemce|uživatel)|ismeretlen (?:címzett|felhasználó)|bilinmeyen (?:kullanıcı|alıcı)|kullanıcı bulunamadı`,
   String.raw`(?:destinatario|dirección|usuario|cuenta|buzón|endereço|usuário|utilizador|indirizzo|utente|casella)\S*(?:[^.;]|\.(?=\S)){0,60}?(?:desconocid[oa]|no existe|no encontrad[oa]|inválid[oa]|não existe|desconhecid[oa]|não encontrad[oa]|inesistente|sconosciut[oa]|non esiste|non trovat[oa]|inexistente)`,
   String.raw`(?:gebruiker|ontvanger|adres|postvak)\S*(?:[^.;]|\.(?=\S)){0,60}?(?:onbekend|bestaat niet|niet gevonden|ongeldig)|(?:użytkownik|adresat|adres|konto)\S*(?:[^.;]|\.(?=\S)){0,60}?(?:nieznany|nie istnieje|nie znaleziono)|нет такого (?:пользователя|адреса|ящика)|(?:пользователь|адрес|ящик)(?:[^.;]|\.(?=\S)){0,60}?(?:не найден|не существует|неизвестен|отключ|заблокирован)|(?:ユーザー?|宛先|アドレス)[^。]{0,40}?(?:不明|存在しません|見つかりません)|(?:用户|收件人|地址|邮箱)[^。]{0,20}?(?:不存在|不正确|被禁)`,
+);
+
+/** The name servers say for certain that the domain does not exist, or takes no mail (RFC 7505). */
+const NO_SUCH_DOMAIN = words(
+  String.raw`NXDOMAIN|null ?MX|does not accept mail \(nullMX\)|no such domain|(?:recipient |destination )?domain(?: name)?(?: \S+)? does ?n[o']t exist|all relevant MX records point to non-existent(?: hosts?)?`,
+);
+
+/** A name that does not exist may be ours. */
+const ABOUT_US = words(
+  String.raw`ptr|reverse|rdns|helo|ehlo|client|senders?|spf|dkim|dmarc|mail from|return path|try again|your (?:ip|domain|host|server)`,
 );
 
 /** Who says so speaks of us, whatever else he calls unknown. */
@@ -88,12 +100,16 @@ const LABEL = /^\d\.\d{1,3}\.\d{1,3} - [a-z ]{3,60} (?=\d{3}[ -])/i;
 
 /** The severity of a failure. `said` is what servers said, on one line. */
 export function severityOf(status: string | null, said: string): BounceSeverity {
-  const text = said.replace(LABEL, '');
+  const text = said.replace(LABEL, '').replace(/[’‘`´]/g, "'");
   const byCode = status === null ? null : severityByStatus(status);
   const isRefused = REFUSED.test(text);
   const isTransport = TRANSPORT.test(text);
   if (MAILBOX_FULL.test(text)) return 'soft';
-  if (status?.startsWith('4') === true) return isRefused && !isTransport ? 'blocked' : (byCode ?? 'soft');
+  if (status?.startsWith('4') === true) {
+    // Seen in practice: Gmail and others give up with 4.0.0 where there is no such domain, and never will be.
+    if (NO_SUCH_DOMAIN.test(text) && !SENDER_REFUSED.test(text) && !ABOUT_US.test(text)) return 'hard';
+    return isRefused && !isTransport ? 'blocked' : (byCode ?? 'soft');
+  }
   if (status !== null && SENDER_STATUS.test(status)) return 'blocked';
   if (SENDER_REFUSED.test(text)) return isTransport ? 'soft' : 'blocked';
   if (NO_SUCH_ADDRESS.test(text)) return 'hard';

@@ -12,6 +12,7 @@ import { fieldValue } from '../mime/header-fields.ts';
 import type { ParsedMessage } from '../mime/parsed-message.ts';
 import { classifyFailure, findStatus } from './bounce-recipient.ts';
 import type { BounceRecipient } from './bounce-recipient.ts';
+import { readDeliveryStatus, tellingStatus } from './delivery-status.ts';
 import { cleanReplyText } from './reply.ts';
 
 export interface FreeFormBounce {
@@ -70,6 +71,9 @@ export function readFreeFormBounce(
   message: Pick<ParsedMessage, 'text' | 'fields' | 'subject' | 'to' | 'from'>,
 ): FreeFormBounce {
   const notice = readNotice(message);
+  const messageIds = returnedIds(notice.rest);
+  const reported = reportedInText(notice.lines, message);
+  if (reported.length > 0) return { recipients: reported, messageIds };
   const action = DELAYED.test(notice.opening) && !GAVE_UP.test(notice.opening) ? 'delayed' : 'failed';
   const recipients = new Map<string, BounceRecipient>();
   for (const [address, reason] of reasonsByRecipient(message)) {
@@ -92,14 +96,55 @@ export function readFreeFormBounce(
       isSure || recipient.severity !== 'hard' ? recipient : { ...recipient, severity: 'soft' },
     );
   }
-  return { recipients: [...recipients.values()], messageIds: returnedIds(notice.rest) };
+  return { recipients: [...recipients.values()], messageIds };
+}
+
+/** Seen in practice: a delivery report whose parts became one text on the way. */
+function reportedInText(
+  lines: readonly string[],
+  message: Pick<ParsedMessage, 'to' | 'from'>,
+): readonly BounceRecipient[] {
+  let start = lines.findIndex((line) => /^(?:original|final)-recipient[ \t]*:/i.test(line));
+  if (start === -1) return [];
+  // Other fields may stand before it.
+  while (start > 0 && /^[a-z-]{1,60}[ \t]*:/i.test(lines[start - 1] ?? '')) start -= 1;
+  const recipients = readDeliveryStatus(Buffer.from(lines.slice(start).join('\n')));
+  return withReasons(recipients.slice(0, MAX_RECIPIENTS), reasonsIn(lines.slice(0, start), message));
+}
+
+/**
+ * Recipients with what the text says about them, where the report says nothing. Seen in practice: OpenSMTPD says in the
+ * text only what the server answered.
+ */
+export function withReasons(
+  recipients: readonly BounceRecipient[],
+  reasons: ReadonlyMap<string, string>,
+): readonly BounceRecipient[] {
+  return recipients.map((recipient) => {
+    const reason = reasons.get(recipient.finalAddress ?? recipient.address) ?? reasons.get(recipient.address);
+    if (recipient.diagnostic !== '' || reason === undefined) return recipient;
+    const diagnostic = cleanReplyText(reason.replace(/\s+/g, ' '));
+    const status = tellingStatus(recipient.status, diagnostic, recipient.action);
+    return {
+      ...recipient,
+      status,
+      diagnostic,
+      severity: classifyFailure(recipient.action, status, diagnostic),
+    };
+  });
 }
 
 /** For reports that name the recipients elsewhere: what the text says about each, on one line. */
 export function reasonsByRecipient(
   message: Pick<ParsedMessage, 'text' | 'subject' | 'to' | 'from'>,
 ): ReadonlyMap<string, string> {
-  const { lines } = readNotice(message);
+  return reasonsIn(readNotice(message).lines, message);
+}
+
+function reasonsIn(
+  lines: readonly string[],
+  message: Pick<ParsedMessage, 'to' | 'from'>,
+): ReadonlyMap<string, string> {
   const uninvolved = uninvolvedIn(message);
   const find = (line: string): string | null => {
     const address = recipientIn(line, RECIPIENT_LINES);
@@ -187,7 +232,7 @@ function reasonBelow(
 
 function toRecipient(address: string, action: 'failed' | 'delayed', reason: string): BounceRecipient {
   const diagnostic = cleanReplyText(reason.replace(/\s+/g, ' '));
-  const status = findStatus(diagnostic);
+  const status = findStatus(diagnostic, action);
   return {
     address,
     finalAddress: null,

@@ -31,7 +31,7 @@ describe('the base subject', () => {
     ['Re:', '', true],
     ['', '', false],
   ])('of %j is %j, a reply: %j', (subject, base, isReply) => {
-    expect(readBaseSubject(subject)).toEqual({ base, isReply });
+    expect(readBaseSubject(subject)).toMatchObject({ base, isReply });
   });
 
   it('of a base subject is itself, for any text, in little time', () => {

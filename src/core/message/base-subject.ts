@@ -23,6 +23,8 @@ export interface BaseSubject {
   readonly base: string;
   /** The outermost prefix is one of a reply. */
   readonly isReply: boolean;
+  /** The outermost prefix is one of a forward. */
+  readonly isForward: boolean;
 }
 
 /** Subjects are looked at this far, in UTF-16 units: mailing lists and replies repeat themselves at the beginning. */
@@ -58,7 +60,7 @@ export function readBaseSubject(subject: string): BaseSubject {
     text = text.trim();
     if (text === before) break;
   }
-  return { base: text, isReply: outermost === 'reply' };
+  return { base: text, isReply: outermost === 'reply', isForward: outermost === 'forward' };
 }
 
 /** `[list] Re[2] [blob]: `: any blobs, a prefix, a count or a blob, a colon. */

@@ -81,8 +81,8 @@ export interface CalendarPart {
 
 /**
  * A part that says something about another message: `message/delivery-status` (RFC 3464), `message/feedback-report`
- * (RFC 5965), `message/disposition-notification` (RFC 8098), `text/rfc822-headers` and `message/rfc822`. Contained
- * messages and their headers stand among the attachments as well.
+ * (RFC 5965), `message/disposition-notification` (RFC 8098), `text/rfc822-headers`, `message/rfc822`, and
+ * `application/json`, as Amazon SES has it. All but those of the RFCs 3464, 5965 and 8098 are attachments as well.
  */
 export interface ReportPart {
   readonly partPath: string;

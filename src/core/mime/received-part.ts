@@ -53,6 +53,8 @@ const REPORT_TYPES = new Set([
   'message/feedback-report',
   'message/disposition-notification',
   'message/global-disposition-notification',
+  // Notices of Amazon SES
+  'application/json',
 ]);
 const CONTAINED_TYPES = new Set([
   'message/rfc822',

@@ -1,0 +1,66 @@
+/**
+ * Whether a message that may be a bounce, by its sender or its subject, is one. Programs with the same senders and
+ * subjects acknowledge, confirm and tell of absences, and repeat our subject. Only what also reads like a notice of a
+ * mail server is one: a wrong one costs a customer.
+ */
+import { addrSpec } from '../address/address.ts';
+import { parseLenientAddressList } from '../address/lenient-address-list.ts';
+import { fieldValue, fieldValues, type HeaderField } from '../mime/header-fields.ts';
+import type { ParsedMessage } from '../mime/parsed-message.ts';
+import { isMailer, isPostmaster } from './automatic.ts';
+import { isBounceSubject } from './bounce-subject.ts';
+import type { FreeFormBounce } from './free-form-bounce.ts';
+
+type Notice = Pick<ParsedMessage, 'fields' | 'subject' | 'from' | 'text' | 'contentType'>;
+
+/**
+ * @param free what the text says
+ * @param returned headers of the messages that it contains
+ */
+export function isFreeFormNotice(
+  message: Notice,
+  free: FreeFormBounce,
+  returned: readonly (readonly HeaderField[])[],
+): boolean {
+  if (fieldValue(message.fields, 'x-failed-recipients') !== null) return true;
+  if (isFromRecipient(message, returned) || TELLS_OF_SUCCESS.test(message.text.slice(0, MAX_OPENING_CHARS)))
+    return false;
+  const isReturned = returned.length > 0 || free.messageIds.length > 0;
+  const isTold = isReturned || isBounceSubject(message.subject);
+  if (message.from.some(isMailer)) return isTold || SAYS_FAILURE.test(message.text);
+  if (message.contentType === 'multipart/report' || message.from.some(isPostmaster)) return isTold;
+  // Both what servers said, and whom it is about or what was returned.
+  const said = free.recipients.some(({ address, status, diagnostic }) =>
+    address === '' ? isReturned && hasReply(message.text) : status !== null || SAYS_FAILURE.test(diagnostic),
+  );
+  return said && isTold;
+}
+
+/** The opening of a text. */
+const MAX_OPENING_CHARS = 2000;
+
+const TELLS_OF_SUCCESS =
+  /\b(?:(?:has been|was) successfully (?:delivered|relayed|sent)|successfully delivered to|erfolgreich (?:zugestellt|übermittelt))\b/i;
+
+/** What servers and notices about them say of a failure; a text about anything else may say it as well. */
+const SAYS_FAILURE =
+  /(?<![\d.])[45]\.[0-7]\.\d{1,3}(?![\d.]*\d)|(?<!\d)[45][0-5]\d[ -]|undeliver|n[o']t be delivered|not delivered|delivery|returned|unknown (?:user|host|recipient|address)|(?:user|host|recipient|address)\S* (?:is )?unknown|reject|refused|quota|mailbox|zugestellt|zustell|unzustellbar|distribu|remis|entreg|recapit|consegn|bezorg|bestell?baar|доставл|配信|送信|配達|无法|退信/i;
+
+/** A reply of a server. */
+function hasReply(text: string): boolean {
+  return /(?<![\d.])[45]\.[0-7]\.\d{1,3}(?![\d.]*\d)|(?<!\d)[45][0-5]\d[ -](?=[\d<a-z])/i.test(text);
+}
+
+/** What comes from a recipient of the returned message did arrive. */
+function isFromRecipient({ from }: Notice, returned: readonly (readonly HeaderField[])[]): boolean {
+  const senders = new Set(from.map((one) => addrSpec(one).toLowerCase()));
+  return returned.some((header) =>
+    [...fieldValues(header, 'to'), ...fieldValues(header, 'cc')].some((value) =>
+      parseLenientAddressList(value, MAX_RETURNED_RECIPIENTS).addresses.some((one) =>
+        senders.has(addrSpec(one).toLowerCase()),
+      ),
+    ),
+  );
+}
+
+const MAX_RETURNED_RECIPIENTS = 1000;
