@@ -13,6 +13,7 @@ const { fastify } = createHttpApp({
   spool: {},
   secrets: ['unused'],
   logger: silent,
+  security: { note() {} },
   clock: () => new Date(),
 });
 const response = await fastify.inject('/api/openapi.json');

@@ -1,5 +1,6 @@
 /** Values of the configuration that are more than a word or a number. All throw ConfigError with the variable's name. */
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import path from 'node:path';
 import { parseAddressList } from './core/address/address-list.ts';
 import type { Address } from './core/address/address.ts';
@@ -30,6 +31,23 @@ export function readListen(name: string, text: string | null): ListenAddress | n
   const host = bracketed ?? plain;
   if (host === undefined || Number(port) > 65_535) throw new ConfigError(name, 'must be host:port');
   return { host, port: Number(port) };
+}
+
+/** Addresses and networks with commas between them, such as `127.0.0.1,10.0.0.0/8,fd00::/8`. */
+export function readNetworks(name: string, text: string | null): readonly string[] {
+  if (text === null) return [];
+  const networks = text.split(',').map((network) => network.trim());
+  for (const network of networks) {
+    const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(network) ?? [];
+    const version = isIP(address);
+    // A prefix of 0 trusts everybody, who can then call themselves what they like.
+    const isGood =
+      version !== 0 &&
+      (bits === undefined || (Number(bits) >= 1 && Number(bits) <= (version === 4 ? 32 : 128)));
+    if (!isGood)
+      throw new ConfigError(name, `must be addresses or networks such as 10.0.0.0/8, not ${network}`);
+  }
+  return networks;
 }
 
 /** A day such as `2026-01-31`, at 00:00 UTC; null when it is not set. */

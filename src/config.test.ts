@@ -99,6 +99,25 @@ describe('values', () => {
     },
   );
 
+  it('takes addresses and networks of proxies that are trusted, none by default', () => {
+    expect(load({}).trustedProxies).toEqual([]);
+    const networks = ['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8'];
+    expect(load({ TRUSTED_PROXIES: networks.join(', ') }).trustedProxies).toEqual(networks);
+  });
+
+  it.each([
+    'proxy.example.com',
+    '10.0.0.0/0',
+    '10.0.0.0/33',
+    '::1/129',
+    '10.0.0/8',
+    '*',
+    '10.0.0.1,',
+    '1/1/1',
+  ])('refuses to trust %s as a proxy', (text) => {
+    expect(() => load({ TRUSTED_PROXIES: text })).toThrow(ConfigError);
+  });
+
   it('refuses a certificate without its key, and files that can not be read', () => {
     expect(() => load({ LISTEN_TLS_CERT_FILE: 'a.pem' })).toThrow(ConfigError);
     expect(() => load({ LISTEN_TLS_KEY_FILE: 'a.pem' })).toThrow(ConfigError);

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { FIRST_SYNC_DAYS } from './app/mailbox-ports.ts';
 import { readAccounts, type AccountConfig } from './config-accounts.ts';
 import { ConfigError } from './config-error.ts';
-import { readListen, readTls, readUrl, type ListenAddress } from './config-values.ts';
+import { readListen, readNetworks, readTls, readUrl, type ListenAddress } from './config-values.ts';
 import type { LoopLimit } from './core/delivery/loop-guard.ts';
 import { DEFAULT_RETRY_SCHEDULE, type RetrySchedule } from './core/delivery/retry-schedule.ts';
 
@@ -26,6 +26,18 @@ export const VARIABLES = [
     name: 'HOST',
     defaultText: '127.0.0.1',
     meaning: 'Address where HTTP listens; `0.0.0.0` or `::` for all.',
+  },
+  {
+    name: 'HTTP_MAX_CONNECTIONS',
+    defaultText: '500',
+    meaning:
+      'HTTP connections at the same time; for one more, the oldest that never brought a right secret is closed.',
+  },
+  {
+    name: 'TRUSTED_PROXIES',
+    defaultText: 'none',
+    meaning:
+      'Addresses and networks of proxies, such as `127.0.0.1,10.0.0.0/8`, whose `X-Forwarded-For` says who the client is: for failed log-ins and the security log.',
   },
   {
     name: 'API_SECRET',
@@ -244,6 +256,9 @@ type VariableName = (typeof VARIABLES)[number]['name'];
 export interface Config {
   readonly port: number;
   readonly host: string;
+  readonly httpMaxConnections: number;
+  /** Addresses, or networks such as `10.0.0.0/8`. */
+  readonly trustedProxies: readonly string[];
   /** Empty: make one and keep it in the data folder. */
   readonly apiSecrets: readonly string[];
   /** Absolute. */
@@ -310,6 +325,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, cw
   return Object.freeze({
     port: integer('PORT', 3000, 0, 65_535),
     host: get('HOST') ?? '127.0.0.1',
+    httpMaxConnections: integer('HTTP_MAX_CONNECTIONS', 500, 1, 100_000),
+    trustedProxies: readNetworks('TRUSTED_PROXIES', get('TRUSTED_PROXIES')),
     apiSecrets: readSecrets(get('API_SECRET')),
     dataDir: path.resolve(cwd, get('DATA_DIR') ?? 'data'),
     databaseUrl: readUrl('DATABASE_URL', get('DATABASE_URL'), ['postgres:', 'postgresql:']),

@@ -67,8 +67,14 @@ async function startParts(
     spool,
     secrets,
     logger,
+    security,
+    trustedProxies: config.trustedProxies,
     clock,
-    limits: { maxAttachmentBytes: config.maxAttachmentBytes, maxInboundBytes: config.maxInboundBytes },
+    limits: {
+      maxAttachmentBytes: config.maxAttachmentBytes,
+      maxInboundBytes: config.maxInboundBytes,
+      maxConnections: config.httpMaxConnections,
+    },
   });
   teardown.push(() => closeHttp(app, config.shutdownTimeoutMs, logger));
   const receive = application.receiveMessage;

@@ -7,6 +7,9 @@ import type { Logger } from './ports.ts';
 
 /** Every event, with its severity and what it says in words. */
 const EVENTS = {
+  'login.failed': ['warn', 'a request without a right secret was refused'],
+  'login.throttled': ['warn', 'an address fails to log in again and again; its failures get 429 for a while'],
+  'http.full': ['warn', 'too many HTTP connections; those that never logged in make room'],
   'mail_client.refused': ['warn', 'a mail client was refused: it has too many connections'],
   'mail_client.cut_off': ['warn', 'a mail client was cut off'],
 } as const satisfies Record<string, readonly ['info' | 'warn', string]>;

@@ -104,6 +104,10 @@ export const ERRORS = {
     429,
     'Mit {value} wurden zu viele automatische E-Mails gewechselt: Vermutlich antworten sich zwei Programme. Es wurde nichts gesendet.',
   ),
+  too_many_failed_logins: temporary(
+    429,
+    'Zu viele Anfragen mit falschem Zugangsgeheimnis. Bitte später erneut versuchen; das richtige gilt jederzeit.',
+  ),
   rate_limited: temporary(429, 'Zu viele Anfragen. Bitte später erneut versuchen.'),
 
   // What went wrong on our side or behind us
@@ -132,7 +136,7 @@ export interface ServiceErrorOptions {
   readonly values?: Readonly<Record<string, string | number>>;
   /** What the caller may see beside `error`, as `details`; only where the spec has such a field. */
   readonly details?: string;
-  /** When the same request may succeed; only for `rate_limited` and `loop_suspected`. */
+  /** When the same request may succeed; only for codes with the status 429. */
   readonly retryAfterSeconds?: number;
   /** The internal reason, for the log. */
   readonly cause?: unknown;

@@ -22,6 +22,8 @@ export interface LogLine {
 
 export interface TestHttpApp extends HttpApp {
   readonly logs: readonly LogLine[];
+  /** Of the security log. */
+  readonly events: readonly Readonly<Record<string, unknown>>[];
   /** Listens on a free port of the loopback interface. */
   listen(): Promise<number>;
   /** Names of everything in the spool. */
@@ -33,6 +35,7 @@ export interface TestHttpAppOptions {
   readonly application: Application;
   readonly limits?: Partial<HttpLimits>;
   readonly secrets?: readonly string[];
+  readonly trustedProxies?: readonly string[];
   readonly clock?: () => Date;
 }
 
@@ -40,6 +43,7 @@ export async function createTestHttpApp(options: TestHttpAppOptions): Promise<Te
   const temp = await makeTempFolder();
   const root = join(temp.path, 'spool');
   const logs: LogLine[] = [];
+  const events: Record<string, unknown>[] = [];
   const log = (level: keyof Logger) => (fields: object, message: string) => {
     logs.push({ level, fields: fields as LogLine['fields'], message });
   };
@@ -49,11 +53,14 @@ export async function createTestHttpApp(options: TestHttpAppOptions): Promise<Te
     secrets: options.secrets ?? [SECRET],
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+    security: { note: (event, fields) => events.push({ event, ...fields }) },
+    ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
     clock: options.clock ?? (() => new Date()),
   });
   return {
     ...app,
     logs,
+    events,
     async listen() {
       await app.fastify.listen({ port: 0, host: '127.0.0.1' });
       return (app.fastify.server.address() as AddressInfo).port;

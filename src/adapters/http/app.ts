@@ -7,9 +7,11 @@ import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Application } from '../../app/application.ts';
 import type { Clock, Logger, Spool } from '../../app/ports.ts';
+import type { SecurityLog } from '../../app/security-log.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { createAuthenticator } from './auth.ts';
 import { createClientErrorHandler } from './client-error.ts';
+import { ConnectionPlaces } from './connection-places.ts';
 import type { HttpContext, HttpServer } from './context.ts';
 import { createEmailsResponse } from './emails-response.ts';
 import { createErrorHandler } from './error-handler.ts';
@@ -17,6 +19,7 @@ import { findHeaderFault } from './header-fault.ts';
 import { createHttpLimits } from './limits.ts';
 import type { HttpLimits } from './limits.ts';
 import { LingeringClose } from './lingering-close.ts';
+import { LoginFailures } from './login-failures.ts';
 import { registerDocumentRoutes } from './routes/document.ts';
 import { RouteTable } from './route-table.ts';
 import { expectContinue } from './request-body.ts';
@@ -45,6 +48,9 @@ export interface HttpAppOptions {
   /** Overrides of the defaults in limits.ts. */
   readonly limits?: Partial<HttpLimits>;
   readonly logger: Logger;
+  readonly security: SecurityLog;
+  /** Addresses and networks whose X-Forwarded-For tells the client; default: none. */
+  readonly trustedProxies?: readonly string[];
   readonly clock: Clock;
 }
 
@@ -62,12 +68,17 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const lingering = new LingeringClose(limits);
   const sendEmails = createEmailsResponse(limits, logger);
   const context: HttpContext = { application, spool, limits, lingering, logger, clock, sendEmails };
-  const authenticate = createAuthenticator(options.secrets);
+  const now = () => performance.now();
+  const { security, trustedProxies = [] } = options;
+  const places = new ConnectionPlaces({ max: limits.maxConnections, security, now });
+  const failures = new LoginFailures(security, now);
+  const authenticate = createAuthenticator(options.secrets, { failures, places });
   const handleError = createErrorHandler(limits, lingering, logger);
 
   const app: HttpServer = Fastify({
     // Our own logger writes what matters; a line for each request would be most of the log.
     logger: false,
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     // Our hook answers instead, in our shape.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -100,7 +111,8 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     lingering.destroyAll();
     done();
   });
-  app.addHook('onRequest', createGuard(limits, shutdown));
+  places.attach(app.server);
+  app.addHook('onRequest', createGuard(limits, shutdown, places));
   answerExpectations(app);
 
   const routes = new RouteTable();
@@ -176,12 +188,15 @@ function answerExpectations(app: HttpServer): void {
 }
 
 /** What every request must pass before its route is looked at. */
-function createGuard(limits: HttpLimits, shutdown: Shutdown): onRequestHookHandler {
+function createGuard(limits: HttpLimits, shutdown: Shutdown, places: ConnectionPlaces): onRequestHookHandler {
   return (request, reply, done) => {
     setSecurityHeaders(reply);
     const { raw } = request;
     if (shutdown.begun) {
       done(new ServiceError('shutting_down'));
+    } else if (places.isRefused(raw.socket)) {
+      reply.header('connection', 'close');
+      done(new ServiceError('busy'));
     } else if ((raw.url ?? '').length > limits.maxUrlLength) {
       done(new ServiceError('uri_too_long'));
     } else {

@@ -4,23 +4,42 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { onRequestHookHandler } from 'fastify';
 import { ServiceError } from '../../core/errors.ts';
+import { clientAddressOf } from './client-address.ts';
+import type { ConnectionPlaces } from './connection-places.ts';
+import type { LoginFailures } from './login-failures.ts';
 
 /** Case-insensitive scheme (RFC 9110 §11.1), then one token. */
 const BEARER = /^bearer +(\S+) *$/i;
 
 /**
  * Makes the hook that refuses requests without one of `secrets`; it runs before the body is read. Several secrets are
- * accepted so that a secret can be changed without a gap. Throws TypeError when there is none or one is empty.
+ * accepted so that a secret can be changed without a gap. A connection with a right one keeps its place. Throws TypeError when there is none or one is empty.
  */
-export function createAuthenticator(secrets: readonly string[]): onRequestHookHandler {
+export function createAuthenticator(
+  secrets: readonly string[],
+  { failures, places }: { readonly failures: LoginFailures; readonly places: ConnectionPlaces },
+): onRequestHookHandler {
   if (secrets.length === 0 || secrets.some((secret) => secret.trim() === '')) {
     throw new TypeError('at least one API secret is needed, and none may be empty');
   }
   const expected = secrets.map((secret) => sha256(Buffer.from(secret, 'utf8')));
 
-  return (request, _reply, done) => {
-    const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
-    done(token !== undefined && matches(token, expected) ? undefined : new ServiceError('unauthorized'));
+  return (request, reply, done) => {
+    const { authorization } = request.headers;
+    const token = BEARER.exec(authorization ?? '')?.[1];
+    if (token !== undefined && matches(token, expected)) {
+      places.keep(request.raw.socket);
+      done();
+      return;
+    }
+    const reason = authorization === undefined ? 'missing' : 'wrong';
+    const retryAfterSeconds = failures.note(clientAddressOf(request), reason);
+    if (retryAfterSeconds === null) done(new ServiceError('unauthorized'));
+    else {
+      // Each further guess costs a connection.
+      reply.header('connection', 'close');
+      done(new ServiceError('too_many_failed_logins', { retryAfterSeconds }));
+    }
   };
 }
 

@@ -62,7 +62,7 @@ export function createErrorHandler(limits: HttpLimits, lingering: LingeringClose
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error = toServiceError(thrown);
     logFailure(error, request, logger);
-    const mayGoOn = drainRest(request.raw, limits.maxBodyBytes);
+    const mayGoOn = reply.getHeader('connection') !== 'close' && drainRest(request.raw, limits.maxBodyBytes);
     if (!mayGoOn) closeAfterAnswer(request.raw, lingering);
     if (!mayGoOn || error.code === 'request_timeout') reply.header('connection', 'close');
     if (error.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');

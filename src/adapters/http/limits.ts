@@ -47,6 +47,11 @@ export interface HttpLimits {
   readonly lingerTimeoutMs: number;
   /** Silence that ends it, in milliseconds. Default 5 s, as nginx. */
   readonly lingerIdleMs: number;
+  /**
+   * Connections at the same moment; one more pushes out the oldest that never had a right secret. Default 500: some
+   * hundred times what one program needs, and half of the 1,024 files that a process may open where limits are low.
+   */
+  readonly maxConnections: number;
   /** Length of path and query together, in characters. Default 4,096. */
   readonly maxUrlLength: number;
   /** All headers and the request line, in bytes. Default 16 KiB, as Node.js. */
@@ -76,6 +81,7 @@ export function createHttpLimits(overrides: Partial<HttpLimits> = {}): HttpLimit
     requestTimeoutMs: 300_000,
     headersTimeoutMs: 20_000,
     keepAliveTimeoutMs: 72_000,
+    maxConnections: 500,
     lingerBytes: 256 * MIB,
     lingerTimeoutMs: 30_000,
     lingerIdleMs: 5000,

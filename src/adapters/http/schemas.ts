@@ -120,7 +120,8 @@ const COMMON_ERRORS: readonly ErrorCode[] = ['internal_error', 'shutting_down'];
 /** The `response` entries of the errors of one operation, grouped by status, each code with an example. */
 export function errorResponses(...codes: readonly ErrorCode[]): Record<number, object> {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of new Set([...codes, ...COMMON_ERRORS])) {
+  const login: readonly ErrorCode[] = codes.includes('unauthorized') ? ['too_many_failed_logins'] : [];
+  for (const code of new Set([...codes, ...login, ...COMMON_ERRORS])) {
     const { status } = ERRORS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }

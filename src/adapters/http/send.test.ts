@@ -421,6 +421,7 @@ describe('sizes', () => {
       },
       secrets: ['s'],
       logger: { debug() {}, info() {}, warn() {}, error() {} },
+      security: { note() {} },
       clock: () => new Date(),
     });
     const response = await fastify.inject({
