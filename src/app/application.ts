@@ -2,17 +2,9 @@
  * What the service can do, as its edges (HTTP, CLI, listeners) see it. service.ts builds one.
  */
 import type { Readable } from 'node:stream';
-import type {
-  ByteRange,
-  Content,
-  EmailDetail,
-  EmailsJson,
-  EmailSummary,
-  SpoolFolder,
-  StoredAttachment,
-} from './ports.ts';
+import type { ByteRange, Content, EmailDetail, EmailsJson, SpoolFolder, StoredAttachment } from './ports.ts';
 import type { AmbiguousClaim, CustomerRegistration, Relinked } from './customer-ports.ts';
-import type { EmailListing, ListedDefect } from './queue-ports.ts';
+import type { ListedDefect } from './queue-ports.ts';
 import type { QuarantinedMessage, ReadingStatus } from './mailbox-status-ports.ts';
 import type { ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
 import type { ExplainedPlacement } from './placement-facts.ts';
@@ -139,12 +131,6 @@ export interface CustomerEmailsRequest {
   readonly cursor: string | null;
 }
 
-export interface CustomerEmailsPage {
-  readonly emails: readonly EmailSummary[];
-  /** null on the last page. */
-  readonly nextCursor: string | null;
-}
-
 /** What is to be registered for a customer, as given. */
 export interface RegistrationRequest {
   /** UUIDs, lower-case. */
@@ -183,7 +169,7 @@ export interface EmailsRequest {
 }
 
 export interface EmailsPage {
-  readonly emails: readonly EmailListing[];
+  readonly emails: EmailsJson;
   /** null on the last page. */
   readonly nextCursor: string | null;
 }
@@ -287,7 +273,7 @@ export interface Application {
   /** Marks the received emails that a thread has now. Throws `thread_not_found`. */
   markThread(threadId: string, mark: 'read' | 'unread'): Promise<ThreadMark>;
   /** Throws `invalid_cursor`. */
-  listCustomerEmails(request: CustomerEmailsRequest): Promise<CustomerEmailsPage>;
+  listCustomerEmails(request: CustomerEmailsRequest): Promise<EmailsPage>;
   readCustomerRegistration(customerId: string): Promise<CustomerRegistration>;
   /**
    * Replaces all that is registered for a customer and links past mail by it. Throws `invalid_address`,

@@ -12,6 +12,10 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** No email is older; the database holds a little more, but not all that a Date does. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00Z');
 
+/** The cursor of the page behind a place; null when there is none. */
+export const nextCursor = (place: Place | null): string | null =>
+  place === null ? null : formatCursor(place);
+
 /** Base64url without padding. */
 export function formatCursor({ date, id }: Place): string {
   return Buffer.from(`${date.getTime()}:${id}`).toString('base64url');

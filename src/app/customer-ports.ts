@@ -1,6 +1,6 @@
 /** What the customers' rules need from the database. */
 import type { CustomerRules } from '../core/customer/rules.ts';
-import type { EmailListing } from './queue-ports.ts';
+import type { EmailPage } from './ports.ts';
 
 /**
  * What a rule of a customer does now. `decides`: it says whose mail it is. `ambiguous`: so does the same rule of another
@@ -77,7 +77,7 @@ export interface CustomerStore {
   /** Addresses before domains, each by value; at most `limit`. */
   listAmbiguous(after: ClaimKey | null, limit: number): Promise<readonly AmbiguousClaim[]>;
   /** Newest first, at most `limit`. */
-  listAmbiguousEmails(query: AmbiguousEmailsQuery): Promise<readonly EmailListing[]>;
+  listAmbiguousEmails(query: AmbiguousEmailsQuery): Promise<EmailPage>;
 }
 
 /** What sends taught, and what was recorded while rules changed, linked a little later. */

@@ -2,7 +2,7 @@
 import { ServiceError } from '../core/errors.ts';
 import { parseCustomerRules, readAddressRule, readDomainRule } from '../core/customer/rules.ts';
 import type { AmbiguousEmailsRequest, Application } from './application.ts';
-import { formatCursor, parseCursor } from './cursor.ts';
+import { nextCursor, parseCursor } from './cursor.ts';
 import type { ClaimKey, CustomerStore } from './customer-ports.ts';
 
 type Customers = Pick<
@@ -34,13 +34,8 @@ export function createCustomers(store: CustomerStore): Customers {
     async listAmbiguousEmails(request) {
       const { limit, cursor } = request;
       const after = cursor === null ? null : parseCursor(cursor);
-      const emails = await store.listAmbiguousEmails({ claim: readClaim(request), limit: limit + 1, after });
-      const page = emails.slice(0, limit);
-      const last = page.at(-1);
-      return {
-        emails: page,
-        nextCursor: emails.length > page.length && last !== undefined ? formatCursor(last) : null,
-      };
+      const { emails, next } = await store.listAmbiguousEmails({ claim: readClaim(request), limit, after });
+      return { emails, nextCursor: nextCursor(next) };
     },
   };
 }

@@ -3,7 +3,7 @@ import { parseSearchQuery } from '../core/search/query.ts';
 import { ServiceError, type ErrorCode } from '../core/errors.ts';
 import type { EmailState } from '../core/delivery/states.ts';
 import type { Application } from './application.ts';
-import { formatCursor, parseCursor } from './cursor.ts';
+import { nextCursor, parseCursor } from './cursor.ts';
 import type { Clock } from './ports.ts';
 import type { OperationResult, RetryPolicy, SendOperations } from './queue-ports.ts';
 
@@ -26,15 +26,9 @@ export function createOperations({ operations, retry, clock, wakeQueue }: Operat
     async listEmails({ cursor, q, ...request }) {
       const after = cursor === null ? null : parseCursor(cursor);
       const search = q === null ? null : parseSearchQuery(q);
-      if (q !== null && search === null) return { emails: [], nextCursor: null };
-      // One more than asked for tells whether there is another page.
-      const emails = await operations.listEmails({ ...request, search, limit: request.limit + 1, after });
-      const page = emails.slice(0, request.limit);
-      const last = page.at(-1);
-      return {
-        emails: page,
-        nextCursor: emails.length > page.length && last !== undefined ? formatCursor(last) : null,
-      };
+      if (q !== null && search === null) return { emails: { kind: 'whole', json: '' }, nextCursor: null };
+      const { emails, next } = await operations.listEmails({ ...request, search, after });
+      return { emails, nextCursor: nextCursor(next) };
     },
 
     cancelSend: async (id) => stateOf(await operations.cancel(id), 'not_cancellable'),

@@ -252,6 +252,13 @@ export type EmailsJson =
   | { readonly kind: 'whole'; readonly json: string }
   | { readonly kind: 'pieces'; readonly pieces: AsyncIterable<string> };
 
+/** A page of a list. */
+export interface EmailPage {
+  readonly emails: EmailsJson;
+  /** Its last email, behind which the next page begins; null when there is none. */
+  readonly next: { readonly date: Date; readonly id: string } | null;
+}
+
 /** How an address is stored and shown. */
 export interface AddressView {
   readonly name: string;
@@ -345,7 +352,7 @@ export interface MessageStore {
    */
   readThread(threadId: string): Promise<EmailsJson | null>;
   /** Newest first, at most `limit`. */
-  listCustomerEmails(query: CustomerEmailsQuery): Promise<readonly EmailSummary[]>;
+  listCustomerEmails(query: CustomerEmailsQuery): Promise<EmailPage>;
   readEmail(id: string): Promise<EmailDetail | null>;
   /** Where the raw message is. */
   readRaw(id: string): Promise<{

@@ -7,7 +7,7 @@ import type { RetrySchedule } from '../core/delivery/retry-schedule.ts';
 import type { ParseDefect } from '../core/mime/parsed-message.ts';
 import type { SearchQuery } from '../core/search/query.ts';
 import type { DeliveryState, EmailState } from '../core/delivery/states.ts';
-import type { AddressView, EmailSummary, Envelope, TransportResult } from './ports.ts';
+import type { EmailPage, Envelope, TransportResult } from './ports.ts';
 
 /** Names one claim. */
 export interface ClaimRef {
@@ -132,7 +132,7 @@ export interface SendOperations {
     reason: string,
   ): Promise<OperationResult>;
   /** Newest first, at most `limit`. */
-  listEmails(query: EmailsQuery): Promise<readonly EmailListing[]>;
+  listEmails(query: EmailsQuery): Promise<EmailPage>;
 }
 
 /** `done` with the state the email has now. */
@@ -155,17 +155,6 @@ export interface EmailsQuery {
 /** Defects that an operator looks for: nothing but the bytes of the email could be kept. */
 export const LISTED_DEFECTS = ['not_parsed'] as const satisfies readonly ParseDefect[];
 export type ListedDefect = (typeof LISTED_DEFECTS)[number];
-
-/** An email of a list over all threads. */
-export interface EmailListing extends EmailSummary {
-  readonly from: AddressView;
-  readonly threadId: string;
-  readonly accountId: string;
-  readonly state: EmailState;
-  readonly stateDetail: string | null;
-  /** When it is tried next; null when it is not in the queue, or being sent. */
-  readonly nextAttemptAt: Date | null;
-}
 
 /** Durable local memory of the queue's attempts whose outcome the database does not have yet; beside `Journal`. */
 export interface AttemptJournal {

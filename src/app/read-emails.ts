@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { ServiceError } from '../core/errors.ts';
 import type { Application, CustomerEmailsRequest } from './application.ts';
-import { formatCursor, parseCursor } from './cursor.ts';
+import { nextCursor, parseCursor } from './cursor.ts';
 import type { BlobStore, MessageStore } from './ports.ts';
 
 type Reads = Pick<
@@ -20,14 +20,8 @@ export function createReads(store: MessageStore, blobs: BlobStore): Reads {
 
     async listCustomerEmails({ cursor, ...request }: CustomerEmailsRequest) {
       const after = cursor === null ? null : parseCursor(cursor);
-      // One more than asked for tells whether there is another page.
-      const emails = await store.listCustomerEmails({ ...request, limit: request.limit + 1, after });
-      const page = emails.slice(0, request.limit);
-      const last = page.at(-1);
-      return {
-        emails: page,
-        nextCursor: emails.length > page.length && last !== undefined ? formatCursor(last) : null,
-      };
+      const { emails, next } = await store.listCustomerEmails({ ...request, after });
+      return { emails, nextCursor: nextCursor(next) };
     },
 
     async readEmail(id) {

@@ -1,10 +1,26 @@
 /** Emails as the database gives them to the API, both ways. */
 import { toEmailJson } from '../../src/adapters/http/email-view.ts';
 import type { EmailJson } from '../../src/adapters/http/schemas.ts';
-import type { EmailsJson, EmailSummary } from '../../src/app/ports.ts';
+import type { EmailListingJson } from '../../src/adapters/http/email-detail-schema.ts';
+import type { EmailDetail, EmailsJson, EmailSummary } from '../../src/app/ports.ts';
 
 export function toEmailsJson(emails: readonly EmailSummary[]): EmailsJson {
   return { kind: 'whole', json: emails.map((email) => JSON.stringify(toEmailJson(email))).join() };
+}
+
+/** What lists over all threads have of an email. */
+export type ListedEmail = EmailSummary &
+  Pick<EmailDetail, 'state' | 'stateDetail' | 'nextAttemptAt' | 'threadId' | 'accountId'>;
+
+export function toListingJson(email: ListedEmail): EmailListingJson {
+  return {
+    ...toEmailJson(email),
+    state: email.state,
+    state_detail: email.stateDetail,
+    next_attempt_at: email.nextAttemptAt?.toISOString() ?? null,
+    thread_id: email.threadId,
+    account_id: email.accountId,
+  };
 }
 
 /** The JSON of all, whatever way it comes. */

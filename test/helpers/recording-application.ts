@@ -15,12 +15,11 @@ import type { AmbiguousClaim, CustomerRegistration } from '../../src/app/custome
 import type { QuarantinedMessage } from '../../src/app/mailbox-status-ports.ts';
 import type { EmailDetail, EmailSummary, SpoolFolder, StoredAttachment } from '../../src/app/ports.ts';
 import type { ThreadListing } from '../../src/app/thread-list-ports.ts';
-import type { EmailListing } from '../../src/app/queue-ports.ts';
 import type { ExplainedPlacement } from '../../src/app/placement-facts.ts';
 import type { DecisionResult } from '../../src/app/thread-decisions.ts';
 import type { Suppression } from '../../src/core/delivery/suppression.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
-import { toEmailsJson } from './emails-json.ts';
+import { toEmailsJson, toListingJson, type ListedEmail } from './emails-json.ts';
 
 export const IDS = {
   thread: '0190b2a0-0000-7000-8000-000000000001',
@@ -169,7 +168,7 @@ export const sampleDetail: EmailDetail = {
   giveUpAt: null,
 };
 
-export const sampleListing: EmailListing = {
+export const sampleListing: ListedEmail = {
   ...sampleEmail,
   accountId: 'main',
   threadId: IDS.thread,
@@ -285,7 +284,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     markThread: async (threadId, mark) => ({ threadId, unreadCount: mark === 'read' ? 0 : 1 }),
     async listCustomerEmails(request) {
       customerReads.push(request);
-      return { emails: [sampleEmail], nextCursor: null };
+      return { emails: toEmailsJson([sampleEmail]), nextCursor: null };
     },
     readCustomerRegistration: async () => sampleRegistration,
     registerCustomer: async (request) => {
@@ -293,9 +292,15 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       return { registration: sampleRegistration, relinked: { linked: 3, moved: 2, unlinked: 1 } };
     },
     listAmbiguousClaims: async () => ({ claims: [sampleClaim], nextCursor: null }),
-    listAmbiguousEmails: async () => ({ emails: [sampleListing], nextCursor: null }),
+    listAmbiguousEmails: async () => ({
+      emails: { kind: 'whole', json: JSON.stringify(toListingJson(sampleListing)) },
+      nextCursor: null,
+    }),
     readEmail: async () => sampleDetail,
-    listEmails: async () => ({ emails: [sampleListing], nextCursor: null }),
+    listEmails: async () => ({
+      emails: { kind: 'whole', json: JSON.stringify(toListingJson(sampleListing)) },
+      nextCursor: null,
+    }),
     cancelSend: async () => 'cancelled',
     retrySend: async () => 'queued',
     resolveSend: async (_id, outcome) => outcome,

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { TransportResult } from '../../src/app/ports.ts';
 import type { Claim } from '../../src/app/queue-ports.ts';
+import { parseEmailsJson } from '../helpers/emails-json.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { startQueueNode, type QueueNode, type QueueNodeOptions } from '../helpers/queue-node.ts';
@@ -316,7 +317,7 @@ describe('operators', () => {
       limit: 10,
       cursor: null,
     });
-    const { id } = emails[0]!;
+    const [{ id } = { id: '' }] = await parseEmailsJson(emails);
     broken = false;
     expect(await node.retrySend(id)).toBe('queued');
     await waitForState(node, id, 'sent');

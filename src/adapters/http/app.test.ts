@@ -201,7 +201,7 @@ describe('customer emails', () => {
 
   it('answers emails and next_cursor', async () => {
     const application = createRecordingApplication({
-      listCustomerEmails: async () => ({ emails: [], nextCursor: 'abc' }),
+      listCustomerEmails: async () => ({ emails: toEmailsJson([]), nextCursor: 'abc' }),
     });
     expect((await ask(url, { application })).json()).toEqual({ emails: [], next_cursor: 'abc' });
   });

@@ -66,8 +66,8 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const limits = createHttpLimits(options.limits);
   const { application, spool, logger, clock } = options;
   const lingering = new LingeringClose(limits);
-  const sendEmails = createEmailsResponse(limits, logger);
-  const context: HttpContext = { application, spool, limits, lingering, logger, clock, sendEmails };
+  const emailsResponse = createEmailsResponse(limits, logger);
+  const context: HttpContext = { application, spool, limits, lingering, logger, clock, ...emailsResponse };
   const now = () => performance.now();
   const { security, trustedProxies = [] } = options;
   const places = new ConnectionPlaces({ max: limits.maxConnections, security, now });

@@ -6,18 +6,17 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyTypeProvider, RawServer
 import type { XStatic } from 'typebox/schema';
 import type { Application } from '../../app/application.ts';
 import type { Clock, Logger, Spool } from '../../app/ports.ts';
-import type { SendEmails } from './emails-response.ts';
+import type { EmailsResponse } from './emails-response.ts';
 import type { HttpLimits } from './limits.ts';
 import type { LingeringClose } from './lingering-close.ts';
 
-export interface HttpContext {
+export interface HttpContext extends EmailsResponse {
   readonly application: Application;
   readonly spool: Spool;
   readonly limits: HttpLimits;
   readonly lingering: LingeringClose;
   readonly logger: Logger;
   readonly clock: Clock;
-  readonly sendEmails: SendEmails;
 }
 
 /**

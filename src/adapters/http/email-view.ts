@@ -1,12 +1,12 @@
 /**
- * Emails as JSON: the only place where our words become the API's. Message-IDs get their angle brackets here.
+ * Emails as JSON: where our words become the API's. Message-IDs get their angle brackets here. What lists have of an email is made by
+ * PostgreSQL as well, in adapters/postgres/email-json.ts.
  */
 import type { BounceView, EmailDetail, EmailSummary } from '../../app/ports.ts';
 import { formatMessageId } from '../../core/message/message-id.ts';
-import type { EmailListing } from '../../app/queue-ports.ts';
 import type { DeliveryReport } from '../../core/delivery/delivery-report.ts';
 import type { Reply } from '../../core/delivery/states.ts';
-import type { EmailDetailJson, EmailListingJson } from './email-detail-schema.ts';
+import type { EmailDetailJson } from './email-detail-schema.ts';
 import type { EmailJson } from './schemas.ts';
 
 /** Exactly the fields of the specification, in its order. */
@@ -28,18 +28,6 @@ export function toEmailJson(email: EmailSummary): EmailJson {
       size_bytes: attachment.sizeBytes,
       storage_path: attachment.storagePath,
     })),
-  };
-}
-
-/** One email of the list over all threads. */
-export function toEmailListingJson(email: EmailListing): EmailListingJson {
-  return {
-    ...toEmailJson(email),
-    state: email.state,
-    state_detail: email.stateDetail,
-    next_attempt_at: email.nextAttemptAt?.toISOString() ?? null,
-    thread_id: email.threadId,
-    account_id: email.accountId,
   };
 }
 

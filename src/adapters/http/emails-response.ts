@@ -4,18 +4,24 @@
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import type { EmailsPage } from '../../app/application.ts';
 import type { EmailsJson, Logger } from '../../app/ports.ts';
 import type { HttpLimits } from './limits.ts';
 import { LargePlaces } from './large-places.ts';
 import { cutStalledReader } from './stalled-reader.ts';
 
-/** Sends `{"emails":[…]` and then `rest`, which closes it. */
-export type SendEmails = (reply: FastifyReply, emails: EmailsJson, rest?: string) => FastifyReply;
+export interface EmailsResponse {
+  /** Answers `{"emails":[…]}`. */
+  sendEmails(reply: FastifyReply, emails: EmailsJson): FastifyReply;
+  /** Answers `{"emails":[…],"next_cursor":…}`. */
+  sendEmailPage(reply: FastifyReply, page: EmailsPage): FastifyReply;
+}
 
-export function createEmailsResponse(limits: HttpLimits, logger: Logger): SendEmails {
+export function createEmailsResponse(limits: HttpLimits, logger: Logger): EmailsResponse {
   const places = new LargePlaces(limits.maxLargeAnswers);
 
-  return (reply, emails, rest = '}') => {
+  /** `rest` stands behind the list, and closes the object. */
+  const send = (reply: FastifyReply, emails: EmailsJson, rest: string): FastifyReply => {
     reply.header('content-type', 'application/json; charset=utf-8');
     if (emails.kind === 'whole') return reply.send(`{"emails":[${emails.json}]${rest}`);
     // Its length is not known, and nothing else would be left of the answer.
@@ -33,6 +39,12 @@ export function createEmailsResponse(limits: HttpLimits, logger: Logger): SendEm
       }
     });
     return reply.send(stream);
+  };
+
+  return {
+    sendEmails: (reply, emails) => send(reply, emails, '}'),
+    sendEmailPage: (reply, { emails, nextCursor }) =>
+      send(reply, emails, `,"next_cursor":${JSON.stringify(nextCursor)}}`),
   };
 }
 

@@ -5,10 +5,10 @@ import type {
   ClaimKey,
   CustomerStore,
 } from '../../app/customer-ports.ts';
+import { LISTING } from './email-json.ts';
+import { selectPage, toPage, type PageRow } from './email-pages.ts';
 import { addressWords, COUNTERPARTY_WORDS, domainWords } from './find-by-rule.ts';
-import { SUMMARY } from './message-store.ts';
 import type { NamedQuery } from './named-query.ts';
-import { toListing, type ListingRow } from './rows.ts';
 
 /** Emails of a claim are counted up to here; beyond it the number only says "very many". */
 const MAX_COUNTED = 10_000;
@@ -49,24 +49,26 @@ export async function listAmbiguousEmails(
   query: NamedQuery,
   { claim, after, limit }: AmbiguousEmailsQuery,
 ): ReturnType<CustomerStore['listAmbiguousEmails']> {
-  const values: unknown[] = [limit];
+  // One more tells whether there is another page.
+  const values: unknown[] = [limit + 1];
   const parameter = (value: unknown) => `$${values.push(value)}`;
   const conditions = [
     `e.customer_source = 'ambiguous'`,
     ...(claim === null ? [] : [`${COUNTERPARTY_WORDS} @@ ${parameter(wordsOf(claim))}::tsquery`]),
     ...(after === null ? [] : [`(e.date, e.id) < (${parameter(after.date)}, ${parameter(after.id)}::uuid)`]),
   ];
-  const rows = await query<ListingRow>(
+  const rows = await query<PageRow>(
     `ambiguous-emails${claim === null ? '' : '-claim'}${after === null ? '' : '-after'}`,
-    `select ${SUMMARY}, e.account_id, e.thread_id, e.state, e.state_detail,
-      case when q.owner is null then q.due_at end as next_attempt_at
-    from emails e left join send_queue q on q.email_id = e.id
-    where ${conditions.join(' and ')}
-    order by e.date desc, e.id desc
-    limit $1`,
+    selectPage(
+      LISTING,
+      `(
+        select e.* from emails e where ${conditions.join(' and ')} order by e.date desc, e.id desc limit $1
+      ) e`,
+      '$1',
+    ),
     values,
   );
-  return rows.map(toListing);
+  return toPage(query, LISTING, rows, limit);
 }
 
 const wordsOf = ({ kind, value }: ClaimKey): string =>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseEmailsJson } from '../../../test/helpers/emails-json.ts';
 import { inboundRecord } from '../../../test/helpers/inbound-record.ts';
 import { addressOf, newMessageId, outboundRecord } from '../../../test/helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
@@ -243,7 +244,11 @@ describe('what several claim', () => {
     expect(paged).toEqual(all);
 
     const list = async (claim: Parameters<typeof customers.listAmbiguousEmails>[0]['claim']) =>
-      (await customers.listAmbiguousEmails({ claim, limit: 1000, after: null })).map(({ id }) => id);
+      (
+        await parseEmailsJson(
+          (await customers.listAmbiguousEmails({ claim, limit: 1000, after: null })).emails,
+        )
+      ).map(({ id }) => id);
     expect(await list({ kind: 'address', value: `a@${domain}` })).toEqual(
       [mails[1], mails[0]].sort().reverse(),
     );

@@ -1,17 +1,20 @@
 /** The JSON that PostgreSQL makes, byte by byte against the JSON that this process makes of the same emails. */
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readEmailsJson } from '../../../test/helpers/emails-json.ts';
+import { parseEmailsJson, readEmailsJson, toListingJson } from '../../../test/helpers/emails-json.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
 import { storeLargeThread, storeThread, type StoredEmail } from '../../../test/helpers/stored-emails.ts';
 import { createTestPool } from '../../../test/helpers/test-pool.ts';
 import { toEmailJson } from '../http/email-view.ts';
 import type { EmailsJson, MessageStore } from '../../app/ports.ts';
 import { EMAIL_STATES, LISTED_STATES } from '../../core/delivery/states.ts';
+import { createCustomerStore } from './customer-rules.ts';
 import { createMessageStore } from './message-store.ts';
 import { createKysely } from './pool.ts';
 import { clean } from './received-values.ts';
+import { createSendOperations } from './send-operations.ts';
 
 const MIB = 1024 * 1024;
 
@@ -105,6 +108,92 @@ it('is the same for any emails', async () => {
     }),
     { numRuns: 60 },
   );
+});
+
+/** Of the emails, read one by one. */
+async function expectedListing(ids: readonly string[]): Promise<string> {
+  const emails = [];
+  for (const id of ids) emails.push(JSON.stringify(toListingJson((await store.readEmail(id))!)));
+  return emails.join();
+}
+
+it('is the same in lists, for any emails', async () => {
+  const operations = createSendOperations(pool);
+  const customers = createCustomerStore(pool, createKysely(pool));
+  await fc.assert(
+    fc.asyncProperty(fc.array(email, { maxLength: 6 }), fc.nat(), async (emails, seed) => {
+      const threadId = await storeThread(pool, emails);
+      const customerId = randomUUID();
+      await pool.query(
+        `update emails set customer_id = $2, customer_source = 'ambiguous', state_detail = $3 where thread_id = $1`,
+        [threadId, customerId, emails[0]?.text ?? null],
+      );
+      await pool.query(
+        `insert into send_queue (email_id, account_id, lane, priority, due_at, give_up_at, attempts)
+        select id, 'default', 'new', 1, now() + interval '1.234567 hours', now(), 0 from emails
+        where thread_id = $1 and hashtext(id::text) % 2 = $2`,
+        [threadId, seed % 2],
+      );
+
+      const all = { direction: null, since: null, until: null, after: null } as const;
+      const first = await store.listCustomerEmails({ ...all, customerId, limit: 3 });
+      const second = await store.listCustomerEmails({ ...all, customerId, limit: 3, after: first.next });
+      const both = [first, ...(first.next === null ? [] : [second])];
+      const listed = (await Promise.all(both.map((page) => readEmailsJson(page.emails)))).filter(
+        (json) => json !== '',
+      );
+      const newestFirst = (JSON.parse(`[${await expectedJson(threadId)}]`) as unknown[]).toReversed();
+      expect(listed.join()).toBe(newestFirst.map((one) => JSON.stringify(one)).join());
+      expect(both.at(-1)?.next).toBeNull();
+
+      for (const { emails: json } of [
+        await operations.listEmails({
+          search: null,
+          state: null,
+          defect: null,
+          accountId: 'default',
+          limit: 5,
+          after: null,
+        }),
+        await customers.listAmbiguousEmails({ claim: null, limit: 5, after: null }),
+      ]) {
+        const ids = (await parseEmailsJson(json)).map(({ id }) => id);
+        expect(await readEmailsJson(json)).toBe(await expectedListing(ids));
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+it('is the same for a page of large texts', async () => {
+  const customerId = randomUUID();
+  const texts = [0.4, 0.9, 0.4, 5, 0.4, 0.4, 3, 0.4].map((mib) => 'Zeile "€"\n'.repeat((mib * MIB) / 12));
+  const threadId = await storeThread(
+    pool,
+    texts.map((one, index) => ({ text: one, date: new Date(Date.UTC(2027, 0, index + 1)) })),
+  );
+  await pool.query(`update emails set customer_id = $2, customer_source = 'explicit' where thread_id = $1`, [
+    threadId,
+    customerId,
+  ]);
+  const all = { direction: null, since: null, until: null, after: null } as const;
+  const { emails, next } = await store.listCustomerEmails({ ...all, customerId, limit: 7 });
+  expect(emails.kind).toBe('pieces');
+  expect(next?.date).toEqual(new Date(Date.UTC(2027, 0, 2)));
+  const newestFirst = (JSON.parse(`[${await expectedJson(threadId)}]`) as unknown[]).toReversed().slice(0, 7);
+  const expected = newestFirst.map((one) => JSON.stringify(one)).join();
+  expect((await readEmailsJson(emails)) === expected).toBe(true);
+
+  const operations = createSendOperations(pool);
+  // Others have later dates.
+  const after = { date: new Date(Date.UTC(2027, 0, 20)), id: randomUUID() };
+  const filter = { search: null, state: null, defect: null, accountId: null } as const;
+  const listed = await operations.listEmails({ ...filter, limit: 8, after });
+  expect(listed.emails.kind).toBe('pieces');
+  const json = await readEmailsJson(listed.emails);
+  const ids = (JSON.parse(`[${json}]`) as { id: string }[]).map(({ id }) => id);
+  expect(ids).toHaveLength(8);
+  expect(json === (await expectedListing(ids))).toBe(true);
 });
 
 it('has the microseconds of dates cut off', async () => {

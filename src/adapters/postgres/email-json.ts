@@ -41,29 +41,53 @@ export const HEAD = `'{"id":"' || e.id || '","message_id":' || to_json('<' || e.
   ',"direction":"' || e.direction || '","from_address":' || ${address('e.from_address')} ||
   ',"to_addresses":[' || ${TO_ADDRESSES} || '],"subject":' || to_json(e.subject) || ',"text_body":'`;
 
-/** What stands behind it. */
-export const TAIL = `',"date":"' || ${timestamp('e.date')} || '","has_attachments":' ||
-  case f.files when '' then 'false' else 'true' end || ',"email_attachments":[' || f.files || ']}'`;
+/** What stands behind it, but for the last brace. */
+const TAIL = `',"date":"' || ${timestamp('e.date')} || '","has_attachments":' ||
+  case f.files when '' then 'false' else 'true' end || ',"email_attachments":[' || f.files || ']'`;
 
 /** `offset 0`: else the sub-select would be carried out for each place that names it. */
-export const WITH_FILES = `cross join lateral (select ${FILES} as files offset 0) f`;
+const WITH_FILES = `cross join lateral (select ${FILES} as files offset 0) f`;
+
+/** How emails are shown. */
+export interface EmailView {
+  /** For names of statements. */
+  readonly name: string;
+  /** What has to stand behind `emails e`. */
+  readonly joins: string;
+  /** What stands behind the text of an email. */
+  readonly tail: string;
+}
+
+/** As the specification lists them: `toEmailJson`. */
+export const EMAIL: EmailView = { name: 'email', joins: WITH_FILES, tail: `${TAIL} || '}'` };
+
+/** In lists over all threads: `toEmailListingJson`. */
+export const LISTING: EmailView = {
+  name: 'listing',
+  joins: `left join send_queue q on q.email_id = e.id ${WITH_FILES}`,
+  tail: `${TAIL} || ',"state":"' || e.state || '","state_detail":' ||
+    coalesce(to_json(e.state_detail)::text, 'null') || ',"next_attempt_at":' ||
+    coalesce('"' || ${timestamp('case when q.owner is null then q.due_at end')} || '"', 'null') ||
+    ',"thread_id":"' || e.thread_id || '","account_id":' || to_json(e.account_id::text) || '}'`,
+};
 
 /**
- * Measures the emails of `source` without reading their texts: `size` is what each adds to a statement, in bytes, `total` that of all
+ * Measures emails without reading their texts: `size` is what each adds to a statement, in bytes, `total` that of all
  * up to it. Then `emailJson` makes the text of those that are taken.
  *
- * @param columns of `source` that are wanted, too
- * @param source what follows `from`: emails as `e`, in order, with a limit (which also keeps PostgreSQL from making the JSON twice)
+ * @param from `emails e`, or rows of it
+ * @param rest conditions, order and a limit, which also keeps PostgreSQL from making the JSON twice
+ * @param columns that are wanted, too
  */
-export const measureEmails = (source: string, columns = '', tail = TAIL) => `
+export const measureEmails = (view: EmailView, from: string, rest: string, columns = '') => `
   select d.*, sum(d.size) over (rows unbounded preceding) as total
   from (
     select b.*, octet_length(b.head) + octet_length(b.tail) +
       case when b.is_large then 0 else octet_length(b.text_body) end as size
     from (
       select e.id, e.date, e.text_body, octet_length(e.text_body) > ${LARGE_TEXT_BYTES} as is_large, ${HEAD} as head,
-        ${tail} as tail${columns}
-      from ${source}
+        ${view.tail} as tail${columns}
+      from ${from} ${view.joins} ${rest}
     ) b
   ) d`;
 

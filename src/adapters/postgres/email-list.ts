@@ -5,18 +5,19 @@
  * order (see thread-list.ts). So the states that hardly an email has are found as fast as the others.
  */
 import type { Pool } from 'pg';
+import type { EmailPage } from '../../app/ports.ts';
 import type { EmailsQuery } from '../../app/queue-ports.ts';
 import { EMAIL_STATES } from '../../core/delivery/states.ts';
 import { formatTsquery } from '../../core/search/query.ts';
-import { SUMMARY } from './message-store.ts';
+import { LISTING } from './email-json.ts';
+import { selectPage, toPage, type PageRow } from './email-pages.ts';
 import { createNamedQuery } from './named-query.ts';
 import { guard } from './pool.ts';
-import { toListing, type ListingRow } from './rows.ts';
 import { WALK_COST, type planSearch } from './search-plan.ts';
 import { searchPage } from './search-pages.ts';
 import { createWordStatistics } from './word-statistics.ts';
 
-type EmailList = (request: EmailsQuery) => Promise<readonly ReturnType<typeof toListing>[]>;
+type EmailList = (request: EmailsQuery) => Promise<EmailPage>;
 
 export function createEmailList(pool: Pool, choose?: typeof planSearch): EmailList {
   const query = createNamedQuery(pool);
@@ -25,11 +26,13 @@ export function createEmailList(pool: Pool, choose?: typeof planSearch): EmailLi
   const run = async <Row extends object>({ text, values }: Statement) =>
     (await guard(pool.query<Row>(text, values))).rows;
 
-  return async (request) => {
+  return async (asked) => {
+    // One more tells whether there is another page.
+    const request = { ...asked, limit: asked.limit + 1 };
     const { search, limit } = request;
     if (search === null) {
       const { name, text, values } = listEmails(request);
-      return (await query<ListingRow>(name, text, values)).map(toListing);
+      return toPage(query, LISTING, await query<PageRow>(name, text, values), asked.limit);
     }
     const words = formatTsquery(search);
     const { emails, estimate, rarest } = await readStatistics();
@@ -37,16 +40,16 @@ export function createEmailList(pool: Pool, choose?: typeof planSearch): EmailLi
       { emails, share: estimate(search), limit, walkCost: WALK_COST.emails },
       {
         isNarrow: request.defect !== null || (request.state !== null && !COMMON_STATES.has(request.state)),
-        walk: (steps) => run<ListingRow>(walkEmails(request, words, steps)),
+        walk: (steps) => run<PageRow>(walkEmails(request, words, steps)),
         async count(atMost) {
           const [row] = await run<{ count: number }>(countEmails(request, atMost));
           return row?.count ?? 0;
         },
-        lookUp: () => run<ListingRow>(lookUpEmails(request, words, rarest(search))),
+        lookUp: () => run<PageRow>(lookUpEmails(request, words, rarest(search))),
       },
       choose,
     );
-    return rows.map(toListing);
+    return toPage(query, LISTING, rows, asked.limit);
   };
 }
 
@@ -91,11 +94,8 @@ function startStatement(request: EmailsQuery) {
 }
 
 /** `found` gives identifiers and dates of a page. */
-const selectEmails = (found: string) => `
-  select ${SUMMARY}, e.account_id, e.thread_id, e.state, e.state_detail,
-    case when q.owner is null then q.due_at end as next_attempt_at
-  from (${found}) p join emails e on e.id = p.id left join send_queue q on q.email_id = e.id
-  order by p.date desc, p.id desc`;
+const selectEmails = (found: string) =>
+  selectPage(LISTING, `(${found}) p join emails e on e.id = p.id`, '$1');
 
 function listEmails(request: EmailsQuery): Statement & { readonly name: string } {
   const { list, values } = startStatement(request);

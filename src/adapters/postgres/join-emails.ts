@@ -1,6 +1,6 @@
 /** Emails of an answer as pieces of JSON, of which one at a time is in memory; see email-json.ts. */
 import { ServiceError } from '../../core/errors.ts';
-import { HEAD, TAIL, WITH_FILES } from './email-json.ts';
+import { HEAD, type EmailView } from './email-json.ts';
 import type { NamedQuery } from './named-query.ts';
 
 export interface EmailRow {
@@ -15,6 +15,7 @@ const SLICE_CHARS = 1_000_000;
 /** With commas between the emails. */
 export async function* joinEmails(
   query: NamedQuery,
+  view: EmailView,
   pages: AsyncIterable<readonly EmailRow[]>,
 ): AsyncGenerator<string, void, void> {
   let separator = '';
@@ -24,7 +25,7 @@ export async function* joinEmails(
       if (json !== null) {
         ready += separator + json;
       } else {
-        const large = await openLargeEmail(query, id);
+        const large = await openLargeEmail(query, view, id);
         // It went up in another record meanwhile.
         if (large === null) continue;
         yield `${ready}${separator}${large.head}"`;
@@ -44,10 +45,10 @@ interface LargeEmail {
   readonly tail: string;
 }
 
-async function openLargeEmail(query: NamedQuery, id: string): Promise<LargeEmail | null> {
+async function openLargeEmail(query: NamedQuery, view: EmailView, id: string): Promise<LargeEmail | null> {
   const [row] = await query<{ head: string; tail: string; chars: number; digest: string }>(
-    'open-large-email',
-    OPEN,
+    `open-large-${view.name}`,
+    openLarge(view),
     [id],
   );
   if (row === undefined) return null;
@@ -70,9 +71,9 @@ async function* readSlices(
   }
 }
 
-const OPEN = `
-  select ${HEAD} as head, ${TAIL} as tail, char_length(e.text_body) as chars, md5(e.text_body) as digest
-  from emails e ${WITH_FILES} where e.id = $1`;
+const openLarge = (view: EmailView) => `
+  select ${HEAD} as head, ${view.tail} as tail, char_length(e.text_body) as chars, md5(e.text_body) as digest
+  from emails e ${view.joins} where e.id = $1`;
 
 const READ_SLICE = `
   select to_json(substr(e.text_body, $2::int, ${SLICE_CHARS}))::text as json

@@ -5,12 +5,14 @@ import { REPORT_OUTCOMES } from '../../core/delivery/delivery-report.ts';
 import type {
   CustomerEmailsQuery,
   EmailDetail,
-  EmailSummary,
+  EmailPage,
   MessageStore,
   StoredAttachment,
 } from '../../app/ports.ts';
 import type { PlacementFacts } from '../../core/thread/place-outbound.ts';
 import type { Database } from './database.ts';
+import { EMAIL } from './email-json.ts';
+import { selectPage, toPage, type PageRow } from './email-pages.ts';
 import { LISTED } from './listed.ts';
 import { createNamedQuery } from './named-query.ts';
 import { createThreadReader } from './read-thread.ts';
@@ -19,11 +21,9 @@ import {
   toDetail,
   toParent,
   toStoredAttachment,
-  toSummary,
   type AttachmentRow,
   type DetailRow,
   type FactsRow,
-  type SummaryRow,
 } from './rows.ts';
 
 export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageStore {
@@ -54,10 +54,9 @@ export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageSto
 
     readThread: createThreadReader(pool),
 
-    async listCustomerEmails(request): Promise<readonly EmailSummary[]> {
+    async listCustomerEmails(request): Promise<EmailPage> {
       const { name, text, values } = customerEmails(request);
-      const rows = await query<SummaryRow>(name, text, values);
-      return rows.map(toSummary);
+      return toPage(query, EMAIL, await query<PageRow>(name, text, values), request.limit);
     },
 
     async readEmail(id): Promise<EmailDetail | null> {
@@ -68,7 +67,7 @@ export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageSto
     async readRaw(id) {
       const [row] = await query<{ raw: Buffer | null; raw_path: string | null; raw_size_bytes: string }>(
         'read-raw',
-        `select raw, raw_path, raw_size_bytes from emails where id = ${EMAIL}`,
+        `select raw, raw_path, raw_size_bytes from emails where id = ${EMAIL_ID}`,
         [id],
       );
       return row === undefined
@@ -97,13 +96,13 @@ const ATTACHMENTS = `coalesce((
   from email_attachments a where a.email_id = e.id
 ), '[]') as attachments`;
 
-export const SUMMARY = `e.id, e.message_id, e.direction, e.from_address, e.to_addresses, e.subject, e.text_body, e.date,
+const SUMMARY = `e.id, e.message_id, e.direction, e.from_address, e.to_addresses, e.subject, e.text_body, e.date,
   ${ATTACHMENTS}`;
 
 const THREAD = `coalesce((select thread_id from thread_aliases where id = $1::uuid), $1::uuid)`;
 
 /** The record of a copy may have gone up in that of the sent email. */
-const EMAIL = `coalesce((select email_id from email_aliases where id = $1::uuid), $1::uuid)`;
+const EMAIL_ID = `coalesce((select email_id from email_aliases where id = $1::uuid), $1::uuid)`;
 
 /**
  * The text holds only the conditions that are asked for, and each such text is a statement of its own: a general one,
@@ -114,7 +113,7 @@ function customerEmails({ customerId, direction, since, until, after, limit }: C
   text: string;
   values: unknown[];
 } {
-  const values: unknown[] = [customerId, limit];
+  const values: unknown[] = [customerId, limit + 1];
   const parameter = (value: unknown) => `$${values.push(value)}`;
   const conditions = [
     ...(since === null ? [] : [`e.date >= ${parameter(since)}`]),
@@ -132,7 +131,7 @@ function customerEmails({ customerId, direction, since, until, after, limit }: C
   );
   return {
     name: `customer-emails-${direction ?? 'all'}-${asked}`,
-    text: `select ${SUMMARY} from (${pieces.join(' union all ')}) e ${order}`,
+    text: selectPage(EMAIL, `(${pieces.join(' union all ')}) e`, '$2'),
     values,
   };
 }
@@ -170,7 +169,7 @@ const READ_EMAIL = `
     ) as bounce,
     case when q.owner is null then q.due_at end as next_attempt_at,
     case when q.owner is null or q.lease_until is not null then q.give_up_at end as give_up_at
-  from emails e left join send_queue q on q.email_id = e.id where e.id = ${EMAIL}`;
+  from emails e left join send_queue q on q.email_id = e.id where e.id = ${EMAIL_ID}`;
 
 /** People write to mailing lists, too. */
 const PARENT = (alias: string) =>

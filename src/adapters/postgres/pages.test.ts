@@ -2,8 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parseEmailsJson } from '../../../test/helpers/emails-json.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import type { EmailPage } from '../../app/ports.ts';
 import { createMessageStore } from './message-store.ts';
 import { createKysely, createPool } from './pool.ts';
 import { createSendOperations } from './send-operations.ts';
@@ -64,6 +66,9 @@ async function countRead(act: () => Promise<unknown>): Promise<number> {
   return (await read()) - before;
 }
 
+const idsOf = async (page: Promise<EmailPage>) =>
+  (await parseEmailsJson((await page).emails)).map(({ id }) => id);
+
 const lastPage = { date: new Date(FIRST.getTime() + (LIMIT + 1) * MINUTE_MS), id: SMALLEST_ID };
 
 it('reads the last page of a customer without reading the pages before it', async () => {
@@ -71,7 +76,7 @@ it('reads the last page of a customer without reading the pages before it', asyn
   const filters = { customerId: CUSTOMER, direction: null, since: null, until: null, limit: LIMIT };
   const read = await countRead(async () => {
     for (let i = 0; i < REPEATS; i += 1) {
-      expect(await store.listCustomerEmails({ ...filters, after: lastPage })).toHaveLength(LIMIT);
+      expect(await idsOf(store.listCustomerEmails({ ...filters, after: lastPage }))).toHaveLength(LIMIT);
     }
   });
   expect(read).toBeLessThan(2 * REPEATS * LIMIT);
@@ -82,7 +87,7 @@ it('reads an early span of a customer without reading what came later', async ()
   const filters = { customerId: CUSTOMER, direction: null, since: FIRST, after: null, limit: LIMIT };
   const read = await countRead(async () => {
     for (let i = 0; i < REPEATS; i += 1) {
-      expect(await store.listCustomerEmails({ ...filters, until: lastPage.date })).toHaveLength(LIMIT);
+      expect(await idsOf(store.listCustomerEmails({ ...filters, until: lastPage.date }))).toHaveLength(LIMIT);
     }
   });
   expect(read).toBeLessThan(2 * REPEATS * LIMIT);
@@ -93,7 +98,7 @@ it('reads the last page of all emails without reading the pages before it', asyn
   const filters = { search: null, state: null, defect: null, accountId: null, limit: LIMIT };
   const read = await countRead(async () => {
     for (let i = 0; i < REPEATS; i += 1) {
-      expect(await operations.listEmails({ ...filters, after: lastPage })).toHaveLength(LIMIT);
+      expect(await idsOf(operations.listEmails({ ...filters, after: lastPage }))).toHaveLength(LIMIT);
     }
   });
   expect(read).toBeLessThan(2 * REPEATS * LIMIT);
@@ -108,7 +113,8 @@ it.each([
 ] as const)('finds the emails %s without reading the others', async (_, filter) => {
   const operations = createSendOperations(pool);
   const read = await countRead(async () => {
-    expect(await operations.listEmails({ ...filter, search: null, limit: LIMIT, after: null })).toEqual([]);
+    const page = operations.listEmails({ ...filter, search: null, limit: LIMIT, after: null });
+    expect(await idsOf(page)).toEqual([]);
   });
   expect(read).toBeLessThan(LIMIT);
 });
@@ -117,7 +123,7 @@ it('finds that a large customer never wrote without reading what it was sent', a
   const store = createMessageStore(pool, createKysely(pool));
   const filters = { customerId: CUSTOMER, since: null, until: null, after: null, limit: LIMIT };
   const read = await countRead(async () => {
-    expect(await store.listCustomerEmails({ ...filters, direction: 'inbound' })).toEqual([]);
+    expect(await idsOf(store.listCustomerEmails({ ...filters, direction: 'inbound' }))).toEqual([]);
   });
   expect(read).toBeLessThan(LIMIT);
 });

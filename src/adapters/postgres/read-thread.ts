@@ -6,7 +6,7 @@
 import type { Pool } from 'pg';
 import type { EmailsJson } from '../../app/ports.ts';
 import { createBatches } from './batches.ts';
-import { emailJson, measureEmails, STEP_BYTES, WITH_FILES } from './email-json.ts';
+import { EMAIL, emailJson, measureEmails, STEP_BYTES } from './email-json.ts';
 import { joinEmails, type EmailRow } from './join-emails.ts';
 import { LISTED } from './listed.ts';
 import { createNamedQuery, type NamedQuery } from './named-query.ts';
@@ -38,7 +38,7 @@ export function createThreadReader(pool: Pool): (threadId: string) => Promise<Em
     const { found, json } = await readSmall(threadId);
     if (!found) return null;
     return json === null
-      ? { kind: 'pieces', pieces: joinEmails(query, readPieces(query, threadId)) }
+      ? { kind: 'pieces', pieces: joinEmails(query, EMAIL, readPieces(query, threadId)) }
       : { kind: 'whole', json };
   };
 }
@@ -104,9 +104,12 @@ const READ_THREADS = `
       as json
     from (
       select case when d.total <= ${SMALL_THREAD_BYTES} then ${emailJson('d')} end as json
-      from (${measureEmails(`
-        emails e ${WITH_FILES}
-        where e.thread_id = t.id and ${LISTED} order by e.date, e.id limit ${SMALL_THREAD_EMAILS + 1}`)}
+      from (${measureEmails(
+        EMAIL,
+        'emails e',
+        `
+        where e.thread_id = t.id and ${LISTED} order by e.date, e.id limit ${SMALL_THREAD_EMAILS + 1}`,
+      )}
       ) d
     ) w
   ) x on true`;
@@ -114,10 +117,13 @@ const READ_THREADS = `
 /** $1 thread, $2 and $3 where the piece before ended, $4 candidates. The thread may have become an alias since then. */
 const READ_PIECE = `
   select d.id, d.date::text as date, ${emailJson('d')} as json
-  from (${measureEmails(`
-    emails e ${WITH_FILES}
+  from (${measureEmails(
+    EMAIL,
+    'emails e',
+    `
     where e.thread_id = ${THREAD('$1::uuid')} and ${LISTED} and (e.date, e.id) > ($2::timestamptz, $3::uuid)
-    order by e.date, e.id limit $4`)}
+    order by e.date, e.id limit $4`,
+  )}
   ) d
   where d.total <= ${STEP_BYTES} or d.total = d.size
   order by d.date, d.id`;

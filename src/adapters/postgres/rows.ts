@@ -18,7 +18,6 @@ import type {
 import type { CompanySource, CustomerSource } from '../../core/customer/link-thread.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { DeliveryReport, ReportOutcome } from '../../core/delivery/delivery-report.ts';
-import type { EmailListing } from '../../app/queue-ports.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { Parent } from '../../core/thread/place-outbound.ts';
 
@@ -31,7 +30,7 @@ export interface AttachmentRow {
   storage_path: string;
 }
 
-export interface SummaryRow {
+interface SummaryRow {
   id: string;
   message_id: string;
   direction: 'inbound' | 'outbound';
@@ -100,14 +99,6 @@ interface AttemptRow extends ReplyColumns {
   detail: string;
 }
 
-export interface ListingRow extends SummaryRow {
-  account_id: string;
-  thread_id: string;
-  state: EmailState;
-  state_detail: string | null;
-  next_attempt_at: Date | null;
-}
-
 interface ParentRow {
   message_id: string;
   in_reply_to: string[];
@@ -139,7 +130,7 @@ export function toParent(row: ParentRow | null): Parent | null {
   };
 }
 
-export function toSummary(row: SummaryRow): EmailSummary {
+function toSummary(row: SummaryRow): EmailSummary {
   return {
     id: row.id,
     messageId: toMessageId(row.message_id),
@@ -193,17 +184,6 @@ export function toDetail(row: DetailRow): EmailDetail {
     attempts: row.attempts.map(toAttempt),
     nextAttemptAt: row.next_attempt_at,
     giveUpAt: row.give_up_at,
-  };
-}
-
-export function toListing(row: ListingRow): EmailListing {
-  return {
-    ...toSummary(row),
-    accountId: row.account_id,
-    threadId: row.thread_id,
-    state: row.state,
-    stateDetail: row.state_detail,
-    nextAttemptAt: row.next_attempt_at,
   };
 }
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseEmailsJson } from '../../../test/helpers/emails-json.ts';
 import { inboundRecord } from '../../../test/helpers/inbound-record.ts';
 import { addressOf, answerTo, outboundRecord } from '../../../test/helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
@@ -100,8 +101,8 @@ async function findEmails(
 ): Promise<readonly string[]> {
   await indexAll();
   const request = { state: null, defect: null, accountId: null, limit: 50, after: null, ...filter };
-  const emails = await createEmailList(pool, choose)({ ...request, search: parseSearchQuery(q)! });
-  return emails.map(({ id }) => id);
+  const { emails } = await createEmailList(pool, choose)({ ...request, search: parseSearchQuery(q)! });
+  return (await parseEmailsJson(emails)).map(({ id }) => id);
 }
 
 describe('an email', () => {

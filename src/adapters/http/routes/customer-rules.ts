@@ -13,7 +13,6 @@ import {
   toRegistrationJson,
 } from '../customer-view.ts';
 import { EmailListingSchema, NullableUuid } from '../email-detail-schema.ts';
-import { toEmailListingJson } from '../email-view.ts';
 import { smallJsonBody } from '../json-body.ts';
 import { errorResponses, Uuid } from '../schemas.ts';
 
@@ -76,7 +75,10 @@ const AmbiguousEmails = {
   },
 } as const;
 
-export function registerCustomerRuleRoutes(app: HttpServer, { application, limits }: HttpContext): void {
+export function registerCustomerRuleRoutes(
+  app: HttpServer,
+  { application, limits, sendEmailPage }: HttpContext,
+): void {
   app.get(
     '/api/customer/:customerId/addresses',
     {
@@ -195,15 +197,16 @@ export function registerCustomerRuleRoutes(app: HttpServer, { application, limit
             'unknown_field',
             'invalid_cursor',
             'unauthorized',
+            'busy',
             'database_unavailable',
           ),
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { limit = DEFAULT_PAGE_LIMIT, cursor = null, address = null, domain = null } = request.query;
       const page = await application.listAmbiguousEmails({ limit, cursor, address, domain });
-      return { emails: page.emails.map(toEmailListingJson), next_cursor: page.nextCursor };
+      return sendEmailPage(reply, page);
     },
   );
 }

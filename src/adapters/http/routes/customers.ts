@@ -4,7 +4,6 @@
 import { ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
 import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
-import { toEmailJson } from '../email-view.ts';
 import { errorResponses, Uuid } from '../schemas.ts';
 
 const CustomerParams = {
@@ -37,7 +36,7 @@ const CustomerEmails = {
   },
 } as const;
 
-export function registerCustomerRoutes(app: HttpServer, { application }: HttpContext): void {
+export function registerCustomerRoutes(app: HttpServer, { application, sendEmailPage }: HttpContext): void {
   app.get(
     '/api/customer/:customerId/emails',
     {
@@ -58,12 +57,13 @@ export function registerCustomerRoutes(app: HttpServer, { application }: HttpCon
             'unknown_field',
             'invalid_cursor',
             'unauthorized',
+            'busy',
             'database_unavailable',
           ),
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { limit = DEFAULT_PAGE_LIMIT, cursor, direction, since, until } = request.query;
       const page = await application.listCustomerEmails({
         customerId: request.params.customerId.toLowerCase(),
@@ -73,7 +73,7 @@ export function registerCustomerRoutes(app: HttpServer, { application }: HttpCon
         limit,
         cursor: cursor ?? null,
       });
-      return { emails: page.emails.map(toEmailJson), next_cursor: page.nextCursor };
+      return sendEmailPage(reply, page);
     },
   );
 }

@@ -9,7 +9,6 @@ import { LISTED_DEFECTS } from '../../../app/queue-ports.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
 import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
 import { EmailListingSchema } from '../email-detail-schema.ts';
-import { toEmailListingJson } from '../email-view.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../json-body.ts';
 import { errorResponses, Uuid } from '../schemas.ts';
 
@@ -76,7 +75,10 @@ const ResolveBody = {
   properties: { outcome: { type: 'string', enum: ['sent', 'failed'] } },
 } as const;
 
-export function registerSendStateRoutes(app: HttpServer, { application, limits }: HttpContext): void {
+export function registerSendStateRoutes(
+  app: HttpServer,
+  { application, limits, sendEmailPage }: HttpContext,
+): void {
   app.get(
     '/api/emails',
     {
@@ -94,12 +96,13 @@ export function registerSendStateRoutes(app: HttpServer, { application, limits }
             'invalid_cursor',
             'unknown_account',
             'unauthorized',
+            'busy',
             'database_unavailable',
           ),
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { q, state, defect, account_id: accountId, limit = DEFAULT_PAGE_LIMIT, cursor } = request.query;
       const page = await application.listEmails({
         q: q ?? null,
@@ -109,7 +112,7 @@ export function registerSendStateRoutes(app: HttpServer, { application, limits }
         limit,
         cursor: cursor ?? null,
       });
-      return { emails: page.emails.map(toEmailListingJson), next_cursor: page.nextCursor };
+      return sendEmailPage(reply, page);
     },
   );
 
