@@ -290,6 +290,8 @@ export interface Config {
   readonly listenClients: { readonly max: number; readonly maxPerAddress: number };
   /** PEM; null: no STARTTLS. */
   readonly listenTls: { readonly cert: string; readonly key: string } | null;
+  /** Files that may hold secrets; absolute, and not all of them need to be there. */
+  readonly secretFiles: readonly string[];
   readonly maxInboundBytes: number;
   readonly reading: { readonly processes: number; readonly timeoutMs: number; readonly memoryMb: number };
   readonly maxRecipients: number;
@@ -360,6 +362,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, cw
       maxPerAddress: integer('LISTEN_MAX_CLIENTS_PER_ADDRESS', 50, 1, 10_000),
     },
     listenTls: readTls(cwd, get('LISTEN_TLS_CERT_FILE'), get('LISTEN_TLS_KEY_FILE')),
+    secretFiles: ['.env', get('ACCOUNTS_FILE'), get('LISTEN_TLS_KEY_FILE')].flatMap((file) =>
+      file === null ? [] : [path.resolve(cwd, file)],
+    ),
     maxInboundBytes: integer('MAX_INBOUND_BYTES', 50 * 1024 * 1024, 1, 1024 * 1024 * 1024),
     reading: {
       processes: integer('READ_PROCESSES', Math.min(4, Math.max(2, availableParallelism())), 1, 64),

@@ -1,15 +1,17 @@
 /**
  * The composition root: picks the concrete parts for a configuration, wires them, and takes them down again in order.
  */
+import type { AddressInfo } from 'node:net';
 import { lockDataDir } from './adapters/data-dir/data-dir-lock.ts';
 import { loadOrCreateSecret } from './adapters/data-dir/api-secret.ts';
 import { createHttpApp, type HttpApp } from './adapters/http/app.ts';
 import { createSecurityLogger } from './adapters/telemetry/logger.ts';
 import type { Logger } from './app/ports.ts';
-import { createSecurityLog } from './app/security-log.ts';
+import { createSecurityLog, type SecurityLog } from './app/security-log.ts';
 import type { Config } from './config.ts';
 import { createApplication } from './create-application.ts';
 import type { Transports } from './create-transports.ts';
+import { noteOpenListener, noteReadableFiles } from './exposure.ts';
 import { listenFailure } from './listen-failure.ts';
 import { openParts, type Teardown } from './open-parts.ts';
 import { startListeners } from './start-listeners.ts';
@@ -99,6 +101,7 @@ async function startParts(
   });
   teardown.push(() => mailboxes.stop());
   const url = await listen(app, config);
+  await noteExposure(app, config, madeSecret?.path ?? null, security);
 
   let stopping: Promise<void> | null = null;
   const stop = () => stopWithin(config.shutdownTimeoutMs, takeDown, transports, logger);
@@ -111,6 +114,21 @@ async function listen(app: HttpApp, { host, port }: Config): Promise<string> {
   } catch (error) {
     throw listenFailure({ portVariable: 'PORT', hostVariable: 'HOST', host, port }, error);
   }
+}
+
+async function noteExposure(
+  app: HttpApp,
+  { trustedProxies, secretFiles, dataDir }: Config,
+  secretFile: string | null,
+  security: SecurityLog,
+): Promise<void> {
+  for (const bound of app.fastify.addresses()) {
+    const { address } = bound as AddressInfo;
+    // Who names a proxy has one in front, which speaks TLS.
+    noteOpenListener(security, { protocol: 'http', address, tls: trustedProxies.length > 0, login: true });
+  }
+  const files = [...secretFiles, dataDir, ...(secretFile === null ? [] : [secretFile])];
+  await noteReadableFiles(security, files);
 }
 
 /** What the mail servers have not answered by the deadline is recorded, and told, as it stands then. */

@@ -4,6 +4,7 @@ import type { Account } from './app/ports.ts';
 import type { SecurityLog } from './app/security-log.ts';
 import { createAccountLookup, takeDelivery, type TakeDeliveryPorts } from './app/take-delivery.ts';
 import type { Config } from './config.ts';
+import { noteOpenListener } from './exposure.ts';
 import { listenFailure } from './listen-failure.ts';
 
 export interface ListenerParts extends TakeDeliveryPorts {
@@ -42,6 +43,12 @@ export async function startListeners(
         throw listenFailure({ portVariable: variable, hostVariable: variable, ...listen }, error);
       });
       listeners.push(listener);
+      noteOpenListener(parts.security, {
+        protocol,
+        address: listener.host,
+        tls: config.listenTls !== null,
+        login: false,
+      });
       parts.logger.info({ protocol, address: listener.address }, 'listening for received mail');
     }
   } catch (error) {

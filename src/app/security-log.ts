@@ -12,6 +12,8 @@ const EVENTS = {
   'http.full': ['warn', 'too many HTTP connections; those that never logged in make room'],
   'mail_client.refused': ['warn', 'a mail client was refused: it has too many connections'],
   'mail_client.cut_off': ['warn', 'a mail client was cut off'],
+  'listener.open': ['warn', 'a listener is open to other machines without protection'],
+  'file.readable': ['warn', 'a file with secrets can be read by other users of the machine'],
 } as const satisfies Record<string, readonly ['info' | 'warn', string]>;
 
 export type SecurityEvent = keyof typeof EVENTS;

@@ -46,6 +46,8 @@ export interface ListenerOptions {
 export interface Listener {
   /** Such as `127.0.0.1:2424`. */
   readonly address: string;
+  /** Of that, the address alone. */
+  readonly host: string;
   /** Takes no more clients, lets those finish that are there, and cuts them off after the time. */
   close(): Promise<void>;
 }
@@ -127,6 +129,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   const { address, port } = listening.address() as AddressInfo;
   const checks = setInterval(() => clients.checkTimes(), CHECK_MS);
   return {
+    host: address,
     address: address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`,
     close: () => {
       clearInterval(checks);

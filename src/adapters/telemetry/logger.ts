@@ -14,8 +14,12 @@ const REDACTED = [
   '*.pass',
 ];
 
+/** One for all loggers, so that their lines keep their order. */
+const stdout = pino.destination({ fd: 1, sync: true });
+
 export function createLogger(level: string): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED });
+  const timestamp = pino.stdTimeFunctions.isoTime;
+  return pino({ level, base: null, timestamp, redact: REDACTED }, stdout);
 }
 
 /** The same for the security log, which has no levels to choose from: everything, unless nothing is to be logged at all. */
