@@ -1,5 +1,4 @@
 /** Sends that are not carried out at once: what the caller may ask for, and how they enter the queue. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultLane, MAX_LANE_LENGTH, type QueuePlace } from '../core/delivery/priority.ts';
 import type { RecipientOutcome } from '../core/delivery/states.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -7,10 +6,13 @@ import type { OutboundPlacement } from '../core/thread/place-outbound.ts';
 import type { SendRequest, SendResult } from './application.ts';
 import type { Clock, JournalEntry, RecordedOutcome } from './ports.ts';
 import { storeEmail, type StoreSendPorts } from './store-send.ts';
+import { systemTimers, type Timers } from './timers.ts';
 
 export interface EnqueuePorts extends Pick<StoreSendPorts, 'blobs' | 'store' | 'retry' | 'logger'> {
   readonly clock: Clock;
   readonly wakeQueue: () => void;
+  /** Default: those of the system. */
+  readonly timers?: Timers;
 }
 
 /** How far ahead a send may be scheduled. */
@@ -63,16 +65,17 @@ async function storeSurely(
   entry: JournalEntry,
   outcome: RecordedOutcome,
 ): Promise<void> {
-  const deadline = performance.now() + STORE_AGAIN_FOR_MS;
+  const { timers = systemTimers } = ports;
+  const deadline = timers.now() + STORE_AGAIN_FOR_MS;
   for (;;) {
     try {
       await storeEmail(ports, entry, outcome);
       return;
     } catch (error) {
       const away = error instanceof ServiceError && error.code === 'database_unavailable';
-      if (!away || performance.now() > deadline) throw error;
+      if (!away || timers.now() > deadline) throw error;
     }
-    await sleep(STORE_AGAIN_PAUSE_MS);
+    await new Promise<void>((resolve) => timers.after(STORE_AGAIN_PAUSE_MS, resolve));
   }
 }
 

@@ -95,6 +95,7 @@ async function handOver(ports: SendMessagePorts, entry: JournalEntry): Promise<S
     await storeSend(ports, { ...entry, result });
     // Not awaited: an entry that outlives a crash is stored again, which changes nothing.
     ports.journal.remove(record.id).catch((err: unknown) => {
+      ports.pending.needsReplay();
       ports.logger.warn({ err, emailId: record.id }, 'a stored send could not be removed from the journal');
     });
   } catch (err) {

@@ -2,6 +2,7 @@
 import type { KeyWork } from '../app/idempotency.ts';
 import type { Logger } from '../app/ports.ts';
 import { ServiceError } from '../core/errors.ts';
+import { systemTimers, type Timers } from '../app/timers.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 /** How often to look whether settling is due, in ms: a caller who repeats its request waits no longer than this. */
@@ -9,12 +10,18 @@ const INTERVAL_MS = 1000;
 /** Rounds after which the keys are looked at unasked: a claim may be stored after its connection was given up. */
 const ROUNDS_BETWEEN_LOOKS = 60;
 
-export function startKeySettler(work: KeyWork, settle: () => Promise<void>, logger: Logger): Loop {
+export function startKeySettler(
+  work: KeyWork,
+  settle: () => Promise<void>,
+  logger: Logger,
+  timers: Timers = systemTimers,
+): Loop {
   let rounds = 0;
   return startLoop({
     intervalMs: INTERVAL_MS,
     failure: 'idempotency keys could not be settled',
     logger,
+    timers,
     async run() {
       rounds = (rounds + 1) % ROUNDS_BETWEEN_LOOKS;
       if (!work.takeSettlingRequest() && rounds !== 0) return;

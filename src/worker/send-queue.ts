@@ -8,7 +8,7 @@ import type { Claim } from '../app/queue-ports.ts';
 import { giveBack, settleClaims } from '../app/settle-claims.ts';
 import type { RateLimit } from '../core/delivery/rate-window.ts';
 import { startLoop, type Loop } from './loop.ts';
-import { systemTimers, type Timers } from './timers.ts';
+import { systemTimers, type Timers } from '../app/timers.ts';
 
 export interface SendQueueOptions {
   readonly accounts: readonly QueueAccount[];

@@ -7,7 +7,7 @@
  */
 import type fc from 'fast-check';
 import { ServiceError } from '../../src/core/errors.ts';
-import type { Timers } from '../../src/worker/timers.ts';
+import type { Timers } from '../../src/app/timers.ts';
 
 /** From 0 (inclusive) to 1 (exclusive); the same seed gives the same numbers (mulberry32). */
 export function createRandom(seed: number): () => number {
@@ -34,6 +34,7 @@ interface Timer {
 
 export class World {
   readonly random: () => number;
+  readonly statementTimeoutMs: number;
   /** Milliseconds; what databases and servers go by. */
   now = 1_000_000;
   /** Off while everything heals. */
@@ -42,7 +43,9 @@ export class World {
   readonly #timers = new Set<Timer>();
   #isTicking = false;
 
-  constructor(scheduler: fc.Scheduler, seed: number) {
+  /** @param statementTimeoutMs a statement that nobody waits for is not carried out after so long; default: it always is */
+  constructor(scheduler: fc.Scheduler, seed: number, statementTimeoutMs = Infinity) {
+    this.statementTimeoutMs = statementTimeoutMs;
     this.#scheduler = scheduler;
     this.random = createRandom(seed);
   }
@@ -139,10 +142,18 @@ export class Process {
   async #call<T>(label: string, effect: () => T): Promise<T> {
     const world = this.#world;
     const draw = world.faulty ? world.random() * 100 : 100;
+    const askedAt = world.now;
     await world.step(`${label} is asked`);
     if (draw < FAULTS.lostRequest) throw new ServiceError('database_unavailable');
     if (draw < FAULTS.lostRequest + FAULTS.late) {
-      void world.step(`${label} happens late`).then(effect);
+      const happen = () => {
+        if (world.now - askedAt < world.statementTimeoutMs) effect();
+      };
+      // What the database says to it reaches nobody.
+      void world
+        .step(`${label} happens late`)
+        .then(happen)
+        .catch(() => {});
       throw new ServiceError('database_unavailable');
     }
     const result = effect();
@@ -164,6 +175,8 @@ export class Process {
     const isFull = world.faulty && world.chance(0.02);
     await world.step(`${label} is written`);
     if (isFull) throw new ServiceError('disk_full');
+    // Unlike what was sent to a server, it ends with the process.
+    if (!this.alive) return;
     effect();
     await world.step(`${label} is safe`);
   }

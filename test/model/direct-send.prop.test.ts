@@ -1,0 +1,382 @@
+/**
+ * Sends that the caller waits for, and such that go into the queue, with and without an `Idempotency-Key`: the real use
+ * case, replay of the journal and settling of keys, over a model of the database, the journal and the mail server. Callers
+ * repeat their requests at any time and at any of two processes.
+ *
+ * `MODEL_RUNS` sets the number of runs, for long searches.
+ */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { SendOutcome, SendRequest } from '../../src/app/application.ts';
+import type { KeyHold } from '../../src/app/idempotency.ts';
+import { createKeyWork } from '../../src/app/idempotency.ts';
+import { createPendingSends } from '../../src/app/pending-sends.ts';
+import type {
+  BlobStore,
+  EmailDetail,
+  Journal,
+  JournalEntry,
+  MessageStore,
+  OutboundRecord,
+  SpoolFolder,
+  Transport,
+  TransportResult,
+} from '../../src/app/ports.ts';
+import { sendMessage, type SendMessagePorts } from '../../src/app/send-message.ts';
+import { sendOnce } from '../../src/app/send-once.ts';
+import { createKeySettlement } from '../../src/app/settle-keys.ts';
+import { ServiceError } from '../../src/core/errors.ts';
+import { startJournalReplayer } from '../../src/worker/journal-replayer.ts';
+import { startKeySettler } from '../../src/worker/key-settler.ts';
+import { silentLogger } from '../helpers/silent-logger.ts';
+import { Process, World } from './world.ts';
+
+const RUNS = Number(process.env['MODEL_RUNS'] ?? 500);
+const STEPS = 350;
+const MAX_HEALING_STEPS = 4_000;
+/** How long the database carries out a statement of which nothing is heard any more. */
+const STATEMENT_TIMEOUT_MS = 500;
+const NODES = ['one', 'two'] as const;
+
+/** A caller, who sends one request again and again until there is an answer that ends it. */
+interface Caller {
+  readonly subject: string;
+  readonly key: string | null;
+  readonly respondAsync: boolean;
+  /** Kinds of outcomes, and codes of failures. */
+  readonly answers: string[];
+  isDone: boolean;
+}
+
+interface Key {
+  readonly hold: KeyHold;
+  readonly owner: string;
+  readonly fingerprint: Buffer;
+  outcome: SendOutcome | null;
+}
+
+interface Node {
+  readonly process: Process;
+  send(caller: Caller): Promise<SendOutcome>;
+}
+
+const FOLDER: SpoolFolder = { write: () => Promise.reject(new Error('unused')), remove: async () => {} };
+
+class SendWorld {
+  readonly world: World;
+  readonly emails = new Map<string, OutboundRecord>();
+  readonly keys = new Map<string, Key>();
+  readonly callers: readonly Caller[];
+  /** Subjects, as the mail server accepted them, or as the queue got them. */
+  readonly sent: string[] = [];
+  readonly #disks = new Map<string, Map<string, JournalEntry>>(NODES.map((name) => [name, new Map()]));
+  readonly #running = new Map<string, Node>();
+  /** Records can't be written for a while, though keys can: a lock, or file storage that is away. */
+  #cannotRecord = false;
+  #ids = 0;
+
+  constructor(scheduler: fc.Scheduler, seed: number) {
+    this.world = new World(scheduler, seed, STATEMENT_TIMEOUT_MS);
+    this.callers = Array.from({ length: 6 }, (_, index) => ({
+      subject: `subject-${index}`,
+      key: index < 4 ? `key-${index}` : null,
+      respondAsync: index % 2 === 1,
+      answers: [],
+      isDone: false,
+    }));
+    for (const name of NODES) this.start(name);
+  }
+
+  start(name: string): void {
+    if (this.#running.has(name)) return;
+    const { world } = this;
+    const process = new Process(world, name);
+    const disk = this.#disks.get(name)!;
+    const journal = this.#journal(process, disk);
+    const store = this.#store(process);
+    const keys = this.#keys(process, name);
+    const pending = createPendingSends();
+    const work = createKeyWork();
+    const ids = {
+      uuid: () => this.#uuid(),
+      randomBytes: (size: number) => Buffer.alloc(size, (this.#ids += 1)),
+    };
+    const shared = {
+      store,
+      journal,
+      pending,
+      ids,
+      keys,
+      work,
+      clock: () => new Date(process.timers.now()),
+      timers: process.timers,
+      logger: silentLogger,
+      blobs: {} as BlobStore,
+      openFile: () => {
+        throw new Error('unused');
+      },
+      retry: { schedule: { delaysMs: [20] as const, giveUpAfterMs: 100_000 }, random: () => 0.5 },
+      settleUnknown: async () => {},
+    };
+    const sendPorts: SendMessagePorts = {
+      ...shared,
+      accounts: new Map([
+        ['default', { id: 'default', from: { name: '', localPart: 'a', domain: 'example.com' } }],
+      ]),
+      defaultAccountId: 'default',
+      transportOf: () => this.#transport(process),
+      rateOf: () => null,
+      queue: { takeRoom: async () => 0 },
+      wakeQueue: () => {},
+      maxRecipients: 10,
+      loopLimit: null,
+      exchanges: { nthNewest: async () => null },
+      suppressions: { refuseSuppressed: () => null },
+    };
+    startJournalReplayer(sendPorts, silentLogger, process.timers);
+    startKeySettler(
+      work,
+      createKeySettlement({ ...shared, statementTimeoutMs: STATEMENT_TIMEOUT_MS }),
+      silentLogger,
+      process.timers,
+    );
+    const send = (request: SendRequest, folder: SpoolFolder, emailId?: string) =>
+      sendMessage(sendPorts, request, folder, emailId);
+    this.#running.set(name, {
+      process,
+      send: async (caller) => {
+        const request = { ...REQUEST, subject: caller.subject, respondAsync: caller.respondAsync };
+        if (caller.key === null) return send(request, FOLDER);
+        return (await sendOnce({ ...shared, send }, caller.key, request, FOLDER)).outcome;
+      },
+    });
+  }
+
+  disturb(): void {
+    const { world } = this;
+    const name = world.pick(NODES);
+    const node = this.#running.get(name);
+    const disturbances: readonly (() => void)[] = [
+      () => {
+        node?.process.kill();
+        this.#running.delete(name);
+      },
+      () => this.start(name),
+      () => this.start(name),
+      () => void (world.now += STATEMENT_TIMEOUT_MS * 2),
+      () => {
+        this.#cannotRecord = !this.#cannotRecord;
+      },
+      () => node?.process.suspend(STATEMENT_TIMEOUT_MS * 2),
+      ...Array.from({ length: 6 }, () => () => this.ask(world.pick(this.callers), name)),
+    ];
+    world.pick(disturbances)();
+  }
+
+  /** One more request of the caller, whatever became of those before it; without a key there is only one. */
+  ask(caller: Caller, name: string): void {
+    const node = this.#running.get(name);
+    if (node === undefined || caller.isDone) return;
+    if (caller.key === null) caller.isDone = true;
+    node.send(caller).then(
+      (outcome) => {
+        caller.answers.push(outcome.kind === 'failed' ? outcome.code : outcome.kind);
+        caller.isDone = true;
+      },
+      (error: unknown) => {
+        // Any other error is one of the test's own.
+        if (!(error instanceof ServiceError) || error.code === 'internal_error') throw error;
+        caller.answers.push(error.code);
+      },
+    );
+  }
+
+  unfinished(): string | null {
+    for (const [name, disk] of this.#disks) if (disk.size > 0) return `the journal of ${name} is not empty`;
+    for (const { hold, outcome } of this.keys.values()) if (outcome === null) return `${hold.key} stays open`;
+    return null;
+  }
+
+  faults(): readonly string[] {
+    return this.callers.flatMap(({ subject, answers }) => {
+      const times = this.sent.filter((sent) => sent === subject).length;
+      const records = [...this.emails.values()].filter((email) => email.subject === subject);
+      const faults: string[] = [];
+      if (times > 1) faults.push(`${subject} was sent ${times} times`);
+      const failed = answers.includes('send_failed') || answers.includes('send_deferred');
+      if (failed && times > 0) faults.push(`${subject} failed and was sent`);
+      if (answers.includes('sent') && times === 0) faults.push(`${subject} was answered and not sent`);
+      for (const { state } of records) {
+        if ((state === 'sent') !== times > 0 && (state === 'sent' || state === 'failed')) {
+          faults.push(`${subject} is ${state} and was sent ${times} times`);
+        }
+      }
+      return faults;
+    });
+  }
+
+  /** What is missing when all is over. */
+  losses(): readonly string[] {
+    const states = new Map([...this.emails.values()].map(({ subject, state }) => [subject, state]));
+    return this.callers.flatMap(({ subject, answers }) => {
+      const state = states.get(subject);
+      if (state === undefined && this.sent.includes(subject))
+        return [`${subject} was sent and is not recorded`];
+      const expected = answers.includes('sent') ? 'sent' : state;
+      return state === expected ? [] : [`${subject} is ${state}, and its caller was told that it is sent`];
+    });
+  }
+
+  #uuid(): string {
+    this.#ids += 1;
+    return `00000000-0000-7000-8000-${this.#ids.toString(16).padStart(12, '0')}`;
+  }
+
+  #store(process: Process): MessageStore {
+    const { emails, sent } = this;
+    const store: Pick<MessageStore, 'recordOutbound' | 'readEmail'> = {
+      recordOutbound: (record) =>
+        process.call('record', () => {
+          if (this.#cannotRecord && this.world.faulty) throw new ServiceError('database_unavailable');
+          if (!emails.has(record.id)) {
+            emails.set(record.id, record);
+            if (record.state === 'queued') sent.push(record.subject);
+          }
+          return { cameBack: false, orphans: [] };
+        }),
+      readEmail: (id) =>
+        process.call('read', () => {
+          const email = emails.get(id);
+          return email === undefined ? null : (email as unknown as EmailDetail);
+        }),
+    };
+    return store as MessageStore;
+  }
+
+  #keys(process: Process, owner: string) {
+    const { keys, emails } = this;
+    const isOpen = ({ key, emailId }: KeyHold) => {
+      const stored = keys.get(key);
+      return stored?.hold.emailId === emailId && stored.outcome === null ? stored : null;
+    };
+    return {
+      claim: (hold: KeyHold, fingerprint: Buffer) =>
+        process.call('key', () => {
+          const stored = keys.get(hold.key);
+          if (stored !== undefined) {
+            return { kind: 'taken' as const, fingerprint: stored.fingerprint, outcome: stored.outcome };
+          }
+          keys.set(hold.key, { hold, owner, fingerprint, outcome: null });
+          return { kind: 'claimed' as const };
+        }),
+      complete: (hold: KeyHold, outcome: SendOutcome) =>
+        process.call('outcome of a key', () => {
+          const stored = isOpen(hold);
+          if (stored !== null) stored.outcome = outcome;
+        }),
+      release: (hold: KeyHold) =>
+        process.call('release of a key', () => {
+          if (isOpen(hold) !== null && !emails.has(hold.emailId)) keys.delete(hold.key);
+        }),
+      listOpen: () =>
+        process.call('open keys', () =>
+          [...keys.values()]
+            .filter((key) => key.owner === owner && key.outcome === null)
+            .map(({ hold }) => hold),
+        ),
+      deleteExpired: async () => 0,
+    };
+  }
+
+  #journal(process: Process, disk: Map<string, JournalEntry>): Journal {
+    return {
+      prepare: (entry) => process.write('entry', () => void disk.set(entry.record.id, entry)),
+      settle(id, result) {
+        const entry = disk.get(id);
+        if (entry !== undefined) disk.set(id, { ...entry, result });
+        return { flush: () => process.write('outcome', () => {}) };
+      },
+      remove: (id) => process.write('removal', () => void disk.delete(id)),
+      has: (id) => disk.has(id),
+      async *entries() {
+        for (const entry of disk.values()) yield entry;
+      },
+      close: async () => {},
+    };
+  }
+
+  #transport(process: Process): Transport {
+    return {
+      send: (_envelope, raw) => process.whileAlive(this.#handOver(raw)),
+      verify: async () => {},
+      close: async () => {},
+    };
+  }
+
+  async #handOver(raw: JournalEntry['raw']): Promise<TransportResult> {
+    const { world } = this;
+    const text = raw.kind === 'bytes' ? raw.bytes.toString('latin1') : '';
+    const subject = /^Subject: (.*)\r$/m.exec(text)![1]!;
+    const draw = world.faulty ? world.random() : 0;
+    await world.step(`${subject}: the message is under way`);
+    if (draw > 0.9) return resultOf('refused', true);
+    if (draw > 0.8) return resultOf('refused', false);
+    if (draw > 0.75) return resultOf('unknown', false);
+    this.sent.push(subject);
+    await world.step(`${subject}: the reply is under way`);
+    return draw > 0.65 ? resultOf('unknown', false) : resultOf('accepted', false);
+  }
+}
+
+const REQUEST: SendRequest = {
+  to: ['ann@example.org'],
+  cc: [],
+  bcc: [],
+  subject: '',
+  textBody: 'Hallo',
+  htmlBody: null,
+  inReplyTo: null,
+  threadId: null,
+  customerId: null,
+  companyId: null,
+  accountId: null,
+  attachments: [],
+  respondAsync: false,
+  sendAt: null,
+  priority: null,
+  lane: null,
+  autoSubmitted: null,
+};
+
+function resultOf(kind: TransportResult['kind'], temporary: boolean): TransportResult {
+  const refused = temporary ? 'deferred' : 'rejected';
+  const state = kind === 'refused' ? refused : kind;
+  const recipients = [{ address: 'ann@example.org', state, reply: null }] as const;
+  const result = { recipients, reply: null, detail: kind, relayMessageId: null };
+  return kind === 'refused' ? { ...result, kind, temporary } : { ...result, kind };
+}
+
+it(
+  'sends what is asked for once, however often and wherever a keyed request is repeated',
+  async () => {
+    const property = fc.asyncProperty(fc.scheduler(), fc.nat(), async (scheduler, seed) => {
+      const sends = new SendWorld(scheduler, seed);
+      const { world } = sends;
+      for (let step = 0; step < STEPS; step += 1) {
+        if (world.chance(0.12)) sends.disturb();
+        await world.turn();
+        if (step % 20 === 0) expect(sends.faults()).toEqual([]);
+      }
+      world.faulty = false;
+      let steps = 0;
+      for (; steps < MAX_HEALING_STEPS && (steps < 100 || sends.unfinished() !== null); steps += 1) {
+        if (steps % 100 === 0) for (const name of NODES) sends.start(name);
+        await world.turn();
+      }
+      expect(sends.unfinished()).toBe(null);
+      expect([...sends.faults(), ...sends.losses()]).toEqual([]);
+    });
+    await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
+  },
+  60_000 + RUNS * 200,
+);
