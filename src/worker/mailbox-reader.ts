@@ -5,6 +5,7 @@
 import { MailboxError, type MailboxSource } from '../app/mailbox-ports.ts';
 import { LeaseLost } from '../app/mailbox-record-ports.ts';
 import { createTurns } from '../app/mailbox-turns.ts';
+import { systemTimers, type Timers } from '../app/timers.ts';
 import { readAccount, type ReadAccountPorts } from '../app/read-account.ts';
 import { reasonOf } from '../app/take-messages.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -25,6 +26,8 @@ export interface MailboxReaderOptions {
   readonly leaseMs: number;
   /** How long a mailbox may go without being looked at, in ms. */
   readonly pollMs: number;
+  /** Of leases and of waiting; default: those of the system. */
+  readonly timers?: Timers;
 }
 
 export interface MailboxReader extends Loop {
@@ -63,14 +66,14 @@ const FAILURES_PER_LOG_LINE = 20;
 interface Reading {
   readonly stop: AbortController;
   readonly done: Promise<void>;
-  /** By `performance.now()`, which goes on while the process is stopped. */
+  /** By `Timers.now`. */
   leaseUntil: number;
   /** Ends the wait under way. */
   wait: AbortController | null;
 }
 
 export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxReaderOptions): MailboxReader {
-  const { owner, leaseMs, pollMs } = options;
+  const { owner, leaseMs, pollMs, timers = systemTimers } = options;
   const { records, source, logger, random } = ports;
   const accountPorts: ReadAccountPorts = {
     ...ports,
@@ -83,7 +86,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
   const accountIds = options.accounts.map(({ id }) => id);
 
   async function keepLeases(): Promise<void> {
-    const leaseUntil = performance.now() + leaseMs;
+    const leaseUntil = timers.now() + leaseMs;
     const claimed = await records.claim(owner, accountIds, leaseMs);
     for (const [id, reading] of readings) {
       const claim = claimed.get(id);
@@ -124,7 +127,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
     const { signal } = reading.stop;
     let failures = 0;
     while (!signal.aborted) {
-      const startedAt = performance.now();
+      const startedAt = timers.now();
       let progressed = false;
       const onProgress = () => {
         progressed = true;
@@ -153,7 +156,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
         }
       } catch (error) {
         if (signal.aborted || error instanceof LeaseLost) break;
-        if (progressed || performance.now() - startedAt > GOOD_SESSION_MS) failures = 0;
+        if (progressed || timers.now() - startedAt > GOOD_SESSION_MS) failures = 0;
         failures += 1;
         // At one message: the others, and what is new, do not have to wait for long.
         if (error instanceof MailboxError && error.uid !== null)
@@ -165,7 +168,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
           logger[level]({ err: error, accountId: id, retryMs }, 'an account could not be read; trying again');
         }
         await note(id, { kind, reason: reasonOf(error), retryMs });
-        await rest(retryMs, signal);
+        await rest(timers, retryMs, signal);
       }
     }
     readings.delete(id);
@@ -184,16 +187,23 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
     intervalMs: leaseMs / RENEWALS_PER_LEASE,
     failure: 'accounts could not be claimed for reading their mailboxes',
     logger,
+    timers,
     run: keepLeases,
   });
   // Also when the database does not answer.
-  const guard = setInterval(() => {
-    for (const [id, reading] of readings) if (performance.now() > reading.leaseUntil) lose(id, reading);
-  }, leaseMs / CHECKS_PER_LEASE);
+  const guardLoop = startLoop({
+    intervalMs: leaseMs / CHECKS_PER_LEASE,
+    failure: 'leases of accounts could not be looked at',
+    logger,
+    timers,
+    async run() {
+      for (const [id, reading] of readings) if (timers.now() > reading.leaseUntil) lose(id, reading);
+    },
+  });
   let stopped: Promise<void> | null = null;
 
   async function stopAll(): Promise<void> {
-    clearInterval(guard);
+    await guardLoop.stop();
     for (const reading of readings.values()) abort(reading);
     await leaseLoop.stop();
     // The last round may have begun some.
@@ -219,14 +229,14 @@ function failureOf(error: unknown): AccountFailure {
   return error instanceof MailboxError ? error.kind : 'service';
 }
 
-function rest(ms: number, signal: AbortSignal): Promise<void> {
+function rest(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
-      clearTimeout(timer);
+      cancel();
       signal.removeEventListener('abort', end);
       resolve();
     };
-    const timer = setTimeout(end, ms);
+    const cancel = timers.after(ms, end);
     if (signal.aborted) end();
     else signal.addEventListener('abort', end, { once: true });
   });
