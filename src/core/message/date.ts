@@ -88,7 +88,8 @@ function toMonth(name: string): number {
 }
 
 function toOffsetMinutes(zone: string): number {
-  const [, sign, hours, minutes] = /(?:^|[^\d])([+-])(\d{2}):?(\d{2})\b/.exec(zone) ?? [];
+  // Seen in practice: `-600`, `+1`, and white space behind the sign.
+  const [, sign, hours, minutes = '0'] = /(?:^|[^\d])([+-]) ?(\d{1,2}):?(\d{2})?\b/.exec(zone) ?? [];
   if (sign !== undefined) {
     const offset = Number(hours) * 60 + Number(minutes);
     // Beyond a day it is no zone.
@@ -99,6 +100,19 @@ function toOffsetMinutes(zone: string): number {
   return (Object.hasOwn(ZONES, name) ? (ZONES[name] ?? 0) : 0) * 60;
 }
 
+/** RFC 5322 §3.2.2: comments may hold comments. What follows one that never ends is left out. */
 function withoutComments(text: string): string {
-  return text.replace(/\([^()]*\)/g, ' ').replace(/[()].*$/s, ' ');
+  let rest = '';
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (depth > 0 && character === '\\') at++;
+    else if (character === '(') depth++;
+    else if (character === ')' && depth > 0) {
+      depth--;
+      rest += ' ';
+    } else if (character === ')') break;
+    else if (depth === 0) rest += character;
+  }
+  return rest;
 }

@@ -5,6 +5,7 @@
  * programs show them (Apple Mail writes text, image, text). A text with a file name is an attachment, but for the
  * first text of a message. Alternatives that repeat the text for clocks and AMP readers are left out.
  */
+import { endOfBase64 } from './base64-text.ts';
 import { decodeCharset } from './charset.ts';
 import { unflow } from './flowed-text.ts';
 import { htmlToText } from './html-to-text.ts';
@@ -34,10 +35,18 @@ export function decodeTextPart(part: ReceivedPart): string {
 }
 
 function decodeText(part: ReceivedPart): string {
-  const bytes = decodeTransfer(part.kept.bytes(), part.encoding);
-  const { text, defect } = decodeCharset(bytes, part.parameters.get('charset') ?? null);
-  if (defect !== null) part.defects.add(defect);
-  const lines = text.replaceAll('\0', '').toWellFormed().replace(/\r\n?/g, '\n');
+  const encoded = part.kept.bytes();
+  // Seen in practice: footers of lists in clear text behind the Base64 of the text.
+  const clearFrom = part.encoding === 'base64' ? endOfBase64(encoded) : encoded.length;
+  const texts = [
+    decodeTransfer(encoded.subarray(0, clearFrom), part.encoding),
+    ...(clearFrom < encoded.length ? [encoded.subarray(clearFrom)] : []),
+  ].map((bytes) => {
+    const { text, defect } = decodeCharset(bytes, part.parameters.get('charset') ?? null);
+    if (defect !== null) part.defects.add(defect);
+    return text;
+  });
+  const lines = texts.join('\n').replaceAll('\0', '').toWellFormed().replace(/\r\n?/g, '\n');
   let end = lines.length;
   while (lines.charAt(end - 1) === '\n') end--;
   return lines.slice(0, end);

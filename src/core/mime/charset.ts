@@ -4,6 +4,8 @@
  * that it left out, such as UTF-7 and the IBM code pages.
  */
 import iconv from 'iconv-lite';
+import { repairUtf8 } from './damaged-utf8.ts';
+import { joinEscapes } from './japanese-escapes.ts';
 
 /** What was wrong with the label or the bytes. */
 export type CharsetDefect = 'unknown_charset' | 'wrong_charset' | 'invalid_characters';
@@ -30,6 +32,14 @@ const ALIASES: Readonly<Record<string, string>> = {
   cp936: 'gbk',
   cp950: 'big5',
   'hz-gb-2312': 'gbk',
+  // ISO-2022-JP with more characters, all of which begin with those of JIS X 0208.
+  'iso-2022-jp-1': 'iso-2022-jp',
+  'iso-2022-jp-2': 'iso-2022-jp',
+  'iso-2022-jp-3': 'iso-2022-jp',
+  'iso-2022-jp-2004': 'iso-2022-jp',
+  'iso-2022-jp-ms': 'iso-2022-jp',
+  cp50220: 'iso-2022-jp',
+  cp50221: 'iso-2022-jp',
   'iso-8859-8-e': 'iso-8859-8',
   'x-unknown': 'utf-8',
   unknown: 'utf-8',
@@ -38,6 +48,11 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 /** windows-1252 at 0x80 to 0x9f; the five bytes without a character are the C1 controls, as in WHATWG Encoding. */
 const WINDOWS_1252_HIGH = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+
+/** windows-1252 at 0x80 to 0xff, in UTF-8. */
+const HIGH_BYTES = Array.from({ length: 128 }, (_, at) =>
+  Buffer.from(WINDOWS_1252_HIGH.charAt(at) || String.fromCharCode(0x80 + at)),
+);
 
 /** Codecs of iconv-lite that are no charsets. */
 const NO_CHARSET = /^(?:base64|hex|binary|ucs2|internal)/;
@@ -49,22 +64,28 @@ type Decode = (bytes: Buffer) => string;
 /**
  * Decodes; never throws. `label` is the charset as given, null when there was none. Bytes that are valid UTF-8 are
  * read as such under the labels UTF-8, US-ASCII, ISO-8859-1 and windows-1252, and without a known label: text in
- * another charset that happens to be valid UTF-8 does not occur. Other bytes under these labels are windows-1252.
+ * another charset that happens to be valid UTF-8 does not occur. Where only some of it is damaged, the rest is read so as
+ * well, see damaged-utf8.ts. Other bytes under these labels are windows-1252.
  */
 export function decodeCharset(bytes: Buffer, label: string | null): DecodedText {
   const charset = label === null ? null : knownCharset(label);
   const unknown = label !== null && charset === null ? 'unknown_charset' : null;
   if (charset !== null && !WEAK_LABELS.has(charset)) {
     const text = decoderOf(charset)(bytes);
-    return { text, defect: text.includes('\ufffd') ? 'invalid_characters' : null };
+    if (!text.includes('\ufffd')) return { text, defect: null };
+    // Seen in practice: UTF-8 under the label of the program's own language.
+    const utf8 = decodeUtf8(bytes);
+    return utf8 === null ? { text, defect: 'invalid_characters' } : { text: utf8, defect: 'wrong_charset' };
   }
   const utf8 = decodeUtf8(bytes);
   if (utf8 !== null) {
     const wrong = charset === 'windows-1252' && utf8.length < bytes.length ? 'wrong_charset' : null;
     return { text: utf8, defect: unknown ?? wrong };
   }
-  if (charset === 'utf-8' && isMostlyUtf8(bytes)) {
-    return { text: new TextDecoder('utf-8').decode(bytes), defect: 'invalid_characters' };
+  const repaired = repairUtf8(bytes, HIGH_BYTES);
+  if (repaired !== null) {
+    const wrong = charset === 'windows-1252' ? 'wrong_charset' : 'invalid_characters';
+    return { text: repaired.toString('utf8').replace(/^\ufeff/, ''), defect: unknown ?? wrong };
   }
   return {
     text: decodeWindows1252(bytes),
@@ -107,6 +128,7 @@ function decoderOf(charset: string): Decode {
   if (charset === 'windows-1252') return decodeWindows1252;
   try {
     const decoder = new TextDecoder(charset);
+    if (charset === 'iso-2022-jp') return (bytes) => decoder.decode(joinEscapes(bytes));
     return (bytes) => decoder.decode(bytes);
   } catch {
     return (bytes) => iconv.decode(bytes, charset).toWellFormed();
@@ -118,17 +140,4 @@ function decodeWindows1252(bytes: Buffer): string {
   return bytes
     .toString('latin1')
     .replace(/[\u0080-\u009f]/g, (byte) => WINDOWS_1252_HIGH.charAt(byte.charCodeAt(0) - 0x80));
-}
-
-/** Cut or damaged UTF-8, as opposed to another charset: most bytes above ASCII are in valid sequences. */
-function isMostlyUtf8(bytes: Buffer): boolean {
-  const text = new TextDecoder('utf-8').decode(bytes);
-  let broken = 0;
-  let whole = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === 0xfffd) broken++;
-    else if (code > 0x7f) whole++;
-  }
-  return whole > broken;
 }

@@ -25,8 +25,29 @@ describe('decodeEncodedWords', () => {
     ['a language', ['=?us-ascii*en-US?Q?x?='], 'x'],
     ['a character between two words', ['=?utf-8?B?4oI=?=', '=?utf-8?B?rA==?='], '€'],
     ['escape sequences', ['=?iso-2022-jp?B?GyRCRnxLXBsoQg==?='], '日本'],
-    ['bytes that the charset lacks', ['=?utf-8?q?=FF?='], '\ufffd'],
-    ['an unknown charset as it is', ['=?klingon?q?x?='], '=?klingon?q?x?='],
+    ['bytes that the charset lacks', ['=?shift_jis?q?=FF?='], '\ufffd'],
+    ['windows-1252 labelled as UTF-8', ['=?utf-8?q?Gr=FC=DFe?='], 'Grüße'],
+    ['an unknown charset that is UTF-8', ['=?klingon?q?gr=C3=BCn?='], 'grün'],
+    ['an unknown charset that is none', ['=?klingon?q?gr=FCn?='], 'grün'],
+    ['a character between two words of an unknown charset', ['=?x-9?B?4oI=?=', '=?X-9?B?rA==?='], '€'],
+    [
+      'shift states that begin anew in each word',
+      ['=?iso-2022-jp?B?GyRCRnwbKEI=?=', '=?iso-2022-jp?B?GyRCS1wbKEI=?=', '=?ISO-2022-JP?Q?_x?='],
+      '日本 x',
+    ],
+    [
+      'a shift state that goes on in the next word',
+      ['=?iso-2022-jp?B?GyRCRnw=?=', '=?iso-2022-jp?B?S1wbKEI=?='],
+      '日本',
+    ],
+    [
+      'a character of two bytes between two words',
+      ['=?iso-2022-jp?B?GyRCRg==?=', '=?iso-2022-jp?B?fEtcGyhC?='],
+      '日本',
+    ],
+    ['Base64 that was cut anywhere', ['=?utf-8?B?5pel5p?=', '=?utf-8?B?ys6Kqe?='], '日本語'],
+    ['Base64 without its padding', ['=?utf-8?B?w6Q?=', '=?utf-8?B?w7Y?='], 'äö'],
+    ['UTF-8 under a label of another language', ['=?gb2312?B?R3LDvMOfZSDmnKw=?='], 'Grüße 本'],
   ])('reads %s', (_, words, expected) => {
     expect(decodeEncodedWords(words)).toBe(expected);
   });

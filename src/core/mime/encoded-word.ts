@@ -2,7 +2,7 @@
  * Encoded words, RFC 2047: non-ASCII text in headers. Written in UTF-8 only, read in every charset that charset.ts
  * knows. Where they may stand is the caller's business (RFC 2047 §5).
  */
-import { decodeKnownCharset, knownCharset } from './charset.ts';
+import { decodeCharset, knownCharset } from './charset.ts';
 import { ENCODED_WORD_CHARS } from './limits.ts';
 
 const PREFIX = '=?utf-8?';
@@ -15,36 +15,68 @@ const ENCODED_WORD = /^=\?([\w!#$%&'+\-^`{|}~]{1,64})(?:\*[\w-]*)?\?([bq])\?([^?
 /** RFC 2047 §5 (3): the characters that stay as they are in a phrase; a subset of what is allowed elsewhere. */
 const UNCHANGED = /^[A-Za-z0-9!*+\-/]$/;
 
-/** Whether a word has the shape of an encoded word, whatever its charset. */
+/** Whether a word has the shape of an encoded word, in a charset that is known here. */
 export function isEncodedWord(word: string): boolean {
-  return word.startsWith('=?') && ENCODED_WORD.test(word);
+  const label = word.startsWith('=?') ? ENCODED_WORD.exec(word)?.[1] : undefined;
+  return label !== undefined && knownCharset(label) !== null;
 }
 
 /**
- * Decodes adjacent encoded words, between which white space does not count (RFC 2047 §6.2). Words with an unknown
- * charset stay as they are. Bytes that the charset does not allow become U+FFFD.
+ * Decodes adjacent encoded words, between which white space does not count (RFC 2047 §6.2). Words with an unknown charset
+ * are read by what their bytes are, see decodeCharset. Bytes that the charset does not allow become U+FFFD.
  */
 export function decodeEncodedWords(words: readonly string[]): string {
   let text = '';
-  let charset: string | null = null;
-  let bytes: Buffer[] = [];
+  let run: Word[] = [];
   for (const word of words) {
     const [, label = '', encoding = '', content = ''] = ENCODED_WORD.exec(word) ?? [];
-    const wordCharset = knownCharset(label);
-    if (wordCharset !== charset) {
-      text += decodeBytes(charset, bytes);
-      charset = wordCharset;
-      bytes = [];
+    if (label === '') {
+      text += decodeRun(run) + word;
+      run = [];
+      continue;
     }
-    // Seen in practice: characters split between two words, so the bytes of one charset are joined before decoding.
-    if (wordCharset === null) text += word;
-    else bytes.push(encoding.toLowerCase() === 'b' ? Buffer.from(content, 'base64') : decodeQ(content));
+    const charset = knownCharset(label) ?? `unknown ${label.toLowerCase()}`;
+    if (run[0] !== undefined && run[0].charset !== charset) {
+      text += decodeRun(run);
+      run = [];
+    }
+    run.push({ charset, isBase64: encoding.toLowerCase() === 'b', content });
   }
-  return text + decodeBytes(charset, bytes);
+  return text + decodeRun(run);
 }
 
-function decodeBytes(charset: string | null, bytes: readonly Buffer[]): string {
-  return charset === null ? '' : decodeKnownCharset(Buffer.concat(bytes), charset);
+/** Whether this build knows the charset of an encoded word, by its label; it may have a language (RFC 2231 §5). */
+export function isKnownLabel(label: string): boolean {
+  return knownCharset(label.split('*', 1)[0] ?? '') !== null;
+}
+
+interface Word {
+  readonly charset: string;
+  readonly isBase64: boolean;
+  readonly content: string;
+}
+
+/**
+ * Words of one charset. Seen in practice, though RFC 2047 §5 forbids it: characters and shift states that go on in the next
+ * word, so the bytes are joined before decoding; and Base64 that was cut anywhere.
+ */
+function decodeRun(run: readonly Word[]): string {
+  const charset = run[0]?.charset;
+  if (charset === undefined) return '';
+  const bytes = run.map(({ isBase64, content }) =>
+    isBase64 ? Buffer.from(content, 'base64') : decodeQ(content),
+  );
+  const { text, defect } = decodeCharset(Buffer.concat(bytes), charset);
+  const isCutAnywhere = run.length > 1 && run.every(({ isBase64 }) => isBase64) && !isWholeGroups(run);
+  if (defect === null || !isCutAnywhere) return text;
+  const joined = Buffer.from(run.map(({ content }) => content.replaceAll('=', '')).join(''), 'base64');
+  const other = decodeCharset(joined, charset);
+  return other.defect === null ? other.text : text;
+}
+
+/** Every word but the last is decoded by itself without bits left over. */
+function isWholeGroups(run: readonly Word[]): boolean {
+  return run.slice(0, -1).every(({ content }) => content.length % 4 === 0);
 }
 
 /**

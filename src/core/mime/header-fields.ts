@@ -74,10 +74,10 @@ export function parseHeaderBlock(block: Buffer, maxFields = Number.POSITIVE_INFI
     }
     at = end + 1;
   }
-  const raw = names.map((name, index) => [name, cleanValue(values[index] ?? [])] as const);
+  const raw = names.map((name, index) => [name, joinLines(values[index] ?? [])] as const);
   const contentType = raw.find(([name]) => name === 'content-type')?.[1];
   const charset = contentType === undefined ? null : charsetOf(contentType);
-  const fields = raw.map(([name, value]) => ({ name, value: decode8Bit(value, charset) }));
+  const fields = raw.map(([name, value]) => ({ name, value: decodeRaw(value, charset) }));
   return { fields, bodyStart, malformed, isCut };
 }
 
@@ -109,12 +109,16 @@ function startOfLastCommonField(text: string): number {
   return last;
 }
 
-function cleanValue(lines: readonly string[]): string {
-  return lines
-    .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
-    .join('')
-    .replace(/[\u0000-\u0008\u000a-\u001f\u007f]/g, ' ')
-    .trim();
+function joinLines(lines: readonly string[]): string {
+  return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)).join('');
+}
+
+/** Seen in practice: ISO-2022-JP without encoded words; its escapes would go with the other controls. */
+function decodeRaw(value: string, charset: string | null): string {
+  const isJapanese = value.includes('\u001b$');
+  const text = isJapanese ? decodeKnownCharset(Buffer.from(value, 'latin1'), 'iso-2022-jp') : value;
+  const clean = text.replace(/[\u0000-\u0008\u000a-\u001f\u007f]/g, ' ').trim();
+  return isJapanese ? clean.toWellFormed() : decode8Bit(clean, charset);
 }
 
 function charsetOf(contentType: string): string | null {

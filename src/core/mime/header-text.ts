@@ -5,7 +5,7 @@
  * Seen in practice, and accepted: encoded words with spaces or `?` in them, without white space between or around
  * them, inside quoted strings, and in parameters.
  */
-import { decodeEncodedWords } from './encoded-word.ts';
+import { decodeEncodedWords, isKnownLabel } from './encoded-word.ts';
 
 const PREFIX = /=\?([\w!#$%&'+\-^`{|}~.:]{1,64}(?:\*[\w-]{0,20})?)\?([bq])\?/iy;
 
@@ -41,6 +41,16 @@ export function decodeHeaderText(text: string): string {
   }
   flush();
   return decoded + text.slice(at);
+}
+
+/** Whether encoded words name a charset that nobody here knows. */
+export function hasUnknownCharset(text: string): boolean {
+  for (let open = text.indexOf('=?'); open !== -1; open = text.indexOf('=?', open + 2)) {
+    PREFIX.lastIndex = open;
+    const [, charset] = PREFIX.exec(text) ?? [];
+    if (charset !== undefined && !isKnownLabel(charset) && text.includes('?=', PREFIX.lastIndex)) return true;
+  }
+  return false;
 }
 
 /** The content as RFC 2047 §2 allows it. */

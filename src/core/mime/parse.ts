@@ -14,7 +14,7 @@ import { decodeTextPart, readBody } from './body-text.ts';
 import type { BodyText } from './body-text.ts';
 import { fieldValue, fieldValues, messageIdOf } from './header-fields.ts';
 import type { HeaderField } from './header-fields.ts';
-import { decodeHeaderText } from './header-text.ts';
+import { decodeHeaderText, hasUnknownCharset } from './header-text.ts';
 import { htmlToText } from './html-to-text.ts';
 import { MAX_SUBJECT_CHARS } from './limits.ts';
 import { MessageLimitError } from './message-limit-error.ts';
@@ -66,6 +66,9 @@ const ONCE = [
   'content-transfer-encoding',
 ];
 
+/** Fields with encoded words that are shown. */
+const READ_FIELDS = ['from', 'sender', 'reply-to', 'to', 'cc', 'bcc', 'subject'];
+
 function toMessage(structure: Structure, limits: ParseLimits): ParsedMessage {
   const { root } = structure;
   const { fields } = root;
@@ -93,6 +96,9 @@ function toMessage(structure: Structure, limits: ParseLimits): ParsedMessage {
     contentDigest: structure.contentDigest,
     sizeBytes: structure.sizeBytes,
   };
+  if (READ_FIELDS.some((name) => fieldValues(fields, name).some(hasUnknownCharset))) {
+    root.defects.add('unknown_charset');
+  }
   if (ONCE.some((name) => fieldValues(fields, name).length > 1)) root.defects.add('duplicate_field');
   if (passed.size > 0) root.defects.add('limit_passed');
   const defects: readonly ParseDefect[] = [...new Set(parts.flatMap((part) => [...part.defects]))];

@@ -1,0 +1,46 @@
+/**
+ * Text in Base64 with clear text behind its end: lists and servers append footers without a look at the encoding.
+ */
+
+/** A line of Base64 (RFC 2045 §6.8), white space at its end left out. */
+const BASE64_LINE = /^[A-Za-z0-9+/]+={0,2}$/;
+/** Base64 of one line at most; programs write up to 76 characters. */
+const MAX_LINE_CHARS = 1000;
+/** Below a footer, a line of Base64 this long is one: the clear text stood in its midst. */
+const MIN_LONG_LINE_CHARS = 40;
+
+/** Where the clear text begins; the length of the body when there is none. */
+export function endOfBase64(encoded: Buffer): number {
+  let start: number | null = null;
+  let isEnded = false;
+  let isText = false;
+  for (let at = 0; at < encoded.length;) {
+    const lf = encoded.indexOf(0x0a, at);
+    const end = lf === -1 ? encoded.length : lf + 1;
+    const line = encoded.toString('latin1', at, Math.min(end, at + MAX_LINE_CHARS)).trim();
+    const isBase64 = BASE64_LINE.test(line) && (line.length % 4 === 0 || start === null);
+    if (start !== null && isBase64 && line.length >= MIN_LONG_LINE_CHARS) {
+      start = null;
+      isEnded = false;
+      isText = false;
+    }
+    if (start === null) {
+      // Padding, an empty line or a rule ends what is encoded; joined pieces may follow padding.
+      if (isEnded && line !== '' && !isBase64) start = at;
+      else if (isRule(line)) start = at;
+      isEnded = line === '' || line.endsWith('=');
+    }
+    if (start !== null) isText ||= isClearText(line);
+    at = end;
+  }
+  return start !== null && isText ? start : encoded.length;
+}
+
+function isRule(line: string): boolean {
+  return /^[-_=*#~]{3,}$/.test(line);
+}
+
+/** Words, an address or a link: signs that foreign characters within Base64 do not make. */
+function isClearText(line: string): boolean {
+  return /[a-z]{2,} +[a-z]{2,}|\w@\w|:\/\//i.test(line);
+}

@@ -1,0 +1,34 @@
+/**
+ * ISO-2022-JP (RFC 1468) as it is sent: with escape sequences next to each other, where encoded words or lines were joined.
+ * Decoders by WHATWG Encoding take those for an attack and put U+FFFD there. Only the last of them means anything.
+ */
+
+const ESCAPE = 0x1b;
+
+/** The bytes without escape sequences that another one follows at once. */
+export function joinEscapes(bytes: Buffer): Buffer {
+  if (!bytes.includes(ESCAPE)) return bytes;
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (let at = bytes.indexOf(ESCAPE); at !== -1; at = bytes.indexOf(ESCAPE, at)) {
+    const length = escapeLength(bytes, at);
+    if (length > 0 && escapeLength(bytes, at + length) > 0) {
+      pieces.push(bytes.subarray(from, at));
+      from = at + length;
+    }
+    at += Math.max(length, 1);
+  }
+  pieces.push(bytes.subarray(from));
+  return Buffer.concat(pieces);
+}
+
+/** Of the sequence at `at`, ISO/IEC 2022: `ESC ( B`, `ESC $ B`, `ESC $ ( D`; 0 for none. */
+function escapeLength(bytes: Buffer, at: number): number {
+  if (bytes[at] !== ESCAPE) return 0;
+  const second = bytes[at + 1];
+  const isWide = second === 0x24;
+  const isLong = isWide && bytes[at + 2] === 0x28;
+  const final = bytes[at + (isLong ? 3 : 2)] ?? 0;
+  if ((second !== 0x28 && !isWide) || final < 0x40 || final > 0x5a) return 0;
+  return isLong ? 4 : 3;
+}
