@@ -1,7 +1,7 @@
 /** A part of the composition root: says at the start what lies more open than it has to. Nothing is refused for it. */
 import { stat } from 'node:fs/promises';
 import type { SecurityLog } from './app/security-log.ts';
-import { isLoopback } from './core/edge/loopback.ts';
+import { isLoopback } from './core/server-url.ts';
 
 export interface OpenListener {
   readonly protocol: 'http' | 'lmtp' | 'smtp';

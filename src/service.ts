@@ -7,6 +7,7 @@ import { loadOrCreateSecret } from './adapters/data-dir/api-secret.ts';
 import { createHttpApp, type HttpApp } from './adapters/http/app.ts';
 import { createSecurityLogger } from './adapters/telemetry/logger.ts';
 import type { Logger } from './app/ports.ts';
+import { auditOperations } from './app/audit-operations.ts';
 import { createSecurityLog, type SecurityLog } from './app/security-log.ts';
 import type { Config } from './config.ts';
 import { createApplication } from './create-application.ts';
@@ -58,14 +59,14 @@ async function startParts(
 
   const parts = await openParts(config, logger, teardown);
   const { transports, spool, clock, pool, instanceId } = parts;
-  const sending = await startSending(parts, teardown);
+  const sending = await startSending(parts, security, teardown);
   const application = createApplication(
     { parts, sending, wakeMailboxes: (accountId) => mailboxes.wake(accountId) },
     teardown,
   );
 
   const app = createHttpApp({
-    application,
+    application: { ...application, ...auditOperations(application, security) },
     spool,
     secrets,
     logger,

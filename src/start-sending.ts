@@ -11,6 +11,7 @@ import { createOperations } from './app/operate-sends.ts';
 import { createPendingSends } from './app/pending-sends.ts';
 import type { ByteRange } from './app/ports.ts';
 import type { RetryPolicy } from './app/queue-ports.ts';
+import type { SecurityLog } from './app/security-log.ts';
 import { createSuppressionList, createSuppressionOperations } from './app/suppressions.ts';
 import type { Config } from './config.ts';
 import type { RateLimit } from './core/delivery/rate-window.ts';
@@ -24,7 +25,7 @@ const LIST_PATIENCE_MS = 500;
 export type Sending = Awaited<ReturnType<typeof startSending>>;
 
 /** Resolves when sends may be taken. */
-export async function startSending(parts: Parts, teardown: Teardown) {
+export async function startSending(parts: Parts, security: SecurityLog, teardown: Teardown) {
   const { config, logger, clock, pool, db, blobs, spool, journal, attempts, transports } = parts;
   const store = createMessageStore(pool, db);
   const queue = createSendQueue(pool, db);
@@ -42,7 +43,7 @@ export async function startSending(parts: Parts, teardown: Teardown) {
 
   const suppressionStore = createSuppressionStore(pool);
   const seed = randomBytes(4).readUInt32LE();
-  const suppressions = createSuppressionList({ store: suppressionStore, seed, logger });
+  const suppressions = createSuppressionList({ store: suppressionStore, seed, logger, security });
   const listed = suppressions.refresh();
   // A short list is known before the first send, as one that is read for longer need not be; see suppressions.ts.
   await Promise.race([listed, wait(LIST_PATIENCE_MS, undefined, { ref: false })]);

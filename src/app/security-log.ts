@@ -14,6 +14,19 @@ const EVENTS = {
   'mail_client.cut_off': ['warn', 'a mail client was cut off'],
   'listener.open': ['warn', 'a listener is open to other machines without protection'],
   'file.readable': ['warn', 'a file with secrets can be read by other users of the machine'],
+  'send.cancelled': ['info', 'an operator cancelled a send'],
+  'send.retried': ['info', 'an operator had a send tried again'],
+  'send.resolved': ['info', 'an operator said what became of a send'],
+  'suppression.set': ['info', 'an operator suppressed an address'],
+  'suppression.lifted': ['info', 'an operator lifted a suppression'],
+  'customer.registered': ['info', "an operator replaced a customer's addresses and domains"],
+  'thread.split': ['info', 'an operator split a thread'],
+  'thread.merged': ['info', 'an operator merged threads'],
+  'thread.emails_moved': ['info', 'an operator moved emails to another thread'],
+  'quarantine.retried': ['info', 'an operator had a message that was set aside tried again'],
+  'command.started': ['info', 'an operator started a command'],
+  'command.ended': ['info', "an operator's command ended"],
+  'suppression.changed': ['info', 'the list of suppressed addresses changed'],
 } as const satisfies Record<string, readonly ['info' | 'warn', string]>;
 
 export type SecurityEvent = keyof typeof EVENTS;

@@ -15,9 +15,11 @@ function createTruth() {
     if (truth.away) throw new ServiceError('database_unavailable');
     return value;
   };
+  const events: Record<string, unknown>[] = [];
   const list = createSuppressionList({
     seed: 1,
     logger: silentLogger,
+    security: { note: (event, fields) => events.push({ event, ...fields }) },
     store: {
       async changesAfter(version, limit) {
         const found = answer(changes.filter((change) => change.version > version).slice(0, limit));
@@ -38,7 +40,7 @@ function createTruth() {
   const change = (address: string, active: boolean) => {
     changes.push({ address, active, reason: 'hard_bounce', since: SINCE, version: changes.length + 1 });
   };
-  return { truth, list, change };
+  return { truth, list, change, events };
 }
 
 const to = (localPart: string) => [{ name: '', localPart, domain: 'example.com' }];
@@ -138,5 +140,23 @@ describe('until the copy is complete', () => {
     await expect(list.refuseSuppressed(to('late'))).rejects.toMatchObject({ code: 'recipient_suppressed' });
     expect(list.refuseSuppressed(to('fine'))).toBeNull();
     expect(truth.lookups).toBe(lookups + 1);
+  });
+});
+
+describe('the security log', () => {
+  it('is told of every change, whoever made it, and how it was before; not of what was there at the start', async () => {
+    const { list, change, events } = createTruth();
+    change('old@example.com', true);
+    await list.refresh();
+    expect(events).toEqual([]);
+    change('new@example.com', true);
+    change('old@example.com', false);
+    await list.refresh();
+    await list.refresh();
+    const event = 'suppression.changed';
+    expect(events).toEqual([
+      { event, address: 'new@example.com', before: null, after: 'hard_bounce', since: SINCE },
+      { event, address: 'old@example.com', before: 'hard_bounce', after: null, since: SINCE },
+    ]);
   });
 });

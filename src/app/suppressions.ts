@@ -15,7 +15,8 @@ import { SUPPRESSION_REASONS, SUPPRESSION_TEXTS, type Suppression } from '../cor
 import { ServiceError } from '../core/errors.ts';
 import type { Application } from './application.ts';
 import type { Logger } from './ports.ts';
-import type { SuppressionStore } from './report-ports.ts';
+import type { SuppressionChange, SuppressionStore } from './report-ports.ts';
+import type { SecurityLog } from './security-log.ts';
 
 /** Changes read by one statement; requests wait while they are entered, some ten milliseconds. */
 const REFRESH_BATCH = 5000;
@@ -38,11 +39,13 @@ export interface SuppressionListPorts {
   /** 32 bits that nobody can guess. */
   readonly seed: number;
   readonly logger: Logger;
+  readonly security: SecurityLog;
 }
 
 type Held = Pick<Suppression, 'address' | 'reason' | 'since'>;
 
-export function createSuppressionList({ store, seed, logger }: SuppressionListPorts): SuppressionList {
+export function createSuppressionList(ports: SuppressionListPorts): SuppressionList {
+  const { store, seed, logger } = ports;
   const copy = new AddressSet(seed);
   let version = 0;
   let running: Promise<void> | null = null;
@@ -95,6 +98,7 @@ export function createSuppressionList({ store, seed, logger }: SuppressionListPo
     for (;;) {
       const changes = await store.changesAfter(version, REFRESH_BATCH);
       for (const change of changes) {
+        if (isComplete) tell(change);
         if (change.active) {
           copy.set(change.address, {
             tag: SUPPRESSION_REASONS.indexOf(change.reason),
@@ -107,6 +111,12 @@ export function createSuppressionList({ store, seed, logger }: SuppressionListPo
       }
       if (changes.length < REFRESH_BATCH) return;
     }
+  }
+
+  /** Whatever the cause, and whichever process made it; what was on the list at the start is no change. */
+  function tell({ address, active, reason, since }: SuppressionChange): void {
+    const before = SUPPRESSION_REASONS[copy.get(address)?.tag ?? -1] ?? null;
+    ports.security.note('suppression.changed', { address, before, after: active ? reason : null, since });
   }
 
   return {

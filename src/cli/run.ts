@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { openData, type OpenData } from '../open-data.ts';
 import type { Command } from './command.ts';
 import { UsageError } from './command.ts';
+import { recordCommand, type CommandRecord } from './command-record.ts';
 import { createCommandLogger, formatError } from './command-logger.ts';
 import { COMMANDS } from './commands.ts';
 import { COMMON_OPTIONS, formatCommandHelp } from './help.ts';
@@ -38,7 +39,7 @@ export async function runCommand(
       return EXIT.done;
     }
     requireArguments(command, positionals);
-    return await run(command, values, positionals, output, readConfig);
+    return await run(command, values, positionals, { argv, output, readConfig });
   } catch (error) {
     if (error instanceof UsageError) {
       output.note(printable(`${PROGRAM} ${name}: ${error.message}; see ${invocation} ${name} --help`));
@@ -49,33 +50,47 @@ export async function runCommand(
   }
 }
 
+interface RunOptions {
+  readonly argv: readonly string[];
+  readonly output: Output;
+  readonly readConfig: () => Config;
+}
+
 async function run(
   command: Command,
   values: Record<string, unknown>,
   positionals: readonly string[],
-  output: Output,
-  readConfig: () => Config,
+  { argv, output, readConfig }: RunOptions,
 ): Promise<number> {
   const logger = createCommandLogger(output, values['verbose'] === true);
   const config = readConfig();
   const interruption = watchSignals(output);
   let data: OpenData | null = null;
+  let record: CommandRecord | null = null;
+  let ended: number | null = null;
   try {
     const result = await command.run(values, positionals, {
       config,
       output,
       logger,
       signal: interruption.signal,
-      open: async () => (data = await openData(config, logger, interruption.signal)),
+      open: async () => {
+        data = await openData(config, logger, interruption.signal);
+        record = recordCommand(config.dataDir, argv);
+        return data;
+      },
     });
-    return interruption.exitCode() ?? EXIT[result];
+    ended = interruption.exitCode() ?? EXIT[result];
+    return ended;
   } catch (error) {
     // What was cut short by the signal is no failure of its own.
     const exitCode = interruption.exitCode();
     if (exitCode === null || error instanceof UsageError) throw error;
     logger.debug({ err: error }, 'interrupted');
+    ended = exitCode;
     return exitCode;
   } finally {
+    (record as CommandRecord | null)?.ended(ended ?? EXIT.failed);
     await (data as OpenData | null)?.close();
     interruption.end();
   }

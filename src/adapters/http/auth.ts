@@ -3,6 +3,7 @@
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { onRequestHookHandler } from 'fastify';
+import { runAs } from '../../app/actor.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { clientAddressOf } from './client-address.ts';
 import type { ConnectionPlaces } from './connection-places.ts';
@@ -27,9 +28,10 @@ export function createAuthenticator(
   return (request, reply, done) => {
     const { authorization } = request.headers;
     const token = BEARER.exec(authorization ?? '')?.[1];
-    if (token !== undefined && matches(token, expected)) {
+    const secret = token === undefined ? 0 : whichMatches(token, expected);
+    if (secret > 0) {
       places.keep(request.raw.socket);
-      done();
+      runAs({ by: 'http', address: clientAddressOf(request), credential: secret }, done);
       return;
     }
     const reason = authorization === undefined ? 'missing' : 'wrong';
@@ -43,12 +45,16 @@ export function createAuthenticator(
   };
 }
 
-/** Hashing both sides gives equal lengths, so that the time taken tells neither the content nor the length. */
-function matches(token: string, expected: readonly Buffer[]): boolean {
+/**
+ * From 1; 0 for none. Hashing both sides gives equal lengths, so that the time taken tells neither the content nor the length.
+ */
+function whichMatches(token: string, expected: readonly Buffer[]): number {
   // Node.js hands header values over as Latin-1; this gets the bytes back.
   const given = sha256(Buffer.from(token, 'latin1'));
-  let found = false;
-  for (const candidate of expected) found = timingSafeEqual(given, candidate) || found;
+  let found = 0;
+  for (const [index, candidate] of expected.entries()) {
+    if (timingSafeEqual(given, candidate)) found = index + 1;
+  }
   return found;
 }
 

@@ -1,5 +1,5 @@
 /** Structured logs on standard output, one JSON object a line, with pino. */
-import { pino } from 'pino';
+import { pino, type DestinationStream } from 'pino';
 import type { Logger } from '../../app/ports.ts';
 
 /** Fields that must never be written, wherever a careless caller puts them. */
@@ -18,8 +18,16 @@ const REDACTED = [
 const stdout = pino.destination({ fd: 1, sync: true });
 
 export function createLogger(level: string): Logger {
-  const timestamp = pino.stdTimeFunctions.isoTime;
-  return pino({ level, base: null, timestamp, redact: REDACTED }, stdout);
+  return create(level, stdout);
+}
+
+/** Adds to a file that only its owner can read; its folder is made when it is not there. */
+export function createFileLogger(path: string): Logger {
+  return create('info', pino.destination({ dest: path, append: true, mkdir: true, mode: 0o600, sync: true }));
+}
+
+function create(level: string, destination: DestinationStream): Logger {
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED }, destination);
 }
 
 /** The same for the security log, which has no levels to choose from: everything, unless nothing is to be logged at all. */

@@ -1,0 +1,201 @@
+/**
+ * Tells the security log of what operators do: who, what, how it was just before, and how it is then. An act that is refused
+ * is told with the code of its refusal. How it was is read on its own, right before the act; in between, somebody else may
+ * have changed it.
+ */
+import type { Suppression } from '../core/delivery/suppression.ts';
+import { ServiceError } from '../core/errors.ts';
+import { currentActor } from './actor.ts';
+import type { Application } from './application.ts';
+import type { CustomerRegistration } from './customer-ports.ts';
+import type { SecurityEvent, SecurityLog } from './security-log.ts';
+import type { DecisionResult } from './thread-decisions.ts';
+
+type Operations = Pick<
+  Application,
+  | 'cancelSend'
+  | 'retrySend'
+  | 'resolveSend'
+  | 'suppress'
+  | 'liftSuppression'
+  | 'registerCustomer'
+  | 'splitThread'
+  | 'mergeThreads'
+  | 'moveEmails'
+  | 'retryQuarantined'
+>;
+
+/** Of a list, so many entries are told; beyond them their number alone. */
+const MAX_TOLD = 100;
+/** Emails whose thread is looked up before they are moved; each is read whole. */
+const MAX_LOCATED = 20;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The same operations, told. */
+export function auditOperations(application: Application, security: SecurityLog): Operations {
+  async function act<T>(
+    event: SecurityEvent,
+    what: Fields,
+    {
+      before,
+      work,
+      after,
+    }: { before?: () => Promise<unknown>; work: () => Promise<T>; after: (result: T) => unknown },
+  ): Promise<T> {
+    const was = before === undefined ? {} : { before: await unlessRefused(before) };
+    const fields = { actor: currentActor(), ...what, ...was };
+    let result: T;
+    try {
+      result = await work();
+    } catch (error) {
+      if (error instanceof ServiceError) security.note(event, { ...fields, refused: error.code });
+      throw error;
+    }
+    security.note(event, { ...fields, after: after(result) });
+    return result;
+  }
+
+  const sendState = (id: string) => async () => (await application.readEmail(id)).state;
+  const asIs = <T>(result: T): T => result;
+
+  return {
+    cancelSend: (id) =>
+      act(
+        'send.cancelled',
+        { emailId: id },
+        {
+          before: sendState(id),
+          work: () => application.cancelSend(id),
+          after: asIs,
+        },
+      ),
+    retrySend: (id) =>
+      act(
+        'send.retried',
+        { emailId: id },
+        {
+          before: sendState(id),
+          work: () => application.retrySend(id),
+          after: asIs,
+        },
+      ),
+    resolveSend: (id, outcome) =>
+      act(
+        'send.resolved',
+        { emailId: id, outcome },
+        {
+          before: sendState(id),
+          work: () => application.resolveSend(id, outcome),
+          after: asIs,
+        },
+      ),
+    suppress: (address, note) =>
+      act(
+        'suppression.set',
+        { address },
+        {
+          before: async () => toSuppressionFields(await application.readSuppression(address)),
+          work: () => application.suppress(address, note),
+          after: toSuppressionFields,
+        },
+      ),
+    liftSuppression: (address) =>
+      act(
+        'suppression.lifted',
+        { address },
+        {
+          before: async () => toSuppressionFields(await application.readSuppression(address)),
+          work: () => application.liftSuppression(address),
+          after: () => null,
+        },
+      ),
+    registerCustomer: (request) =>
+      act(
+        'customer.registered',
+        { customerId: request.customerId },
+        {
+          before: async () =>
+            toRegistrationFields(await application.readCustomerRegistration(request.customerId)),
+          work: () => application.registerCustomer(request),
+          after: ({ registration, relinked }) => ({ ...toRegistrationFields(registration), relinked }),
+        },
+      ),
+    splitThread: (request) =>
+      act(
+        'thread.split',
+        { threadId: request.threadId, ...toEmailFields(request) },
+        {
+          work: () => application.splitThread(request),
+          after: toDecisionFields,
+        },
+      ),
+    mergeThreads: (request) =>
+      act(
+        'thread.merged',
+        { threadId: request.threadId, otherThreadId: request.otherThreadId },
+        {
+          work: () => application.mergeThreads(request),
+          after: toDecisionFields,
+        },
+      ),
+    moveEmails: (request) =>
+      act(
+        'thread.emails_moved',
+        { threadId: request.threadId, ...toEmailFields(request) },
+        {
+          before: () => threadsOf(application, request.emailIds),
+          work: () => application.moveEmails(request),
+          after: toDecisionFields,
+        },
+      ),
+    retryQuarantined: (id) =>
+      act(
+        'quarantine.retried',
+        { quarantinedId: id },
+        {
+          work: () => application.retryQuarantined(id),
+          after: ({ accountId, path, uid, nextTryAt }) => ({ accountId, path, uid, nextTryAt }),
+        },
+      ),
+  };
+}
+
+/** null for what is not there, or is not asked for rightly: the act itself says that. */
+async function unlessRefused(read: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ServiceError && error.status < 500) return null;
+    throw error;
+  }
+}
+
+/** Where the first of them are. */
+async function threadsOf(application: Application, emailIds: readonly string[]): Promise<Fields> {
+  const threads: Record<string, string> = {};
+  for (const id of emailIds.slice(0, MAX_LOCATED)) threads[id] = (await application.readEmail(id)).threadId;
+  return threads;
+}
+
+function toSuppressionFields({ reason, since }: Suppression): Fields {
+  return { reason, since };
+}
+
+function toRegistrationFields({ companyId, addresses, domains }: CustomerRegistration): Fields {
+  return {
+    companyId,
+    addresses: addresses.slice(0, MAX_TOLD).map(({ address }) => address),
+    addressCount: addresses.length,
+    domains: domains.slice(0, MAX_TOLD).map(({ domain }) => domain),
+    domainCount: domains.length,
+  };
+}
+
+function toEmailFields({ emailIds }: { readonly emailIds: readonly string[] }): Fields {
+  return { emailIds: emailIds.slice(0, MAX_TOLD), emailCount: emailIds.length };
+}
+
+function toDecisionFields({ threadId, changed, decision }: DecisionResult): Fields {
+  return { threadId, changed, decisionId: decision?.id ?? null };
+}
