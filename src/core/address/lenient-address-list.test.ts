@@ -28,6 +28,26 @@ describe('parseLenientAddressList', () => {
     ['a dot behind the domain', 'm@x.test.', ['m@x.test']],
     ['an international domain', 'm@Bücher.test', ['m@xn--bcher-kva.test']],
     ['nothing', ' , ;<>', []],
+    ['a name and no brackets', 'Max Mustermann max@x.test', ['Max Mustermann <max@x.test>']],
+    ['a title and no brackets', 'Dr. max@x.test', ['"Dr." <max@x.test>']],
+    ['an encoded name and no brackets', '=?utf-8?Q?M=C3=BCller?= m@x.test', ['Müller <m@x.test>']],
+    ['a name behind, and no brackets', 'max@x.test Max', ['Max <max@x.test>']],
+    ['square brackets', 'Max [max@x.test]', ['Max <max@x.test>']],
+    ['a lost opening bracket', 'Max max@x.test>, Eva <e@x.test>', ['Max <max@x.test>', 'Eva <e@x.test>']],
+    ['a lost opening bracket and nothing else', 'max@x.test>', ['max@x.test']],
+    ['a semicolon in a name', 'Mustermann; Max <max@x.test>', ['"Mustermann; Max" <max@x.test>']],
+    ['the address as a comment', 'Max (max@x.test)', ['Max <max@x.test>']],
+    ['two addresses split by a blank', 'a@x.test b@x.test', ['a@x.test', 'b@x.test']],
+    ['many addresses split by blanks', 'a@x.test b@x.test  c@x.test', ['a@x.test', 'b@x.test', 'c@x.test']],
+    ['two names split by blanks', 'Max m@x.test Eva e@x.test', ['Max <m@x.test>', 'Eva <e@x.test>']],
+    ['name and address in one quote', '"Max max@x.test"', ['Max <max@x.test>']],
+    ['name and address in one pair of brackets', '<Max max@x.test>', ['Max <max@x.test>']],
+    ['brackets twice', 'Max <<max@x.test>>', ['Max <max@x.test>']],
+    ['another name in brackets', 'Max <Vertrieb> <max@x.test>', ['Max <max@x.test>']],
+    ['the address outside of the brackets', 'max@x.test <Max>', ['max@x.test']],
+    ['white space around signs', 'max @ x . test', ['max@x.test']],
+    ['a quoted local part among words', 'Max "max m"@x.test', ['Max <"max m"@x.test>']],
+    ['an address literal among words', 'Max a@[192.0.2.1]', ['Max <a@[192.0.2.1]>']],
   ])('reads %s', (_, text, expected) => {
     expect(read(text)).toEqual(expected);
   });
@@ -42,6 +62,47 @@ describe('parseLenientAddressList', () => {
       isCut: false,
     });
   });
+
+  it('makes no address of what is none', () => {
+    const none = [
+      'Max @home',
+      'max@',
+      '@x.test',
+      'a@b@c d',
+      'Max (at home @ 9)',
+      'Max <Vertrieb>',
+      'a @ b',
+      'x@-y z',
+    ];
+    for (const text of none) {
+      expect(parseLenientAddressList(text).addresses.filter(({ domain }) => domain.includes('.'))).toEqual(
+        [],
+      );
+    }
+  });
+
+  it('stops at the given count, also within words', () => {
+    expect(parseLenientAddressList('a@x.test b@x.test c@x.test', 2)).toMatchObject({
+      addresses: { length: 2 },
+      isCut: true,
+    });
+  });
+
+  it.each(['a@x.test ', 'Max [a@x.test] ', '"a b" ', '"a@x.test b" ', '<a> ', 'a@ ', '[', '"x"@y.test '])(
+    'needs time in proportion to the length for many %j',
+    (unit) => {
+      const cost = (length: number): number => {
+        const text = unit.repeat(Math.ceil(length / unit.length));
+        const before = process.cpuUsage();
+        parseLenientAddressList(text);
+        return process.cpuUsage(before).user;
+      };
+      cost(20_000);
+      const small = Math.max(cost(20_000), 3000);
+      // A quadratic one would need 100 times as much.
+      expect(cost(200_000)).toBeLessThan(40 * small);
+    },
+  );
 
   it('stops at the given count', () => {
     expect(parseLenientAddressList('a@x.test,'.repeat(100), 3)).toMatchObject({

@@ -10,6 +10,7 @@ import { decodeHeaderText } from '../mime/header-text.ts';
 import type { Address } from './address.ts';
 import { toAddressLiteral, toAsciiDomain } from './domain.ts';
 import { MAX_DISPLAY_NAME_CHARS } from './limits.ts';
+import { findScattered, type Word } from './scattered-addresses.ts';
 
 export interface LenientAddressList {
   /** In their order; repeats are kept. A broken address has an empty domain and its text as local part. */
@@ -27,11 +28,6 @@ interface Element {
   /** Content of the first angle brackets. */
   angle: string | null;
   comment: string;
-}
-
-interface Word {
-  readonly text: string;
-  readonly quoted: boolean;
 }
 
 const ENCODED_WORD = /=\?[\w!#$%&'*+\-^`{|}~.:]{1,80}\?[bq]\?[^?\s]*\?=/iy;
@@ -56,10 +52,11 @@ export function parseLenientAddressList(
       isCut = true;
       break;
     }
-    const address = toAddress(element);
-    if (address === null) continue;
-    if (address.domain === '') hasBroken = true;
-    addresses.push(address);
+    for (const address of toAddresses(element)) {
+      if (address.domain === '') hasBroken = true;
+      if (addresses.length < maxCount) addresses.push(address);
+      else isCut = true;
+    }
   }
   return { addresses, hasBroken, isCut };
 }
@@ -71,6 +68,8 @@ function* readElements(text: string): Generator<Element> {
   let element = emptyElement();
   /** A name with a comma and without quotes, `Muster, Max <…>`, ends up in the element before. */
   let waiting: Element | null = null;
+  /** What stands behind `waiting`. */
+  let separator = ',';
   for (let at = 0; at < text.length;) {
     const character = text.charAt(at);
     if (character === '"' && at < openQuote) {
@@ -93,15 +92,17 @@ function* readElements(text: string): Generator<Element> {
     }
     if (character === '<') {
       const end = endOfAngle(text, at);
-      element.angle ??= text.slice(at + 1, end);
+      // Of several the first that can be an address.
+      if (element.angle?.includes('@') !== true) element.angle = text.slice(at + 1, end);
       at = text.charAt(end) === '>' ? end + 1 : end;
       continue;
     }
     if (character === ',' || character === ';') {
       if (waiting !== null && !isNamed(element)) yield waiting;
-      else if (waiting !== null) element = joinName(waiting, element);
+      else if (waiting !== null) element = joinName(waiting, element, separator);
       waiting = null;
-      if (character === ',' && isBareName(element)) waiting = element;
+      separator = character;
+      if (isBareName(element)) waiting = element;
       else yield element;
       element = emptyElement();
       at++;
@@ -117,7 +118,7 @@ function* readElements(text: string): Generator<Element> {
     at = readText(text, at, element);
   }
   if (waiting !== null && !isNamed(element)) yield waiting;
-  else if (waiting !== null) element = joinName(waiting, element);
+  else if (waiting !== null) element = joinName(waiting, element, separator);
   yield element;
 }
 
@@ -152,33 +153,59 @@ function isBareName(element: Element): boolean {
   return element.words.some(({ text }) => text.trim() !== '');
 }
 
-function joinName(before: Element, element: Element): Element {
-  const comma: Word = { text: ',', quoted: false };
+function joinName(before: Element, element: Element, separator: string): Element {
+  const comma: Word = { text: separator, quoted: false };
   return { ...element, words: [...before.words, comma, ...element.words] };
 }
 
-/** null for an empty element. */
-function toAddress(element: Element): Address | null {
-  if (element.angle !== null) {
-    const name = toName(element.words) || toName([{ text: element.comment, quoted: false }]);
-    const spec = element.angle.trim();
+/** None for an empty element. */
+function toAddresses(element: Element): readonly Address[] {
+  const { words, angle, comment } = element;
+  const commentWords: readonly Word[] = [{ text: comment, quoted: true }];
+  if (angle !== null) {
+    const name = toName(words) || toName([{ text: comment, quoted: false }]);
+    const spec = angle.trim();
     // RFC 5322 §4.4: a route ends in a colon.
     const bare = spec.startsWith('@') ? spec.slice(spec.indexOf(':') + 1) : spec;
     const address = readSpec(bare) ?? readSpec(withoutBlank(bare));
-    if (address !== null) return { ...address, name };
-    return spec === '' && name === '' ? null : { name, localPart: brokenText(spec || name), domain: '' };
+    if (address !== null) return [{ ...address, name }];
+    const scattered = findAddresses([[{ text: bare, quoted: true }], words, commentWords], words);
+    if (scattered.length > 0) return scattered;
+    return spec === '' && name === '' ? [] : [{ name, localPart: brokenText(spec || name), domain: '' }];
   }
-  const name = toName([{ text: element.comment, quoted: false }]);
-  const spec = element.words
+  const name = toName([{ text: comment, quoted: false }]);
+  const spec = words
     .map(({ text, quoted }) => (quoted ? `"${text.replace(/["\\]/g, '\\$&')}"` : text))
     .join('')
     .trim();
-  const only = element.words.find(({ text }) => text.trim() !== '');
-  const address =
-    readSpec(spec) ?? readSpec(withoutBlank(spec)) ?? readSpec(only?.quoted === true ? only.text : '');
-  if (address !== null) return { ...address, name };
-  const shown = toName(element.words);
-  return shown === '' ? null : { name: '', localPart: brokenText(shown), domain: '' };
+  const address = readSpec(spec);
+  if (address !== null) return [{ ...address, name }];
+  const scattered = findAddresses([words, commentWords], words);
+  const [only] = scattered;
+  if (scattered.length === 1 && only?.name === '') return [{ ...only, name }];
+  if (only !== undefined) return scattered;
+  const spaced = readSpec(withoutBlank(spec));
+  if (spaced !== null) return [{ ...spaced, name }];
+  const shown = toName(words);
+  return shown === '' ? [] : [{ name: '', localPart: brokenText(shown), domain: '' }];
+}
+
+/**
+ * The addresses in the first of the places that has any. Seen in practice: no brackets, other brackets, the address as a
+ * comment or in quotes with the name. Where no name stands with it, `names` are its name.
+ */
+function findAddresses(places: readonly (readonly Word[])[], names: readonly Word[]): readonly Address[] {
+  for (const place of places) {
+    const found = findScattered(place, (text) => {
+      const spec = readSpec(text);
+      return spec?.domain.includes('.') === true ? spec : null;
+    });
+    if (found.length > 0) {
+      const other = place === names ? [] : names;
+      return found.map(({ spec, name }) => ({ ...spec, name: toName(name) || toName(other) }));
+    }
+  }
+  return [];
 }
 
 /** null when it is no address. */

@@ -21,6 +21,17 @@ describe('text of received headers', () => {
     expect(defects).toEqual(['unknown_charset']);
   });
 
+  it('of who wrote a message prefers an address that is readable', () => {
+    const { from, replyTo, to } = parse(
+      'From: Mustermann, Vertrieb, m@x.test',
+      'Reply-To: Büro; b@x.test',
+      'To: Max, e@x.test',
+    );
+    expect(from.map(formatAddress)).toEqual(['m@x.test']);
+    expect(replyTo.map(formatAddress)).toEqual(['b@x.test']);
+    expect(to).toHaveLength(2);
+  });
+
   it('has no defect in known charsets, with a language or without', () => {
     expect(parse('From: m@x.test', 'Subject: =?us-ascii*en?Q?x?= =?cp850?Q?=81?=')).toMatchObject({
       subject: 'xü',

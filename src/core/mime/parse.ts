@@ -146,16 +146,24 @@ function readPeople(
       if (isCut) passed.add('addresses');
       return addresses;
     });
-  const from = read(fieldValues(fields, 'from').slice(0, 1));
+  const readOnce = (name: string): readonly Address[] =>
+    withoutBroken(read(fieldValues(fields, name).slice(0, 1)));
+  const from = readOnce('from');
   if (from.length === 0) defects.add('missing_from');
   return {
     from,
-    sender: read(fieldValues(fields, 'sender').slice(0, 1))[0] ?? null,
-    replyTo: read(fieldValues(fields, 'reply-to').slice(0, 1)),
+    sender: readOnce('sender')[0] ?? null,
+    replyTo: readOnce('reply-to'),
     to: read(fieldValues(fields, 'to')),
     cc: read(fieldValues(fields, 'cc')),
     bcc: read(fieldValues(fields, 'bcc')),
   };
+}
+
+/** Of who wrote a message, pieces beside a readable address are rests of a name. */
+function withoutBroken(addresses: readonly Address[]): readonly Address[] {
+  const readable = addresses.filter(({ domain }) => domain !== '');
+  return readable.length > 0 ? readable : addresses;
 }
 
 function readSubject(fields: readonly HeaderField[]): string {
