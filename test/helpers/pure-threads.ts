@@ -27,6 +27,7 @@ export function ourThreads(raws: readonly (string | Buffer)[]): readonly number[
       id: String(index),
       messageIds: [messageId],
       anchorId: null,
+      partyId: null,
       links: links.filter(({ rule }) => rule !== 'message_id').map((link) => link.messageId),
       date: message.date ?? new Date(0),
       label: null,

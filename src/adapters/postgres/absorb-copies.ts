@@ -29,6 +29,7 @@ export async function absorbCopies(
   await sql`update email_aliases set email_id = ${emailId} where email_id = any(${ids})`.execute(trx);
   await sql`insert into email_aliases (id, email_id) select unnest(${ids}::uuid[]), ${emailId}`.execute(trx);
   await sql`update mailbox_messages set email_id = ${emailId} where email_id = any(${ids})`.execute(trx);
+  await sql`update emails set anchor_id = ${emailId} where anchor_id = any(${ids})`.execute(trx);
   // What came back about a copy is matched again, to the sent email and its recipients.
   await sql`
     update bounce_reports set email_id = null, next_match_at = now() where email_id = any(${ids})`.execute(

@@ -69,6 +69,9 @@ export interface EmailTable {
   defects: string[];
   automatic: Json<AutomaticMail> | null;
   new_participant: boolean;
+  anchor_id: string | null;
+  ignored_ids: Generated<string[]>;
+  party_id: string | null;
   exchange_with: string | null;
   created_at: Generated<Date>;
 }
@@ -99,6 +102,12 @@ interface EmailLabelTable {
 interface LabelSeparationTable {
   label: string;
   other_label: string;
+}
+
+interface RefusedLinkTable {
+  email_id: string;
+  message_id: string;
+  refused_at: Generated<Date>;
 }
 
 interface EmailDeliveryTable {
@@ -154,6 +163,7 @@ export interface Database {
   message_id_labels: MessageIdLabelTable;
   email_labels: EmailLabelTable;
   label_separations: LabelSeparationTable;
+  refused_links: RefusedLinkTable;
   emails: EmailTable;
   email_deliveries: EmailDeliveryTable;
   email_attachments: EmailAttachmentTable;

@@ -38,8 +38,12 @@ export async function insertEmails(
  * One email whose thread and Message-IDs are there already, the thread locked, as a part of a transaction. False when it
  * is there, too.
  */
-export async function insertEmail(trx: Transaction<Database>, record: OutboundRecord): Promise<boolean> {
-  const query = CompiledQuery.raw(INSERT_LINKED_EMAIL, [toJson([record])]) as CompiledQuery<{
+export async function insertEmail(
+  trx: Transaction<Database>,
+  record: OutboundRecord,
+  link: StoredLink,
+): Promise<boolean> {
+  const query = CompiledQuery.raw(INSERT_LINKED_EMAIL, [toJson([{ ...record, link }])]) as CompiledQuery<{
     decides: boolean;
   }>;
   const [row] = (await trx.executeQuery(query)).rows;
@@ -47,12 +51,21 @@ export async function insertEmail(trx: Transaction<Database>, record: OutboundRe
   return row !== undefined;
 }
 
-const toJson = (records: readonly OutboundRecord[]) => JSON.stringify(records.map(toRow));
+/** What its sender said about its thread; see migration 0030. */
+export interface StoredLink {
+  readonly anchorId: string | null;
+  readonly ignoredIds: readonly string[];
+  readonly partyId: string | null;
+}
+
+type LinkedRecord = OutboundRecord & { readonly link?: StoredLink };
+
+const toJson = (records: readonly LinkedRecord[]) => JSON.stringify(records.map(toRow));
 
 /** How an address is stored and shown. */
 const toView = (address: Address) => ({ name: address.name, address: addrSpec(address) });
 
-function toRow(record: OutboundRecord) {
+function toRow(record: LinkedRecord) {
   return {
     id: record.id,
     account_id: record.accountId,
@@ -76,6 +89,10 @@ function toRow(record: OutboundRecord) {
     state_detail: record.stateDetail,
     placement_rule: record.placement.rule,
     placement_message_id: record.placement.matchedMessageId,
+    anchor_id: record.link?.anchorId ?? null,
+    ignored_ids: record.link?.ignoredIds ?? [],
+    // Of the first email of a thread it is whom that names.
+    party_id: record.link === undefined ? record.customerId : record.link.partyId,
     raw_size_bytes: record.rawSizeBytes,
     raw: record.raw?.toString('base64') ?? null,
     raw_path: record.rawPath,
@@ -137,7 +154,8 @@ const INPUT = `
         subject text, text_body text, html_body text, date timestamptz, customer_id uuid, company_id uuid, state text,
         state_detail text, placement_rule text, placement_message_id text, raw_size_bytes bigint, raw text,
         raw_path text, deliveries jsonb, attachments jsonb, attempts jsonb, lane text, priority smallint,
-        due_at timestamptz, give_up_at timestamptz, automatic jsonb, exchange_with text
+        due_at timestamptz, give_up_at timestamptz, automatic jsonb, exchange_with text, anchor_id uuid,
+        ignored_ids text[], party_id uuid
       )
       left join email_threads t on t.id = r.thread_id
       ${linkJoins('r.customer_id', COUNTERPARTIES)}
@@ -192,13 +210,14 @@ const insertFrom = (source: string) => `
         id, account_id, thread_id, direction, message_id, relay_message_id, in_reply_to, reference_ids, from_address,
         to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body, date, customer_id, customer_source,
         company_id, company_source, state, state_detail, placement_rule, placement_message_id, raw_size_bytes, raw,
-        raw_path, automatic, exchange_with, subject_key
+        raw_path, automatic, exchange_with, subject_key, anchor_id, ignored_ids, party_id
       )
       select
         id, account_id, thread_id, 'outbound', message_id, relay_message_id, in_reply_to, reference_ids, from_address,
         to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body, date, link_customer,
         link_customer_source, link_company, link_company_source, state, state_detail, placement_rule,
-        placement_message_id, raw_size_bytes, decode(raw, 'base64'), raw_path, automatic, exchange_with, subject_key
+        placement_message_id, raw_size_bytes, decode(raw, 'base64'), raw_path, automatic, exchange_with, subject_key,
+        anchor_id, ignored_ids, party_id
       from ${source}
       on conflict (id) do nothing
       returning id

@@ -24,40 +24,50 @@ export interface Placed {
   readonly places: readonly TogetherPlacement[];
   /** Where each Message-ID is now, unless somebody else was faster. */
   readonly named: readonly NamedId[];
+  readonly keptApart: ReadonlySet<string>;
 }
 
 /**
  * Locks and makes threads, and ties Message-IDs to them; requirePlaced says whether that succeeded. Throws Unfit.
  *
- * @param owners threads of the Message-IDs that are known, by ownerKey
+ * @param rows what ownersQuery gave
  */
 export async function placeReceived(
   trx: Transaction<Database>,
   records: readonly InboundRecord[],
-  owners: ReadonlyMap<string, string>,
+  all: readonly NamedId[],
+  rows: readonly OwnerRow[],
 ): Promise<Placed> {
   const named = namedIdsOf(records);
-  const found = placeTogether(records, owners);
+  const owners = toOwners(all, rows);
+  const keptApart = new Set(rows.flatMap((row) => (row.is_kept_apart ? row.thread_id : [])));
+  const found = placeTogether(records, owners, keptApart);
   requireFit(records, (_, index) => found[index] !== null);
   const places = found.filter((place) => place !== null);
   await enterThreads(trx, records, places, named, owners);
-  return { places, named };
+  return { places, named, keptApart };
 }
 
 /**
- * Another email may have taken some of the Message-IDs at this moment, or an operator may have moved them. Throws Unfit.
+ * Another email may have taken some of the Message-IDs at this moment, or made its thread one that is kept apart, or an
+ * operator may have moved them. Throws Unfit.
  *
  * @param rows what ownersQuery gives after placeReceived
  */
 export function requirePlaced(
   records: readonly InboundRecord[],
-  { places, named }: Placed,
+  { places, named, keptApart }: Placed,
   rows: readonly OwnerRow[],
 ): void {
   const owners = toOwners(named, rows);
-  requireFit(records, ({ accountId, links }, index) =>
-    links.every(({ messageId }) => owners.get(ownerKey(accountId, messageId)) === places[index]?.threadId),
-  );
+  const parted = new Set(rows.flatMap((row) => (row.is_kept_apart ? row.thread_id : [])));
+  requireFit(records, ({ accountId, links }, index) => {
+    const threadId = places[index]?.threadId ?? '';
+    return (
+      links.every(({ messageId }) => owners.get(ownerKey(accountId, messageId)) === threadId) &&
+      (!parted.has(threadId) || keptApart.has(threadId))
+    );
+  });
 }
 
 /** Throws Unfit with those that `isFit` refuses. */
@@ -94,20 +104,22 @@ export interface OwnerRow {
   /** Which of the Message-IDs, from 1. */
   ordinal: number | string;
   thread_id: string;
+  is_kept_apart: boolean;
 }
 
 /** Threads of those that are known. */
 export function ownersQuery(named: readonly NamedId[]): RawBuilder<OwnerRow> {
   return sql<OwnerRow>`
-    select n.ordinal, m.thread_id
+    select n.ordinal, m.thread_id, t.cluster_id is not null as is_kept_apart
     from unnest(
       ${named.map(({ accountId }) => accountId)}::text[], ${named.map(({ messageId }) => messageId)}::text[]
     ) with ordinality n (account_id, message_id, ordinal)
-    join thread_message_ids m on m.account_id = n.account_id and m.message_id = n.message_id`;
+    join thread_message_ids m on m.account_id = n.account_id and m.message_id = n.message_id
+    join email_threads t on t.id = m.thread_id`;
 }
 
 /** By ownerKey. @param rows what ownersQuery gave */
-export function toOwners(named: readonly NamedId[], rows: readonly OwnerRow[]): ReadonlyMap<string, string> {
+function toOwners(named: readonly NamedId[], rows: readonly OwnerRow[]): ReadonlyMap<string, string> {
   return new Map(
     rows.flatMap(({ ordinal, thread_id }): [string, string][] => {
       const id = named[Number(ordinal) - 1];

@@ -16,7 +16,7 @@ import { absorbCopies } from './absorb-copies.ts';
 import { createBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import { insertEmail, insertEmails, SENDS_LOCK, SENT_ELSEWHERE } from './insert-emails.ts';
-import { linkThread } from './link-thread.ts';
+import { LinkConflict, linkThread, type NamedCustomer } from './link-thread.ts';
 import { inLinkingTransaction, RecordedMeanwhile } from './linking-transaction.ts';
 import { guard } from './pool.ts';
 import { findRewrittenCopy } from './rewritten-copies.ts';
@@ -68,15 +68,22 @@ async function link(
   exclusive: boolean,
 ): Promise<RecordedSend> {
   const { id, accountId, relayMessageId } = record;
-  const own = { id, messageIds: ownIds(record), links: [], date: record.date };
-  const mayMerge = record.placement.rule !== 'thread_id';
-  let { threadId } = await linkThread(trx, {
-    accountId,
+  const { rule } = record.placement;
+  const anchorId = await findAnchor(trx, record);
+  const named = [...new Set([...record.inReplyTo, ...record.references.toReversed()])];
+  const own = { id, messageIds: ownIds(record), links: [], date: record.date, anchorId };
+  const customer: NamedCustomer | null =
+    record.customerId === null ? null : { id: record.customerId, joinsParty: rule !== 'new' };
+  const mayMerge = rule !== 'thread_id';
+  const request = { accountId, customer, exclusive };
+  const linked = await linkThread(trx, {
+    ...request,
     threadId: record.threadId,
-    email: { ...own, links: [...record.inReplyTo, ...record.references.toReversed()] },
+    email: { ...own, links: named },
     mayMerge,
-    exclusive,
   });
+  let { threadId, partyId } = linked;
+  const ignoredIds = mayMerge ? [] : named.filter((name) => linked.owners.get(name) !== threadId);
   // Looked for after linking: whoever records a copy at this moment links the same Message-ID before.
   const known = await findKnown(trx, record, threadId);
   if (known.ids.has(id)) throw new AlreadyRecorded();
@@ -86,13 +93,46 @@ async function link(
     if (rewritten !== null) recorded = { ...record, relayMessageId: rewritten };
   }
   // Whatever thread was chosen by hand, an answer or a copy that came first belongs to it.
-  if (recorded !== record || (!mayMerge && known.isElsewhere)) {
-    const email = { ...own, messageIds: ownIds(recorded) };
-    ({ threadId } = await linkThread(trx, { accountId, threadId, email, mayMerge: true, exclusive }));
+  if (recorded !== record || (!mayMerge && (known.isElsewhere || linked.isNamed))) {
+    const links = named.filter((name) => !ignoredIds.includes(name));
+    const email = { ...own, messageIds: ownIds(recorded), links };
+    ({ threadId, partyId } = await linkThread(trx, { ...request, threadId, email, mayMerge: true }));
   }
-  if (!(await insertEmail(trx, { ...recorded, threadId }))) throw new RecordedMeanwhile();
+  if (anchorId !== null && !exclusive && !(await isInThread(trx, anchorId, threadId)))
+    throw new LinkConflict();
+  const link = { anchorId, ignoredIds, partyId };
+  if (!(await insertEmail(trx, { ...recorded, threadId }, link))) throw new RecordedMeanwhile();
   if (known.ids.size === 0) return NEVER_CAME_BACK;
   return absorbCopies(trx, accountId, id, keysOf(recorded));
+}
+
+/**
+ * The email beside which the caller put it: the first of the thread that it named, or the one that it answers. null where
+ * nothing was there yet. Only exclusive transactions move it elsewhere.
+ */
+async function findAnchor(
+  trx: Transaction<Database>,
+  { accountId, threadId, placement }: OutboundRecord,
+): Promise<string | null> {
+  if (placement.rule === 'new') return null;
+  const answered = placement.rule === 'thread_id' ? null : placement.matchedMessageId;
+  const { rows } = await sql<{ id: string }>`
+    select e.id from emails e
+    where e.thread_id = coalesce((select thread_id from thread_aliases where id = ${threadId}), ${threadId})
+      and (${answered}::text is null
+        or e.account_id = ${accountId} and (e.message_id = ${answered} or e.relay_message_id = ${answered}))
+    order by e.id limit 1`.execute(trx);
+  return rows[0]?.id ?? null;
+}
+
+async function isInThread(trx: Transaction<Database>, emailId: string, threadId: string): Promise<boolean> {
+  const found = await trx
+    .selectFrom('emails')
+    .select('id')
+    .where('id', '=', emailId)
+    .where('thread_id', '=', threadId)
+    .executeTakeFirst();
+  return found !== undefined;
 }
 
 const ownIds = ({ messageId, relayMessageId }: OutboundRecord): readonly MessageId[] =>

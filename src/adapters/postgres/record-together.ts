@@ -15,7 +15,6 @@ import {
   placeReceived,
   requireFit,
   requirePlaced,
-  toOwners,
   Unfit,
   type OwnerRow,
 } from './place-received.ts';
@@ -84,7 +83,7 @@ async function insertTogether(
   });
   if (fresh.length === 0) return results;
 
-  const placed = await placeReceived(trx, fresh, toOwners(all, before.owners));
+  const placed = await placeReceived(trx, fresh, all, before.owners);
   const emails = fresh.flatMap((record, index) => {
     const place = placed.places[index];
     return place === undefined ? [] : [{ record, ...place }];

@@ -44,7 +44,14 @@ export async function tieRelayMessageId(
   await linkThread(trx, {
     accountId: email.account_id,
     threadId: email.thread_id,
-    email: { id: emailId, messageIds: [email.message_id, messageId], links: [], date: email.date },
+    email: {
+      id: emailId,
+      messageIds: [email.message_id, messageId],
+      links: [],
+      date: email.date,
+      anchorId: null,
+    },
+    customer: null,
     mayMerge: true,
     exclusive,
   });

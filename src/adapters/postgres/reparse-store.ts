@@ -153,7 +153,9 @@ async function link(
       messageIds: [identity.messageId],
       links: named.map(({ messageId }) => messageId),
       date,
+      anchorId: null,
     },
+    customer: null,
     mayMerge: !before.is_decided,
     exclusive,
   });

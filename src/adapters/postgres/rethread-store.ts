@@ -1,7 +1,6 @@
 /** `RethreadStore` on PostgreSQL: reads everything of one moment page by page, and settles threads one by one. */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { RethreadStore, ThreadChanges, ThreadMove, ThreadSnapshot } from '../../app/rethread.ts';
-import { linksOf } from '../../core/thread/place-inbound.ts';
 import type { ScannedEmail } from '../../core/thread/thread-scan.ts';
 import type { Reason } from '../../core/thread/why-moved.ts';
 import type { Database } from './database.ts';
@@ -9,7 +8,7 @@ import { lockLinks } from './link-thread.ts';
 import { inLinkingTransaction } from './linking-transaction.ts';
 import { guard } from './pool.ts';
 import { carryOut, reasonsOf, weighThreads, type Settlement } from './settle-threads.ts';
-import { namedIdsOf, type NamedIdsRow } from './thread-graph.ts';
+import { namedLinksOf, type NamedIdsRow } from './thread-graph.ts';
 
 /** Rows of one page: some megabytes, with the longest References that are read. */
 const PAGE = 2000;
@@ -89,23 +88,26 @@ interface EmailRow extends NamedIdsRow {
   thread_id: string;
   message_id: string;
   relay_message_id: string | null;
+  anchor_message_id: string | null;
 }
 
 async function* readEmails(trx: Transaction<Database>): AsyncGenerator<readonly ScannedEmail[]> {
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
     const { rows } = await sql<EmailRow>`
-      select id, account_id, thread_id, message_id, relay_message_id, in_reply_to, reference_ids, bounced_message_id,
-        placement_rule, placement_message_id
-      from emails where id > ${after} order by id limit ${PAGE}`.execute(trx);
+      select e.id, e.account_id, e.thread_id, e.message_id, e.relay_message_id, e.in_reply_to, e.reference_ids,
+        e.bounced_message_id, e.placement_rule, e.placement_message_id, e.ignored_ids,
+        a.message_id as anchor_message_id
+      from emails e left join emails a on a.id = e.anchor_id
+      where e.id > ${after} order by e.id limit ${PAGE}`.execute(trx);
     const last = rows.at(-1);
     if (last === undefined) return;
     yield rows.map((row) => ({
       accountId: row.account_id,
       threadId: row.thread_id,
       messageIds: row.relay_message_id === null ? [row.message_id] : [row.message_id, row.relay_message_id],
-      links: linksOf(namedIdsOf(row)).map(({ messageId }) => messageId),
-      isByHand: row.placement_rule === 'thread_id',
+      links: namedLinksOf(row).map(({ messageId }) => messageId),
+      anchorMessageId: row.anchor_message_id,
     }));
     after = last.id;
   }

@@ -1,6 +1,6 @@
 /**
- * Makes threads what their links and the decisions about them say: reads whole threads, groups them anew and moves what
- * is in the wrong one. Used where decisions keep threads apart, and by rethreading.
+ * Makes threads what their links, the customers that sends named and decisions say: reads whole threads, groups them anew
+ * and moves what is in the wrong one. Used where threads are kept apart, and by rethreading.
  */
 import { randomUUID } from 'node:crypto';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
@@ -38,7 +38,7 @@ export interface Settlement {
   readonly plan: ThreadPlan;
 }
 
-/** Settles the threads, and those that decisions keep apart from them, together with an email that comes in. */
+/** Settles the threads, and those that are kept apart from them, together with an email that comes in. */
 export async function settleThreads(
   trx: Transaction<Database>,
   accountId: string,
@@ -46,7 +46,7 @@ export async function settleThreads(
   arrival: Arrival,
 ): Promise<SettledArrival> {
   const settlement = await weighThreads(trx, accountId, threadIds, { lock: true, arrival });
-  await carryOut(trx, accountId, settlement);
+  await carryOut(trx, accountId, settlement, arrival);
   const { graph, groups, plan } = settlement;
   const threadId = plan.threadOf.get(groups.emails.at(-1) ?? -1) ?? arrival.newThreadId;
   const places = new Map(plan.messageIds.map(({ id, to }) => [id, to]));
@@ -96,7 +96,6 @@ function withArrival(graph: ThreadGraph, email: Newcomer): ThreadGraph {
   for (const id of [...email.messageIds, ...email.links]) if (!messageIds.has(id)) messageIds.set(id, null);
   const newcomer = {
     ...email,
-    anchorId: null,
     label: null,
     threadId: '',
     rule: 'new',
@@ -138,8 +137,9 @@ export async function carryOut(
   trx: Transaction<Database>,
   accountId: string,
   settlement: Settlement,
+  arrival: Arrival | null = null,
 ): Promise<void> {
-  const { threads, graph, plan } = settlement;
+  const { threads, graph, groups, plan } = settlement;
   for (const id of plan.made) await makeThread(trx, accountId, id);
   const moved = reasonsOf(settlement);
   await moveEmails(
@@ -156,7 +156,32 @@ export async function carryOut(
     await absorbThreads(trx, survivor, ending);
   }
   await settleCustomers(trx, [...new Set([...byId.keys(), ...plan.threadOf.values()])]);
-  if (graph.separations.length > 0) await formCluster(trx, [...plan.threadOf.values()], threads);
+  const emails = [...graph.emails.map(({ id }) => id), ...(arrival === null ? [] : [arrival.email.id])];
+  await storeRefused(trx, emails, groups.refused);
+  if (graph.separations.length + groups.refused.length > 0) {
+    await formCluster(trx, [...plan.threadOf.values()], threads);
+  }
+}
+
+/** Of these emails; those that were refused before keep their time. */
+async function storeRefused(
+  trx: Transaction<Database>,
+  emailIds: readonly string[],
+  refused: Groups['refused'],
+): Promise<void> {
+  const ids = refused.map(({ emailId }) => emailId);
+  const names = refused.map(({ messageId }) => messageId);
+  await sql`
+    with now_refused as materialized (
+      select distinct email_id, message_id from unnest(${ids}::uuid[], ${names}::text[]) as n (email_id, message_id)
+    ), gone as (
+      delete from refused_links
+      where email_id = any(${[...emailIds]}::uuid[])
+        and (email_id, message_id) not in (select email_id, message_id from now_refused)
+    )
+    insert into refused_links (email_id, message_id)
+    select email_id, message_id from now_refused
+    on conflict do nothing`.execute(trx);
 }
 
 export interface MovedEmail {

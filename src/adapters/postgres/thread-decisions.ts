@@ -19,7 +19,7 @@ import { lockLinks, resolveThread } from './link-thread.ts';
 import { inLinkingTransaction } from './linking-transaction.ts';
 import { absorbThreads, makeThread, moveEmails, moveMessageIds, resolveEmails } from './move-threads.ts';
 import { settleCustomers } from './settle-customers.ts';
-import { lockThreads } from './settle-threads.ts';
+import { carryOut, lockThreads, weighThreads } from './settle-threads.ts';
 import { readThreadGraph } from './thread-graph.ts';
 
 export function createThreadDecisions(db: Kysely<Database>): ThreadDecisions {
@@ -53,7 +53,7 @@ async function split(
     apart: [[thread.id, newThreadId]],
   });
   await inheritCustomer(trx, thread.id, newThreadId);
-  await settleCustomers(trx, [thread.id, newThreadId]);
+  await settleDecided(trx, thread.accountId, [thread.id, newThreadId]);
   const decidedAt = await store(trx, {
     id: decisionId,
     kind: 'split',
@@ -99,7 +99,7 @@ async function move(
     thread.id,
     rows.filter(({ id }) => emptied.includes(id)),
   );
-  await settleCustomers(trx, [thread.id, ...left]);
+  await settleDecided(trx, accountId, [thread.id, ...left]);
   const decidedAt = await store(trx, { id: decisionId, kind: 'move', thread, other: null, emails, reason });
   return { threadId: thread.id, changed: true, decision: { id: decisionId, decidedAt } };
 }
@@ -131,7 +131,7 @@ async function merge(
     thread.id,
     rows.filter(({ id }) => id === other.id),
   );
-  await settleCustomers(trx, [thread.id]);
+  await settleDecided(trx, thread.accountId, [thread.id]);
   const decidedAt = await store(trx, {
     id: decisionId,
     kind: 'merge',
@@ -141,6 +141,32 @@ async function merge(
     reason,
   });
   return { threadId: thread.id, changed: true, decision: { id: decisionId, decidedAt } };
+}
+
+/**
+ * Whose the threads are, for their customers and for later mail: each is of the first customer that one of its sends
+ * names. What mail could not join because of that, it may join now.
+ */
+async function settleDecided(
+  trx: Transaction<Database>,
+  accountId: string,
+  threadIds: readonly string[],
+): Promise<void> {
+  await settleCustomers(trx, threadIds);
+  await sql`
+    update emails e set party_id = f.customer_id
+    from (
+      select distinct on (thread_id) thread_id, customer_id from emails
+      where thread_id = any(${[...threadIds]}::uuid[]) and customer_source = 'explicit'
+      order by thread_id, created_at, id
+    ) f
+    where e.thread_id = f.thread_id and e.customer_source = 'explicit' and e.party_id is distinct from f.customer_id`.execute(
+    trx,
+  );
+  const settlement = await weighThreads(trx, accountId, threadIds, { lock: true });
+  if (settlement.threads.some((thread) => thread.cluster_id !== null)) {
+    await carryOut(trx, accountId, settlement);
+  }
 }
 
 interface ThreadRef {
@@ -235,7 +261,7 @@ async function carryOver(
   );
   await sql`
     update emails e
-    set placement_rule = 'decision', placement_message_id = null
+    set placement_rule = 'decision', placement_message_id = null, anchor_id = null
     where e.id = any(${emails.map(({ id }) => id)}::uuid[])`.execute(trx);
   const moves = [...places].flatMap(([id, to]) => {
     const from = graph.owners.get(id) ?? null;

@@ -1,13 +1,13 @@
 /** Reads the links of whole threads, with what operators decided about them; no bodies. */
 import { sql, type Transaction } from 'kysely';
 import { linksOf, type InboundLink, type NamedIds } from '../../core/thread/place-inbound.ts';
-import type { LinkedEmail, LinkGraph } from '../../core/thread/link-graph.ts';
+import type { LinkedEmail, LinkGraph } from '../../core/thread/linked-email.ts';
 import type { Placement } from '../../app/ports.ts';
 import type { Database } from './database.ts';
 import { toMessageId } from './rows.ts';
 
 /** An email that is about to be recorded. */
-export type Newcomer = Pick<LinkedEmail, 'id' | 'messageIds' | 'links' | 'date'>;
+export type Newcomer = Pick<LinkedEmail, 'id' | 'messageIds' | 'links' | 'date' | 'anchorId' | 'partyId'>;
 
 export interface StoredEmail extends LinkedEmail {
   readonly threadId: string;
@@ -30,6 +30,7 @@ export interface NamedIdsRow {
   bounced_message_id: string | null;
   placement_rule: Placement['rule'];
   placement_message_id: string | null;
+  ignored_ids: string[];
 }
 
 interface EmailRow extends NamedIdsRow {
@@ -37,6 +38,8 @@ interface EmailRow extends NamedIdsRow {
   thread_id: string;
   message_id: string;
   relay_message_id: string | null;
+  anchor_id: string | null;
+  party_id: string | null;
   date: Date;
   label: string | null;
 }
@@ -50,7 +53,8 @@ export async function readThreadGraph(
   const ids = [...threadIds];
   const { rows } = await sql<EmailRow>`
     select e.id, e.thread_id, e.message_id, e.relay_message_id, e.in_reply_to, e.reference_ids,
-      e.bounced_message_id, e.placement_rule, e.placement_message_id, e.date, l.label
+      e.bounced_message_id, e.placement_rule, e.placement_message_id, e.ignored_ids, e.anchor_id, e.party_id, e.date,
+      l.label
     from emails e left join email_labels l on l.email_id = e.id
     where e.thread_id = any(${ids}::uuid[])
     order by e.id`.execute(trx);
@@ -61,9 +65,7 @@ export async function readThreadGraph(
   const owners = new Map<string, string | null>(known.rows.map((row) => [row.message_id, row.thread_id]));
   const messageIds = new Map(known.rows.map((row) => [row.message_id, row.label]));
 
-  const firstOf = new Map<string, string>();
-  for (const row of rows) if (!firstOf.has(row.thread_id)) firstOf.set(row.thread_id, row.id);
-  const emails = rows.map((row) => toStoredEmail(row, owners, firstOf.get(row.thread_id) ?? row.id));
+  const emails = rows.map(toStoredEmail);
   for (const { message_id, label } of await readUnowned(trx, accountId, emails, owners)) {
     owners.set(message_id, null);
     messageIds.set(message_id, label);
@@ -73,22 +75,15 @@ export async function readThreadGraph(
   return { emails, messageIds, owners, separations: await readSeparations(trx, [...labels] as string[]) };
 }
 
-/** An email that its sender put into its thread is tied to that thread, and to no other by what it answers. */
-function toStoredEmail(
-  row: EmailRow,
-  owners: ReadonlyMap<string, string | null>,
-  firstId: string,
-): StoredEmail {
-  const isByHand = row.placement_rule === 'thread_id';
-  const namedLinks = linksOf(namedIdsOf(row)).filter(
-    ({ messageId }) => !isByHand || owners.get(messageId) === row.thread_id,
-  );
+function toStoredEmail(row: EmailRow): StoredEmail {
+  const namedLinks = namedLinksOf(row);
   return {
     id: row.id,
     threadId: row.thread_id,
     rule: row.placement_rule,
     messageIds: row.relay_message_id === null ? [row.message_id] : [row.message_id, row.relay_message_id],
-    anchorId: isByHand && firstId !== row.id ? firstId : null,
+    anchorId: row.anchor_id,
+    partyId: row.party_id,
     namedLinks,
     links: namedLinks.map(({ messageId }) => messageId),
     date: row.date,
@@ -96,7 +91,13 @@ function toStoredEmail(
   };
 }
 
-export function namedIdsOf(row: NamedIdsRow): NamedIds {
+/** An email that its sender put into a thread is not tied by what it names of others. */
+export function namedLinksOf(row: NamedIdsRow): readonly InboundLink[] {
+  const ignored = new Set(row.ignored_ids);
+  return linksOf(namedIdsOf(row)).filter(({ messageId }) => !ignored.has(messageId));
+}
+
+function namedIdsOf(row: NamedIdsRow): NamedIds {
   const bySubject = row.placement_rule === 'subject' ? row.placement_message_id : null;
   return {
     inReplyTo: row.in_reply_to.map(toMessageId),

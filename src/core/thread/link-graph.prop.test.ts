@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { groupByLinks, type LinkedEmail, type LinkGraph } from './link-graph.ts';
+import { groupByLinks } from './link-graph.ts';
+import type { LinkedEmail, LinkGraph } from './linked-email.ts';
 
 const ids = Array.from({ length: 9 }, (_, index) => `m${index}`);
 const labels = ['A', 'B', 'C', 'D'];
@@ -14,6 +15,7 @@ const graphs: fc.Arbitrary<LinkGraph> = fc.record({
         messageIds: fc.uniqueArray(fc.constantFrom(...ids), { minLength: 1, maxLength: 2 }),
         links: fc.uniqueArray(fc.constantFrom(...ids), { maxLength: 4 }),
         date: fc.nat(3).map((ms) => new Date(ms)),
+        partyId: fc.option(fc.constantFrom('P', 'Q', 'R'), { nil: null, freq: 1 }),
         label,
       }),
       { maxLength: 9 },
@@ -78,6 +80,39 @@ it('keeps equal labels together and separated ones apart', () => {
   );
 });
 
+it('joins no two parties by a link, and says which links it refused', () => {
+  fc.assert(
+    fc.property(graphs, ({ emails, messageIds }) => {
+      const graph = {
+        emails,
+        messageIds: new Map([...messageIds.keys()].map((id) => [id, null])),
+        separations: [],
+      };
+      const unlabelled = { ...graph, emails: emails.map((email) => ({ ...email, label: null })) };
+      const groups = groupByLinks(unlabelled);
+      const partyOf = new Map<number, string>();
+      for (const [index, { partyId }] of emails.entries()) {
+        if (partyId === null) continue;
+        const group = groups.emails[index]!;
+        expect(partyOf.get(group) ?? partyId).toBe(partyId);
+        partyOf.set(group, partyId);
+      }
+      // Each email and other group once; all other ties hold.
+      const groupOf = (id: string) => groups.messageIds.get(id)!;
+      const expected = new Set(
+        emails.flatMap(({ id, messageIds: own, links }, index) =>
+          [...own, ...links]
+            .filter((name) => groupOf(name) !== groups.emails[index])
+            .map((name) => `${id} ${groupOf(name)}`),
+        ),
+      );
+      const refused = groups.refused.map(({ emailId, messageId }) => `${emailId} ${groupOf(messageId)}`);
+      expect(refused.toSorted()).toEqual([...expected].sort());
+    }),
+    { numRuns: 2000 },
+  );
+});
+
 it('changes nothing when an email comes whose known links all lead to one group', () => {
   // What lets an email join a thread without weighing all links anew.
   fc.assert(
@@ -89,6 +124,9 @@ it('changes nothing when an email comes whose known links all lead to one group'
       fc.boolean(),
       (graph, at, links, ms, isKnown) => {
         fc.pre(graph.emails.length > 0);
+        // Where something is kept apart, one that bears what others named is weighed: their links count for more from now on.
+        const parties = new Set(graph.emails.flatMap(({ partyId }) => partyId ?? []));
+        fc.pre(!isKnown || (graph.separations.length === 0 && parties.size < 2));
         const before = groupByLinks(graph);
         const group = before.emails[at % graph.emails.length]!;
         const named = links.map((index) => ids[index]!).filter((id) => before.messageIds.get(id) === group);
@@ -96,6 +134,7 @@ it('changes nothing when an email comes whose known links all lead to one group'
         const email: LinkedEmail = {
           id: 'new',
           messageIds: [isKnown ? named.at(-1)! : 'own'],
+          partyId: null,
           links: ['unknown', ...named],
           anchorId: null,
           date: new Date(ms),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { groupByLinks, type LinkedEmail, type LinkGraph } from './link-graph.ts';
+import { groupByLinks } from './link-graph.ts';
+import type { LinkedEmail, LinkGraph } from './linked-email.ts';
 
 /** An email that bears its name as Message-ID. */
 const email = (
@@ -10,6 +11,7 @@ const email = (
   id,
   messageIds: [id],
   anchorId: null,
+  partyId: null,
   links,
   date: new Date(0),
   label: null,

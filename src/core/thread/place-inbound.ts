@@ -63,10 +63,9 @@ export function inboundLinks(
   message: Pick<ParsedMessage, 'inReplyTo' | 'references'>,
   bounce: Bounce | null,
 ): readonly InboundLink[] {
-  return [
-    ...linksOf({ ...message, bounced: bouncedMessageId(bounce), bySubject: null }),
-    { rule: 'message_id', messageId },
-  ];
+  const links = linksOf({ ...message, bounced: bouncedMessageId(bounce), bySubject: null });
+  // One that names itself is not tied to itself.
+  return [...links.filter((link) => link.messageId !== messageId), { rule: 'message_id', messageId }];
 }
 
 /** Decides by the first link whose Message-ID is known. `owners` gives the threads of the known ones. */

@@ -17,8 +17,12 @@ function arrival(own: string, answered?: string, accountId = 'a'): Arrival {
 const owners = (known: Readonly<Record<string, string>>, accountId = 'a') =>
   new Map(Object.entries(known).map(([id, thread]) => [ownerKey(accountId, id as MessageId), thread]));
 
-const place = (arrivals: readonly Arrival[], known: ReadonlyMap<string, string> = new Map()) =>
-  placeTogether(arrivals, known).map((placed) =>
+const place = (
+  arrivals: readonly Arrival[],
+  known: ReadonlyMap<string, string> = new Map(),
+  keptApart: ReadonlySet<string> = new Set(),
+) =>
+  placeTogether(arrivals, known, keptApart).map((placed) =>
     placed === null ? null : [placed.threadId, placed.placement.rule, placed.placement.matchedMessageId],
   );
 
@@ -59,5 +63,13 @@ it('accounts have nothing to do with each other', () => {
   expect(place([arrival('1'), arrival('2', '1', 'b')], owners({ '1': 'theirs' }, 'b'))).toEqual([
     ['new-1', 'new', null],
     ['theirs', 'in_reply_to', '1'],
+  ]);
+});
+
+it('an email that others named is placed alone where its thread is kept apart from others', () => {
+  const known = owners({ '1': 'T' });
+  expect(place([arrival('2', '1'), arrival('1')], known, new Set(['T']))).toEqual([
+    ['T', 'in_reply_to', '1'],
+    null,
   ]);
 });

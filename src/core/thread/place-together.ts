@@ -1,6 +1,7 @@
 /**
  * Which threads received emails join that are recorded at the same moment. The same as recording them one after the
- * other in their order, but for emails whose links lead to several threads: only whoever merges threads may place those.
+ * other in their order, but for emails whose links lead to several threads, and those that may change the place of others:
+ * only a transaction that merges threads may place those.
  */
 import type { MessageId } from '../message/message-id.ts';
 import { DisjointSets } from './disjoint-sets.ts';
@@ -25,13 +26,16 @@ export function ownerKey(accountId: string, messageId: MessageId): string {
 }
 
 /**
- * In the order of the arrivals; null for each of those that are tied to several threads, directly or by one another.
+ * In the order of the arrivals; null for each of those that are tied to several threads, directly or by one another, and of
+ * those that bear a known Message-ID in a thread that is kept apart from others.
  *
  * @param owners threads of the Message-IDs that are known, by ownerKey
+ * @param keptApart threads that decisions or customers keep apart from others
  */
 export function placeTogether(
   arrivals: readonly Arrival[],
   owners: ReadonlyMap<string, string>,
+  keptApart: ReadonlySet<string>,
 ): readonly (TogetherPlacement | null)[] {
   const groups = tie(arrivals);
   const threads = new Map<number, Set<string>>();
@@ -46,17 +50,25 @@ export function placeTogether(
   }
 
   const named = new Set(owners.keys());
+  const isNamed = ({ accountId }: Arrival, link: InboundLink) =>
+    named.has(ownerKey(accountId, link.messageId));
   return arrivals.map((arrival, index): TogetherPlacement | null => {
     const group = groups.find(index);
     const [joined, another] = threads.get(group) ?? [];
     if (another !== undefined) return null;
     const threadId = joined ?? arrivals[group]?.newThreadId ?? arrival.newThreadId;
-    const before = arrival.links.filter(({ messageId }) => named.has(ownerKey(arrival.accountId, messageId)));
+    // Links to an email that is there count for more than those to one that was only named.
+    if (keptApart.has(threadId) && arrival.links.some((link) => isOwn(link) && isNamed(arrival, link))) {
+      return null;
+    }
+    const before = arrival.links.filter((link) => isNamed(arrival, link));
     for (const key of linkedKeysOf(arrival)) named.add(key);
     const placement = placeInbound(arrival.links, new Map(before.map((link) => [link.messageId, threadId])));
     return { threadId, placement };
   });
 }
+
+const isOwn = ({ rule }: InboundLink) => rule === 'message_id';
 
 /** Of its own Message-ID and those it names. */
 export function linkedKeysOf({ accountId, links }: Omit<Arrival, 'newThreadId'>): readonly string[] {

@@ -30,7 +30,7 @@ it('finds every thread that is not what its links say', () => {
         if (owner !== null) scan.addMessageId('a', ids[index]!, uuid(owner));
       }
       for (const { messageIds, links, thread } of emails) {
-        scan.addEmail({ accountId: 'a', threadId: uuid(thread), messageIds, links, isByHand: false });
+        scan.addEmail({ accountId: 'a', threadId: uuid(thread), messageIds, links, anchorMessageId: null });
       }
       const suspects = scan.suspects();
 
@@ -40,6 +40,7 @@ it('finds every thread that is not what its links say', () => {
           ...email,
           id: String(index),
           anchorId: null,
+          partyId: null,
           date: new Date(0),
           label: null,
         })),
@@ -75,7 +76,7 @@ it('suspects nothing in a state that its links make', () => {
         threadId: uuid(thread),
         messageIds: [`${thread}-${n}`],
         links: [`${thread}-${n + 1}`],
-        isByHand: false,
+        anchorMessageId: null,
       });
     }
   }

@@ -1,7 +1,7 @@
 /**
  * Finds the threads that may not be what their links say, among all emails of a database, in little memory: per
- * Message-ID about 35 to 60 bytes and per thread about 45 to 80, whatever the emails hold. Decisions are not known here, so threads
- * that they concern are found as well; each find is to be weighed by link-graph.ts, which has the last word.
+ * Message-ID about 35 to 60 bytes and per thread about 45 to 80, whatever the emails hold. Decisions and
+ * customers are not known here, so threads that they concern are found as well; each find is to be weighed by link-graph.ts, which has the last word.
  *
  * First give all Message-IDs, then all emails in the order of their identifiers, then clusters, then ask for `suspects`.
  */
@@ -16,8 +16,8 @@ export interface ScannedEmail {
   /** Its own Message-IDs. */
   readonly messageIds: readonly string[];
   readonly links: readonly string[];
-  /** Its sender put it into its thread: only its links within that thread count. */
-  readonly isByHand: boolean;
+  /** Of the email beside which its sender put it; null for none. */
+  readonly anchorMessageId: string | null;
 }
 
 /** A number that is not known yet. */
@@ -32,8 +32,6 @@ export class ThreadScan {
   readonly #groups = new DisjointSets();
   /** Threads that are to be weighed together. */
   readonly #units = new DisjointSets();
-  /** Thread → Message-ID of its first email. */
-  readonly #firsts = new NumberList();
   /** Thread → 1 when it must be weighed. */
   readonly #suspects = new NumberList();
 
@@ -42,7 +40,7 @@ export class ThreadScan {
     this.#owners.set(number, this.#threads.add(parseUuid(threadId)));
   }
 
-  addEmail({ accountId, threadId, messageIds, links, isByHand }: ScannedEmail): void {
+  addEmail({ accountId, threadId, messageIds, links, anchorMessageId }: ScannedEmail): void {
     const thread = this.#threads.add(parseUuid(threadId));
     const [own, ...others] = messageIds.map((id) => this.#numberOf(accountId, id, thread));
     if (own === undefined) return;
@@ -52,16 +50,12 @@ export class ThreadScan {
       // A decision may have taken the email away from its Message-ID; or something is wrong.
       if (owner !== thread) this.#suspect(thread, owner);
     }
-    const first = this.#firsts.get(thread);
-    if (first === NONE) this.#firsts.set(thread, own);
-    if (isByHand && first !== NONE) this.#groups.join(own, first);
-    for (const link of links) {
-      const number = this.#numberOf(accountId, link, thread);
-      if (!isByHand || this.#owners.get(number) === thread) this.#groups.join(own, number);
+    for (const link of anchorMessageId === null ? links : [anchorMessageId, ...links]) {
+      this.#groups.join(own, this.#numberOf(accountId, link, thread));
     }
   }
 
-  /** Threads that decisions keep apart are always weighed, together: links alone can't tell whether they are right. */
+  /** Threads that are kept apart are always weighed, together: links alone can't tell whether they are right. */
   addCluster(threadIds: readonly string[]): void {
     const [first, ...others] = threadIds.map((id) => this.#threads.add(parseUuid(id)));
     if (first === undefined) return;

@@ -1,0 +1,24 @@
+/** What link-graph.ts weighs. */
+
+export interface LinkedEmail {
+  readonly id: string;
+  /** Its own Message-IDs: its header's, then others that it is known by. */
+  readonly messageIds: readonly string[];
+  /** The email beside which its sender put it; null for none. */
+  readonly anchorId: string | null;
+  /** Whom its send, or a decision, put it down to; null for an email that names no customer. */
+  readonly partyId: string | null;
+  /** The Message-IDs that tie it to others, the most telling first. */
+  readonly links: readonly string[];
+  readonly date: Date;
+  /** Of a decision about this email; null when there was none. */
+  readonly label: string | null;
+}
+
+export interface LinkGraph {
+  readonly emails: readonly LinkedEmail[];
+  /** Every Message-ID that the emails bear or name, and any others, with their labels. */
+  readonly messageIds: ReadonlyMap<string, string | null>;
+  /** Pairs of labels that never come together. */
+  readonly separations: readonly (readonly [string, string])[];
+}

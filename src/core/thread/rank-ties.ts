@@ -1,0 +1,99 @@
+/**
+ * The ties of a graph of links, and in which order they count where something is kept apart; link-graph.ts says why. No
+ * part of the order depends on when anything was recorded.
+ */
+import type { LinkedEmail, LinkGraph } from './linked-email.ts';
+
+/** A tie between two things of the graph, by their numbers; the first is an email. */
+export interface RankedTie {
+  readonly a: number;
+  readonly b: number;
+  /** The Message-ID that ties them; null for an anchor. */
+  readonly messageId: string | null;
+  readonly isAnchor: boolean;
+  /** Lower ones count first. */
+  readonly rank: number;
+  /** How far its email is from the beginning of a conversation, counted by the first link of each. */
+  readonly depth: number;
+  readonly date: number;
+  readonly key: string;
+}
+
+/** An email and its Message-ID are one, whatever it answers; so are a send and the Message-ID that its relay gave it. */
+const OWN_RANK = -3;
+const OTHER_OWN_RANK = -2;
+const ANCHOR_RANK = -1;
+/** Behind all links to emails that are there: any number of strangers may name what nobody has seen. */
+const UNBORNE_RANK = 10_000;
+/** Behind all others: the place of a labelled email is known without its links. */
+const LABELLED_RANK = 1_000_000;
+/** Deeper than any conversation. */
+const CIRCLE = Number.MAX_SAFE_INTEGER;
+
+/** @param numbers of the Message-IDs; an email's is its place in the graph */
+export function rankTies(graph: LinkGraph, numbers: ReadonlyMap<string, number>): RankedTie[] {
+  const { emails, messageIds } = graph;
+  const places = new Map(emails.map(({ id }, index) => [id, index] as const));
+  const borne = new Set(emails.flatMap((email) => email.messageIds));
+  const depths = depthsOf(emails, borne);
+  const ties: RankedTie[] = [];
+  for (const [index, email] of emails.entries()) {
+    const [messageId = ''] = email.messageIds;
+    const isLabelled =
+      email.label !== null || email.messageIds.some((own) => (messageIds.get(own) ?? null) !== null);
+    const add = (b: number | undefined, rank: number, name: string | null): void => {
+      if (b === undefined) return;
+      ties.push({
+        a: index,
+        b,
+        messageId: name,
+        isAnchor: rank === ANCHOR_RANK,
+        rank: rank + (isLabelled && rank > OTHER_OWN_RANK ? LABELLED_RANK : 0),
+        depth: depths[index] ?? 0,
+        date: email.date.getTime(),
+        key: `${messageId} ${name ?? ''} ${email.id}`,
+      });
+    };
+    for (const [at, own] of email.messageIds.entries()) {
+      add(numbers.get(own), at === 0 ? OWN_RANK : OTHER_OWN_RANK, own);
+    }
+    if (email.anchorId !== null) add(places.get(email.anchorId), ANCHOR_RANK, null);
+    // An email that names itself says nothing.
+    const others = email.links.filter((link) => !email.messageIds.includes(link));
+    const there = others.filter((link) => borne.has(link));
+    const unborne = others.filter((link) => !borne.has(link));
+    for (const [at, link] of there.entries()) add(numbers.get(link), at, link);
+    for (const [at, link] of unborne.entries()) add(numbers.get(link), UNBORNE_RANK + at, link);
+  }
+  return ties;
+}
+
+export function compareTies(a: RankedTie, b: RankedTie): number {
+  return (
+    a.rank - b.rank || a.depth - b.depth || a.date - b.date || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
+  );
+}
+
+/** 0 for an email that names no other one that is there; CIRCLE in and behind circles. */
+function depthsOf(emails: readonly LinkedEmail[], borne: ReadonlySet<string>): readonly number[] {
+  const children = new Map<string, number[]>();
+  const depths = emails.map(() => CIRCLE);
+  let level: number[] = [];
+  for (const [index, email] of emails.entries()) {
+    const parent = email.links.find((link) => borne.has(link) && !email.messageIds.includes(link));
+    const siblings = parent === undefined ? level : children.get(parent);
+    if (siblings !== undefined) siblings.push(index);
+    else if (parent !== undefined) children.set(parent, [index]);
+  }
+  for (let depth = 0; level.length > 0; depth += 1) {
+    for (const index of level) depths[index] = depth;
+    level = level
+      .flatMap((index) => emails[index]?.messageIds ?? [])
+      .flatMap((id) => {
+        const found = children.get(id) ?? [];
+        children.delete(id);
+        return found;
+      });
+  }
+  return depths;
+}
