@@ -25,6 +25,10 @@ export interface InboundRecord extends RecordedRaw {
   readonly identityKey: string;
   /** All of them tie the email to its thread; the first known one is its reason. */
   readonly links: readonly InboundLink[];
+  /** See ParsedMessage. */
+  readonly writtenMessageId: MessageId | null;
+  /** See ParsedMessage; it is known by this one, too. */
+  readonly otherMessageId: MessageId | null;
   readonly inReplyTo: readonly MessageId[];
   readonly references: readonly MessageId[];
   readonly from: Address | null;

@@ -8,6 +8,7 @@ import { addrSpec } from '../core/address/address.ts';
 import { ServiceError } from '../core/errors.ts';
 import { readBaseSubject, subjectKeyOf } from '../core/message/base-subject.ts';
 import { identityKey, identityOf, type MessageIdentity } from '../core/message/identity.ts';
+import { withoutAddresses } from '../core/message/references.ts';
 import { toCopyContent, type CopyContent } from '../core/message/sent-copy.ts';
 import { inboundLinks } from '../core/thread/place-inbound.ts';
 import type { ReceiveRequest, ReceiveResult } from './application.ts';
@@ -73,6 +74,7 @@ async function receive(
   const received = await readReceived(ports, raw, mailFrom === undefined ? {} : { mailFrom });
   const identity = identityOf(received.message);
   const key = identityKey(identity);
+  const reading = toReading(received, identity, receivedAt, ports.accounts.get(accountId));
 
   const place = placeOfRaw(raw, accountId, id);
   const hasFiles = received.message.attachments.length > 0 || place.rawPath !== null;
@@ -101,7 +103,7 @@ async function receive(
   const sent = await findSent();
   if (sent !== null) return await answerKnown(ports, sent);
   if (known !== null) {
-    await ports.store.turnIntoSent(known.id, toReading(received, identity, receivedAt));
+    await ports.store.turnIntoSent(known.id, reading);
     return await answerKnown(ports, (await findSentMeanwhile()) ?? known);
   }
   const paths = [
@@ -118,7 +120,7 @@ async function receive(
     isSentCopy,
     isRead,
     newThreadId: ports.ids.uuid(),
-    ...toReading(received, identity, receivedAt),
+    ...reading,
     identity,
     identityKey: key,
     bySubject: bySubjectOf(ports.accounts.get(accountId), identity.subject),
@@ -176,6 +178,8 @@ function bySubjectOf(account: Account | undefined, subject: string): InboundReco
 
 type ReadFields =
   | 'links'
+  | 'writtenMessageId'
+  | 'otherMessageId'
   | 'inReplyTo'
   | 'references'
   | 'from'
@@ -193,16 +197,24 @@ type ReadFields =
   | 'automatic'
   | 'report';
 
-/** What the message says, as it is recorded; `receivedAt` stands for a missing Date. */
+/** What the message says to the account, as it is recorded; `receivedAt` stands for a missing Date. */
 export function toReading(
   { message, replyText, automatic, bounce }: ReceivedMessage,
   { messageId }: MessageIdentity,
   receivedAt: Date,
+  account: Pick<Account, 'from'> | undefined,
 ): Pick<InboundRecord, ReadFields> {
+  // The message need not be addressed to the account to name its address.
+  const own = account === undefined ? [] : [addrSpec(account.from)];
+  const inReplyTo = withoutAddresses(message.inReplyTo, own);
+  const references = withoutAddresses(message.references, own);
+  const { writtenMessageId, otherMessageId } = message;
   return {
-    links: inboundLinks(messageId, message, bounce),
-    inReplyTo: message.inReplyTo,
-    references: message.references,
+    links: inboundLinks(messageId, { inReplyTo, references, otherMessageId }, bounce),
+    writtenMessageId,
+    otherMessageId,
+    inReplyTo,
+    references,
     from: message.from[0] ?? null,
     sender: message.sender,
     replyTo: message.replyTo,

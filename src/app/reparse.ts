@@ -12,6 +12,7 @@ import { displayFilename, storageFilename } from '../core/mime/filename.ts';
 import type { AttachmentInput } from './application.ts';
 import { DELIVERY_IN_MEMORY_MAX_BYTES } from './limits.ts';
 import type {
+  Account,
   BlobStore,
   ByteRange,
   Content,
@@ -32,6 +33,7 @@ import type { ReadEmail, ReparseFilter, ReparseStore, ReplaceResult } from './re
 export interface ReparsePorts extends Pick<ReadReceivedPorts, 'reader' | 'unreadable'> {
   readonly store: ReparseStore;
   readonly messages: Pick<MessageStore, 'readRaw'>;
+  readonly accounts: ReadonlyMap<string, Pick<Account, 'from'>>;
   readonly blobs: Pick<BlobStore, 'put' | 'get' | 'delete'>;
   readonly spool: Spool;
   readonly openFile: (path: string, range?: ByteRange) => AsyncIterable<Buffer>;
@@ -98,7 +100,7 @@ async function readAgain(
   const inputs = await readReceivedAttachments(ports, raw, received.message.attachments, folder);
   const attachments = await matchAttachments(ports, email, inputs);
   const reading = {
-    ...toReading(received, identity, email.date),
+    ...toReading(received, identity, email.date, ports.accounts.get(email.accountId)),
     identity,
     identityKey: identityKey(identity),
     attachments: attachments.map(({ stored }) => stored),

@@ -10,8 +10,12 @@ import { addrSpec, dedupeAddresses, type Address } from '../core/address/address
 import { automaticExchange } from '../core/delivery/loop-guard.ts';
 import { ServiceError } from '../core/errors.ts';
 import { subjectKeyOf } from '../core/message/base-subject.ts';
-import { isMadeUpMessageId } from '../core/message/identity.ts';
-import { createMessageId, parseMessageId, type MessageId } from '../core/message/message-id.ts';
+import {
+  createMessageId,
+  isMadeUpMessageId,
+  parseMessageId,
+  type MessageId,
+} from '../core/message/message-id.ts';
 import { buildReferences } from '../core/message/references.ts';
 import { composeMessage, composeMessageStream, type Draft } from '../core/mime/compose.ts';
 import { placeOutbound, type OutboundPlacement, type PlacementFacts } from '../core/thread/place-outbound.ts';
@@ -241,6 +245,7 @@ function readInReplyTo(text: string | null): MessageId | null {
 const NOTHING_KNOWN: PlacementFacts = {
   thread: null,
   newest: null,
+  inReplyToWritten: null,
   inReplyToThreadId: null,
   inReplyToReferences: [],
 };

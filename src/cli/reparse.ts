@@ -58,6 +58,7 @@ export const reparseCommand = defineCommand({
         {
           store: createReparseStore(data.pool, data.db),
           messages: createMessageStore(data.pool, data.db),
+          accounts: new Map(context.config.accounts.map((one) => [one.id, one])),
           blobs: data.blobs,
           reader: data.reader,
           unreadable: data.unreadable,

@@ -17,6 +17,7 @@ interface Row {
   readonly company_id: string | null;
   readonly company_source: string | null;
   readonly new_participant: boolean;
+  readonly own_customer: boolean;
 }
 
 type Owner = { customer: string; by: 'address' | 'domain' } | 'ambiguous' | null;
@@ -88,7 +89,7 @@ export async function compareCustomerLinks(
     const mails = emails.filter((email) => email.thread_id === id);
     const named = mails.find((email) => email.customer_source === 'explicit');
     const deciding = mails
-      .filter((email) => !email.new_participant)
+      .filter((email) => !isStranger(email))
       .map(ownerOfEmail)
       .find((owner) => owner !== null && owner !== 'ambiguous');
     const rule = deciding ?? null;
@@ -103,14 +104,15 @@ export async function compareCustomerLinks(
       const owner = ownerOfEmail(email);
       let link: [string | null, string | null];
       if (email.customer_source === 'explicit') link = [email.customer_id, 'explicit'];
-      else if (customer !== null) {
+      else if (customer !== null && !isStranger(email)) {
         const agrees = owner !== null && owner !== 'ambiguous' && owner.customer === customer;
         link = [customer, agrees && named === undefined ? owner.by : 'thread'];
       } else if (owner === 'ambiguous') link = [null, 'ambiguous'];
       else link = owner === null ? [null, null] : [owner.customer, owner.by];
       if (email.company_source === 'explicit')
         expected.push(line(email.id, ...link, email.company_id, 'explicit'));
-      else if (namedCompany !== null) expected.push(line(email.id, ...link, namedCompany, 'thread'));
+      else if (namedCompany !== null && !isStranger(email))
+        expected.push(line(email.id, ...link, namedCompany, 'thread'));
       else {
         const registered = companyOf(link[0]);
         expected.push(line(email.id, ...link, registered, registered === null ? null : 'registration'));
@@ -122,5 +124,7 @@ export async function compareCustomerLinks(
   );
   return { stored: stored.sort(), expected: expected.sort() };
 }
+
+const isStranger = (email: Row): boolean => email.new_participant || email.own_customer;
 
 const line = (...parts: readonly (string | null)[]): string => parts.map(String).join(' ');

@@ -29,6 +29,8 @@ export function inboundRecord(
     identity: { messageId, date, from: [from], subject },
     identityKey: createHash('sha256').update(messageId).digest('hex'),
     links,
+    writtenMessageId: null,
+    otherMessageId: null,
     inReplyTo: parents,
     references: parents,
     from,

@@ -284,6 +284,7 @@ function createWorld(parts: Parts, random: Random): World {
       {
         store: createReparseStore(data.pool, data.db),
         messages: createMessageStore(data.pool, data.db),
+        accounts: new Map(),
         blobs: data.blobs,
         spool: data.spool,
         openFile: (file, range) => createReadStream(file, range),

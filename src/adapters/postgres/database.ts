@@ -38,6 +38,9 @@ export interface EmailTable {
   thread_id: string;
   direction: 'inbound' | 'outbound';
   message_id: string;
+  /** As its header has it, where that is not the normalised form. */
+  written_message_id: string | null;
+  /** Another one that it is known by: the relay's, or of a second field Message-ID. */
   relay_message_id: string | null;
   in_reply_to: string[];
   reference_ids: string[];
@@ -69,6 +72,7 @@ export interface EmailTable {
   defects: string[];
   automatic: Json<AutomaticMail> | null;
   new_participant: boolean;
+  own_customer: Generated<boolean>;
   anchor_id: string | null;
   ignored_ids: Generated<string[]>;
   party_id: string | null;

@@ -37,7 +37,7 @@ const FILES = `coalesce((
 const timestamp = (value: string) => `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** What stands before the text of email `e`. */
-export const HEAD = `'{"id":"' || e.id || '","message_id":' || to_json('<' || e.message_id || '>') ||
+export const HEAD = `'{"id":"' || e.id || '","message_id":' || to_json('<' || coalesce(e.written_message_id, e.message_id) || '>') ||
   ',"direction":"' || e.direction || '","from_address":' || ${address('e.from_address')} ||
   ',"to_addresses":[' || ${TO_ADDRESSES} || '],"subject":' || to_json(e.subject) || ',"text_body":'`;
 

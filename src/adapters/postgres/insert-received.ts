@@ -1,6 +1,5 @@
 /** Writes received emails and Sent copies whose threads are there and locked: any number of them in one statement. */
 import { sql, type Transaction } from 'kysely';
-import type { InboundPlacement } from '../../core/thread/place-inbound.ts';
 import type { Database } from './database.ts';
 import { insertReport } from './delivery-reports.ts';
 import type { PlacedRecord, ReceivedLink } from './link-received.ts';
@@ -10,10 +9,6 @@ import { clean } from './received-values.ts';
 import { SENT_ELSEWHERE, takersOf } from './sent-copies.ts';
 import { settleCustomersOf } from './settle-customers.ts';
 
-export interface ReceivedEmail extends PlacedRecord {
-  readonly placement: InboundPlacement;
-}
-
 /**
  * Throws RecordedMeanwhile when one of them is there.
  *
@@ -21,7 +16,7 @@ export interface ReceivedEmail extends PlacedRecord {
  */
 export async function insertReceived(
   trx: Transaction<Database>,
-  emails: readonly ReceivedEmail[],
+  emails: readonly PlacedRecord[],
   links: readonly ReceivedLink[],
 ): Promise<void> {
   const rows = emails.map((email, index) => toRow(email, links[index] as ReceivedLink));
@@ -51,10 +46,11 @@ export const directionOf = ({ isSentCopy }: { readonly isSentCopy: boolean }) =>
 export const stateOf = ({ isSentCopy }: { readonly isSentCopy: boolean }) =>
   isSentCopy ? 'sent' : 'received';
 
-function toRow({ record, threadId, placement }: ReceivedEmail, link: ReceivedLink) {
+function toRow({ record, threadId, placement }: PlacedRecord, link: ReceivedLink) {
   return {
     ...toReadColumns(record),
     id: record.id,
+    relay_message_id: record.otherMessageId,
     account_id: record.accountId,
     thread_id: threadId,
     direction: directionOf(record),
@@ -73,6 +69,7 @@ function toRow({ record, threadId, placement }: ReceivedEmail, link: ReceivedLin
     raw_path: record.rawPath,
     identity_key: record.identityKey,
     new_participant: link.isNewParticipant,
+    own_customer: link.isOnlyNamed,
     is_fresh: link.isFresh,
     takers: record.isSentCopy ? takersOf(record) : [],
     attachments: record.attachments.map((attachment) => ({
@@ -88,29 +85,31 @@ function toRow({ record, threadId, placement }: ReceivedEmail, link: ReceivedLin
 
 /** Addresses, and `automatic`, are JSON as text. */
 const COLUMNS = `
-  id uuid, account_id text, thread_id uuid, direction text, message_id text, in_reply_to text[], reference_ids text[],
+  id uuid, account_id text, thread_id uuid, direction text, message_id text,
+  written_message_id text, relay_message_id text, in_reply_to text[], reference_ids text[],
   bounced_message_id text, from_address text, sender_address text, reply_to_addresses text, to_addresses text,
   cc_addresses text, bcc_addresses text, subject text, text_body text, html_body text, reply_text text, defects text[],
   automatic text, date timestamptz, customer_id uuid, customer_source text, company_id uuid, company_source text,
   state text, state_detail text, placement_rule text, placement_message_id text, subject_key text,
-  raw_size_bytes bigint, raw text, raw_path text, identity_key text, new_participant boolean, is_fresh boolean,
+  raw_size_bytes bigint, raw text, raw_path text, identity_key text, new_participant boolean, own_customer boolean, is_fresh boolean,
   takers text[], attachments jsonb`;
 
 const INSERT = `
   , new_emails as (
     insert into emails (
-      id, account_id, thread_id, direction, message_id, in_reply_to, reference_ids, bounced_message_id, from_address,
-      sender_address, reply_to_addresses, to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body,
+      id, account_id, thread_id, direction, message_id, written_message_id, relay_message_id, in_reply_to,
+      reference_ids, bounced_message_id, from_address, sender_address, reply_to_addresses, to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body,
       reply_text, defects, automatic, date, customer_id, customer_source, company_id, company_source, state,
       state_detail, placement_rule, placement_message_id, subject_key, raw_size_bytes, raw, raw_path, identity_key,
-      new_participant
+      new_participant, own_customer
     )
     select
-      id, account_id, thread_id, direction, message_id, in_reply_to, reference_ids, bounced_message_id,
-      from_address::jsonb, sender_address::jsonb, reply_to_addresses::jsonb, to_addresses::jsonb, cc_addresses::jsonb,
+      id, account_id, thread_id, direction, message_id, written_message_id, relay_message_id, in_reply_to,
+      reference_ids, bounced_message_id, from_address::jsonb, sender_address::jsonb, reply_to_addresses::jsonb, to_addresses::jsonb, cc_addresses::jsonb,
       bcc_addresses::jsonb, subject, text_body, html_body, reply_text, defects, automatic::jsonb, date, customer_id,
       customer_source, company_id, company_source, state, state_detail, placement_rule, placement_message_id,
-      subject_key, raw_size_bytes, decode(raw, 'base64'), raw_path, decode(identity_key, 'hex'), new_participant
+      subject_key, raw_size_bytes, decode(raw, 'base64'), raw_path, decode(identity_key, 'hex'), new_participant,
+      own_customer
     from input
     on conflict (account_id, identity_key) where identity_key is not null do nothing
     returning id

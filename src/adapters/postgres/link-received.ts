@@ -3,6 +3,8 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { InboundRecord } from '../../app/inbound-ports.ts';
 import type { CompanySource, CustomerSource } from '../../core/customer/link-thread.ts';
 import { normaliseAddress } from '../../core/customer/rules.ts';
+import type { InboundPlacement } from '../../core/thread/place-inbound.ts';
+import { ownerKey } from '../../core/thread/place-together.ts';
 import type { Database } from './database.ts';
 import { linkColumns, linkJoins } from './match-customer.ts';
 import { toView } from './received-values.ts';
@@ -13,6 +15,7 @@ import { counterpartiesOf } from './sent-copies.ts';
 export interface PlacedRecord {
   readonly record: InboundRecord;
   readonly threadId: string;
+  readonly placement: InboundPlacement;
 }
 
 export interface ReceivedLink {
@@ -22,6 +25,8 @@ export interface ReceivedLink {
   readonly companySource: CompanySource | null;
   /** Its sender takes part in a thread of others for the first time. */
   readonly isNewParticipant: boolean;
+  /** It is in its thread only because others named its Message-ID, which no email had. */
+  readonly isOnlyNamed: boolean;
   /** It decides whose the thread is, too. */
   readonly decides: boolean;
   /** False: the rules are being changed. */
@@ -33,10 +38,14 @@ export interface LinkRow {
   customer_source: CustomerSource | null;
   company_id: string | null;
   company_source: CompanySource | null;
+  match_customer: string | null;
+  match_source: CustomerSource | null;
+  match_company: string | null;
   is_unlinked: boolean;
   is_fresh: boolean;
   has_emails: boolean;
   is_participant: boolean;
+  is_borne: boolean;
 }
 
 /** In the order of the emails, which is that of their recording: a sender is not new to a thread that one before is in. */
@@ -49,9 +58,12 @@ export async function readLinks(
 }
 
 export function linksQuery(placed: readonly PlacedRecord[]): RawBuilder<LinkRow> {
-  const input = placed.map(({ record, threadId }, ordinal) => ({
+  const input = placed.map(({ record, threadId, placement }, ordinal) => ({
     ordinal,
     thread_id: threadId,
+    account_id: record.accountId,
+    // Asked only of those that nothing else ties to their thread.
+    named: isNamed(placement) && !record.isSentCopy ? record.identity.messageId : null,
     sender: senderOf(record),
     counterparties: record.isSentCopy ? counterpartiesOf(record) : [normaliseAddress(fromOf(record))],
   }));
@@ -59,7 +71,7 @@ export function linksQuery(placed: readonly PlacedRecord[]): RawBuilder<LinkRow>
   return sql<LinkRow>`
     with input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
-        as r (ordinal int, thread_id uuid, sender text, counterparties text[])
+        as r (ordinal int, thread_id uuid, account_id text, named text, sender text, counterparties text[])
     ), people as materialized (
       -- Each thread is gone through once, however many of the emails are in it.
       select e.thread_id, array_agg(distinct a.address) filter (where a.address = any (${senders}::text[])) as found
@@ -72,13 +84,21 @@ export function linksQuery(placed: readonly PlacedRecord[]): RawBuilder<LinkRow>
       group by e.thread_id
     )
     select l.link_customer as customer_id, l.link_customer_source as customer_source, l.link_company as company_id,
-      l.link_company_source as company_source, l.is_unlinked, rules.is_fresh, p.thread_id is not null as has_emails,
+      l.link_company_source as company_source, l.match_customer, l.match_source, l.match_company, l.is_unlinked,
+      exists (
+        select from emails e where e.account_id = r.account_id and e.message_id = r.named
+        union all
+        select from emails e where e.account_id = r.account_id and e.relay_message_id = r.named
+      ) as is_borne,
+      rules.is_fresh, p.thread_id is not null as has_emails,
       coalesce(r.sender = any (p.found), false) as is_participant
     from (select ${sql.raw(RULES_ARE_FRESH)} as is_fresh) rules,
       input r left join people p on p.thread_id = r.thread_id,
       lateral (
-        select ${sql.raw(linkColumns('null::uuid', 'null::uuid'))}, t.customer_id is null as is_unlinked
-        from email_threads t ${sql.raw(linkJoins('null::uuid', 'r.counterparties'))}
+        select ${sql.raw(linkColumns('null::uuid', 'null::uuid'))}, t.customer_id is null as is_unlinked,
+          m.customer_id as match_customer, m.source as match_source, own.company_id as match_company
+        from email_threads t ${sql.raw(linkJoins('null::uuid', 'r.counterparties', 'true'))}
+        left join customer_companies own on own.customer_id = m.customer_id
         where t.id = r.thread_id
       ) l
     order by r.ordinal`;
@@ -91,8 +111,12 @@ export function toReceivedLinks(
 ): readonly ReceivedLink[] {
   if (rows.length !== placed.length) throw new Error('a thread of a received email is not there');
   const participants = new Map<string, Set<string>>();
-  return placed.map(({ record, threadId }, index): ReceivedLink => {
+  const borne = new Set<string>();
+  return placed.map(({ record, threadId, placement }, index): ReceivedLink => {
     const row = rows[index] as LinkRow;
+    const own = ownerKey(record.accountId, record.identity.messageId);
+    const isOnlyNamed = isNamed(placement) && !record.isSentCopy && !row.is_borne && !borne.has(own);
+    borne.add(own);
     const sender = senderOf(record);
     const before = participants.get(threadId);
     const isNewParticipant =
@@ -103,18 +127,31 @@ export function toReceivedLinks(
     const people = before ?? new Set();
     for (const address of peopleOf(record)) people.add(address);
     participants.set(threadId, people);
-    return {
+    // A stranger who guessed or was given a Message-ID has no part in whose thread it is.
+    const isStranger = isNewParticipant || isOnlyNamed;
+    const ofThread = {
       customerId: row.customer_id,
       customerSource: row.customer_source,
       companyId: row.company_id,
       companySource: row.company_source,
+    };
+    const ofAddress = {
+      customerId: row.match_customer,
+      customerSource: row.match_source,
+      companyId: row.match_company,
+      companySource: row.match_company === null ? null : ('registration' as const),
+    };
+    return {
+      ...(isStranger ? ofAddress : ofThread),
       isNewParticipant,
-      // A stranger who guessed or was given a Message-ID never decides whose thread it is.
-      decides: row.is_unlinked && row.customer_id !== null && !isNewParticipant,
+      isOnlyNamed,
+      decides: row.is_unlinked && row.customer_id !== null && !isStranger,
       isFresh: row.is_fresh,
     };
   });
 }
+
+const isNamed = ({ rule }: InboundPlacement): boolean => rule === 'message_id';
 
 /** null for an email that was sent from the account: its sender is never new. */
 function senderOf(record: InboundRecord): string | null {

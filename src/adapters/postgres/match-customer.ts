@@ -89,8 +89,15 @@ export function linkColumns(namedCustomer: string, namedCompany: string): string
     end as link_company_source`;
 }
 
-/** The joins that linkColumns needs, behind `t`. `addresses` is the array of the counterparties, as SQL. */
-export function linkJoins(namedCustomer: string, addresses: string): string {
-  return `cross join lateral ${matchOf(addresses, `${namedCustomer} is null and t.customer_source is distinct from 'explicit'`)} m
+/**
+ * The joins that linkColumns needs, behind `t`. `addresses` is the array of the counterparties, as SQL. The rules are asked
+ * where `condition` holds: by default where they may decide.
+ */
+export function linkJoins(
+  namedCustomer: string,
+  addresses: string,
+  condition = `${namedCustomer} is null and t.customer_source is distinct from 'explicit'`,
+): string {
+  return `cross join lateral ${matchOf(addresses, condition)} m
     left join customer_companies c on c.customer_id = coalesce(${namedCustomer}, t.customer_id, m.customer_id)`;
 }

@@ -9,6 +9,7 @@ import type {
   MessageStore,
   StoredAttachment,
 } from '../../app/ports.ts';
+import { normaliseMessageId } from '../../core/message/message-id.ts';
 import type { PlacementFacts } from '../../core/thread/place-outbound.ts';
 import type { Database } from './database.ts';
 import { EMAIL } from './email-json.ts';
@@ -35,7 +36,7 @@ export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageSto
     async readPlacementFacts(request): Promise<PlacementFacts> {
       const [row] = await query<FactsRow>('placement-facts', PLACEMENT_FACTS, [
         request.threadId,
-        request.inReplyTo,
+        request.inReplyTo === null ? null : normaliseMessageId(request.inReplyTo),
         request.accountId,
         request.defaultAccountId,
       ]);
@@ -46,6 +47,7 @@ export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageSto
             ? null
             : { id: row.thread_id, accountId: row.thread_account_id },
         newest: toParent(row?.newest ?? null),
+        inReplyToWritten: parent?.messageId ?? null,
         inReplyToThreadId: row?.in_reply_to_thread_id ?? null,
         inReplyToReferences: parent?.references ?? [],
         inReplyToAutomaticFrom: parent?.automaticFrom ?? [],
@@ -96,7 +98,7 @@ const ATTACHMENTS = `coalesce((
   from email_attachments a where a.email_id = e.id
 ), '[]') as attachments`;
 
-const SUMMARY = `e.id, e.message_id, e.direction, e.from_address, e.to_addresses, e.subject, e.text_body, e.date,
+const SUMMARY = `e.id, coalesce(e.written_message_id, e.message_id) as message_id, e.direction, e.from_address, e.to_addresses, e.subject, e.text_body, e.date,
   ${ATTACHMENTS}`;
 
 const THREAD = `coalesce((select thread_id from thread_aliases where id = $1::uuid), $1::uuid)`;
@@ -173,7 +175,7 @@ const READ_EMAIL = `
 
 /** People write to mailing lists, too. */
 const PARENT = (alias: string) =>
-  `case when ${alias}.id is null then null else json_build_object('message_id', ${alias}.message_id,
+  `case when ${alias}.id is null then null else json_build_object('message_id', coalesce(${alias}.written_message_id, ${alias}.message_id),
     'in_reply_to', ${alias}.in_reply_to, 'reference_ids', ${alias}.reference_ids,
     'automatic_from', case when ${alias}.direction = 'inbound' and ${alias}.automatic ->> 'kind' <> 'list' then (
       select json_agg(a ->> 'address')

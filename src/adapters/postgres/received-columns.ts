@@ -9,6 +9,7 @@ import { clean, toView } from './received-values.ts';
 export function toReadColumns(reading: Reading) {
   return {
     message_id: reading.identity.messageId as string,
+    written_message_id: reading.writtenMessageId as string | null,
     in_reply_to: [...reading.inReplyTo] as string[],
     reference_ids: [...reading.references] as string[],
     bounced_message_id: reading.links.find(({ rule }) => rule === 'bounce')?.messageId ?? null,

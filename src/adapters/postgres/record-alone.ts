@@ -1,6 +1,7 @@
 /** Records one received email in a transaction of its own, whatever it needs: threads are merged, subjects looked for. */
 import type { Transaction } from 'kysely';
 import type { InboundRecord, KnownEmail } from '../../app/inbound-ports.ts';
+import type { MessageId } from '../../core/message/message-id.ts';
 import { placeInbound, type InboundLink } from '../../core/thread/place-inbound.ts';
 import type { Database } from './database.ts';
 import { findRecorded, type Sought } from './find-recorded.ts';
@@ -25,7 +26,7 @@ export async function insertAlone(
   record: InboundRecord,
   exclusive: boolean,
 ): Promise<KnownEmail> {
-  const { accountId, identity } = record;
+  const { accountId } = record;
   const { answered, waiting } = await linkBySubject(trx, record);
   const links: readonly InboundLink[] =
     answered === null ? record.links : [{ rule: 'subject', messageId: answered }, ...record.links];
@@ -36,7 +37,7 @@ export async function insertAlone(
     threadId: placeInbound(links, named).threadId ?? record.newThreadId,
     email: {
       id: record.id,
-      messageIds: [identity.messageId],
+      messageIds: ownIdsOf(record),
       links: links.filter(({ rule }) => rule !== 'message_id').map(({ messageId }) => messageId),
       date: record.date,
       anchorId: null,
@@ -58,6 +59,13 @@ export async function insertAlone(
   await insertReceived(trx, [email], await readLinks(trx, [email]));
   return toKnown(record, threadId);
 }
+
+/** Its header's, then that of a second field. */
+export const ownIdsOf = ({
+  identity,
+  otherMessageId,
+}: Pick<InboundRecord, 'identity' | 'otherMessageId'>): readonly MessageId[] =>
+  otherMessageId === null ? [identity.messageId] : [identity.messageId, otherMessageId];
 
 export function toSought({ accountId, identity, identityKey }: InboundRecord): Sought {
   return { accountId, identity, key: identityKey };

@@ -12,6 +12,7 @@ import type { OutboundRecord, RecordedSend } from '../../app/ports.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import { identityKey } from '../../core/message/identity.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
+import { linksOf } from '../../core/thread/place-inbound.ts';
 import { absorbCopies } from './absorb-copies.ts';
 import { createBatches } from './batches.ts';
 import type { Database } from './database.ts';
@@ -70,7 +71,7 @@ async function link(
   const { id, accountId, relayMessageId } = record;
   const { rule } = record.placement;
   const anchorId = await findAnchor(trx, record);
-  const named = [...new Set([...record.inReplyTo, ...record.references.toReversed()])];
+  const named = linksOf({ ...record, bounced: null, bySubject: null }).map(({ messageId }) => messageId);
   const own = { id, messageIds: ownIds(record), links: [], date: record.date, anchorId };
   const customer: NamedCustomer | null =
     record.customerId === null ? null : { id: record.customerId, joinsParty: rule !== 'new' };

@@ -9,6 +9,7 @@ import type { Database } from './database.ts';
 import { findRecorded } from './find-recorded.ts';
 import { insertReport } from './delivery-reports.ts';
 import { linkThread } from './link-thread.ts';
+import { ownIdsOf } from './record-alone.ts';
 import { inLinkingTransaction } from './linking-transaction.ts';
 import { createNamedQuery } from './named-query.ts';
 import { insertAttachments, toReadColumns } from './received-columns.ts';
@@ -73,7 +74,11 @@ async function replace(
 ): Promise<ReplaceResult> {
   const before = await readColumns(trx, email.id);
   if (before === undefined) return { kind: 'gone' };
-  const columns = toReadColumns(reading);
+  const columns = {
+    ...toReadColumns(reading),
+    // Else it may be the one that a relay gave.
+    ...(reading.otherMessageId === null ? {} : { relay_message_id: reading.otherMessageId as string }),
+  };
   const fields = [
     ...changedColumns(before, columns),
     ...(Number(before.columns.date) === reading.date.getTime() ? [] : ['date']),
@@ -116,6 +121,7 @@ async function replace(
 /** Changes of these lead to other threads. */
 const LINKING: ReadonlySet<string> = new Set([
   'message_id',
+  'relay_message_id',
   'in_reply_to',
   'reference_ids',
   'bounced_message_id',
@@ -133,7 +139,7 @@ const PEOPLE: ReadonlySet<string> = new Set([
 async function link(
   trx: Transaction<Database>,
   { id, accountId }: ReadEmail,
-  { identity, links, date }: Reading,
+  { identity, otherMessageId, links, date }: Reading,
   before: ColumnsBefore,
   exclusive: boolean,
 ) {
@@ -150,7 +156,7 @@ async function link(
     threadId: before.thread_id,
     email: {
       id,
-      messageIds: [identity.messageId],
+      messageIds: ownIdsOf({ identity, otherMessageId }),
       links: named.map(({ messageId }) => messageId),
       date,
       anchorId: null,
@@ -167,7 +173,7 @@ async function link(
   };
 }
 
-type Columns = ReturnType<typeof toReadColumns>;
+type Columns = ReturnType<typeof toReadColumns> & { readonly relay_message_id?: string };
 
 interface ColumnsBefore {
   readonly thread_id: string;
@@ -182,7 +188,8 @@ async function readColumns(trx: Transaction<Database>, id: string): Promise<Colu
   const { rows } = await sql<ColumnsBefore>`
     select e.thread_id, e.direction, e.placement_rule,
       e.placement_rule = 'thread_id' or exists (select from email_labels l where l.email_id = e.id) as is_decided,
-      json_build_object('message_id', e.message_id, 'in_reply_to', e.in_reply_to, 'reference_ids', e.reference_ids,
+      json_build_object('message_id', e.message_id, 'written_message_id', e.written_message_id,
+        'relay_message_id', e.relay_message_id, 'in_reply_to', e.in_reply_to, 'reference_ids', e.reference_ids,
         'bounced_message_id', e.bounced_message_id, 'from_address', e.from_address,
         'sender_address', e.sender_address, 'reply_to_addresses', e.reply_to_addresses,
         'to_addresses', e.to_addresses, 'cc_addresses', e.cc_addresses, 'bcc_addresses', e.bcc_addresses,

@@ -41,6 +41,7 @@ export async function markAsSent(
       state: 'sent',
       state_detail: SENT_ELSEWHERE,
       new_participant: false,
+      own_customer: false,
       // Only the sender's own copy names them.
       bcc_addresses: JSON.stringify(copy.bcc.map(toView)),
     })

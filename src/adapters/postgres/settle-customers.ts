@@ -93,13 +93,13 @@ interface MailRow {
   customer_id: string | null;
   named_customer_id: string | null;
   named_company_id: string | null;
-  new_participant: boolean;
+  is_stranger: boolean;
   counterparties: string[];
 }
 
 async function settleChunk(trx: Transaction<Database>, threadIds: readonly string[]): Promise<Relinked> {
   const { rows: mails } = await sql<MailRow>`
-    select e.id, e.thread_id, e.customer_id, e.new_participant,
+    select e.id, e.thread_id, e.customer_id, e.new_participant or e.own_customer as is_stranger,
       case when e.customer_source = 'explicit' then e.customer_id end as named_customer_id,
       case when e.company_source = 'explicit' then e.company_id end as named_company_id,
       ${sql.raw(counterparties('e.direction', 'e.from_address', '(e.to_addresses || e.cc_addresses || e.bcc_addresses)'))}
@@ -136,7 +136,7 @@ function toLinkedMail(mail: MailRow, matches: ReadonlyMap<string, Match>): Linke
     id: mail.id,
     namedCustomerId: mail.named_customer_id,
     namedCompanyId: mail.named_company_id,
-    isStranger: mail.new_participant,
+    isStranger: mail.is_stranger,
     match: matchAll(mail.counterparties.map((address) => matches.get(address) ?? { kind: 'none' })),
   };
 }

@@ -198,8 +198,8 @@ async function lockAccountOf(trx: Transaction<Database>, threadId: string): Prom
 }
 
 /**
- * What a send named for the thread stays known when that send does not come along: the first email of the new thread takes
- * its place. What rules say is worked out anew by settleCustomers.
+ * What a send named for the thread stays known when that send does not come along: the first email of the new thread that
+ * is no stranger's takes its place. What rules say is worked out anew by settleCustomers.
  */
 async function inheritCustomer(trx: Transaction<Database>, from: string, to: string): Promise<void> {
   for (const name of ['customer', 'company'] as const) {
@@ -207,7 +207,10 @@ async function inheritCustomer(trx: Transaction<Database>, from: string, to: str
     await sql`
       update emails set ${id} = t.id, ${source} = 'explicit'
       from (select ${id} as id from email_threads where id = ${from} and ${source} = 'explicit') t
-      where emails.id = (select id from emails where thread_id = ${to} order by created_at, id limit 1)
+      where emails.id = (
+          select id from emails where thread_id = ${to} and not new_participant and not own_customer
+          order by created_at, id limit 1
+        )
         and not exists (select from emails where thread_id = ${to} and ${source} = 'explicit')`.execute(trx);
   }
 }

@@ -53,8 +53,18 @@ describe('linkEmails', () => {
     ]);
     expect(link(mail({ isStranger: true, ...matched('2') }), mail(matched('3')))).toEqual([
       '3 address - -',
-      '3 thread - -',
+      '2 address - -',
       '3 address - -',
+    ]);
+  });
+
+  it('gives a stranger neither the customer nor the company of the thread', () => {
+    const send = mail({ namedCustomerId: '1', namedCompanyId: 'c' });
+    expect(link(send, mail({ isStranger: true }), mail({ isStranger: true, ...matched('2') }))).toEqual([
+      '1 explicit c explicit',
+      '1 explicit c explicit',
+      '- - - -',
+      '2 address - -',
     ]);
   });
 

@@ -4,8 +4,9 @@
  *
  * Order of decision for an email: the ids of its send, then the thread's, then the rules. A thread belongs to the
  * customer that the first of its sends named; else to whom the rules give the first email that they give to anybody.
- * The first is the one that was recorded first. A stranger in the thread, marked `new_participant`, decides for its own
- * email only.
+ * The first is the one that was recorded first. A stranger in the thread, marked `new_participant` or there only because
+ * others named the Message-ID, neither decides for the thread nor takes anything from it: only the rules about its own
+ * address count.
  */
 import type { Match, RuleSource } from './match.ts';
 
@@ -75,16 +76,18 @@ function emailLink(
   thread: ThreadLink,
   companyOf: (customerId: string) => string | null,
 ): EmailLink {
-  const { customerId, customerSource } = customerOf(email, thread);
+  const { customerId, customerSource } = customerOf(email, email.isStranger ? NOBODYS : thread);
   if (email.namedCompanyId !== null) {
     return { customerId, customerSource, companyId: email.namedCompanyId, companySource: 'explicit' };
   }
-  if (thread.companySource === 'explicit') {
+  if (thread.companySource === 'explicit' && !email.isStranger) {
     return { customerId, customerSource, companyId: thread.companyId, companySource: 'thread' };
   }
   const companyId = customerId === null ? null : companyOf(customerId);
   return { customerId, customerSource, companyId, companySource: companyId === null ? null : 'registration' };
 }
+
+const NOBODYS: ThreadLink = { customerId: null, customerSource: null, companyId: null, companySource: null };
 
 function customerOf(
   { namedCustomerId, match }: LinkedMail,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseMessage } from '../mime/parse.ts';
-import { identityKey, identityOf, isMadeUpMessageId, madeUpMessageId, sentIdentityKey } from './identity.ts';
-import { parseMessageId } from './message-id.ts';
+import { identityKey, identityOf, madeUpMessageId, sentIdentityKey } from './identity.ts';
+import { isMadeUpMessageId, parseMessageId } from './message-id.ts';
 
 const HEAD =
   'From: Eva <eva@example.org>\r\nTo: max@example.com\r\nSubject: Hallo\r\nDate: Mon, 2 Mar 2026 09:15:00 +0100\r\n';

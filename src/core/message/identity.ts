@@ -7,7 +7,7 @@ import { addrSpec } from '../address/address.ts';
 import type { Address } from '../address/address.ts';
 import { fieldValues } from '../mime/header-fields.ts';
 import type { ParsedMessage } from '../mime/parsed-message.ts';
-import { toMessageId } from './message-id.ts';
+import { MADE_UP_DOMAIN, toMessageId } from './message-id.ts';
 import type { MessageId } from './message-id.ts';
 
 /** What makes a message itself. */
@@ -21,9 +21,6 @@ export interface MessageIdentity {
   /** Decoded; runs of white space count as one, since folding changes them. */
   readonly subject: string;
 }
-
-/** Domain of Message-IDs made up here. RFC 2606 §2: nobody's, so that no real one can be the same. */
-const MADE_UP_DOMAIN = 'missing-message-id.invalid';
 
 /** SHA-256 in lower-case hex, equal for two messages of one account exactly when they are the same. */
 export function identityKey(message: MessageIdentity): string {
@@ -57,11 +54,6 @@ export function madeUpMessageId(message: ParsedMessage): MessageId {
   const id = toMessageId(`${hash}@${MADE_UP_DOMAIN}`);
   if (id === null) throw new TypeError('a digest is always a Message-ID');
   return id;
-}
-
-/** Whether madeUpMessageId made it: it must never stand in In-Reply-To or References of what we send. */
-export function isMadeUpMessageId(id: MessageId): boolean {
-  return id.endsWith(`@${MADE_UP_DOMAIN}`);
 }
 
 /** Identity of a parsed message, its Message-ID made up if need be. */

@@ -8,8 +8,12 @@
  */
 export const MAX_MESSAGE_ID_OCTETS = 995;
 
-/** Message-IDs that one References header gives, first and newest. Ours: the longest threads seen have hundreds. */
-export const MAX_PARSED_REFERENCES = 1000;
+/**
+ * Message-IDs that count of one References header: the first, which names the conversation, and the newest, which are the
+ * nearest (as JWZ's algorithm has clients cut them). Ours: real ones are cut at some dozens; one email that names
+ * hundreds is an attempt to join what does not belong together.
+ */
+export const MAX_PARSED_REFERENCES = 100;
 
 /** Message-IDs that we write into References. Ours: enough to find the thread in every client's memory. */
 export const MAX_REFERENCES = 100;
@@ -21,7 +25,7 @@ export const MAX_REFERENCES_OCTETS = 8000;
 export const MIN_MESSAGE_ID_RANDOM_BYTES = 16;
 
 /**
- * Of an id without `@` in References or In-Reply-To, in characters: a shorter one names no message. Seen in practice:
+ * Of a word of letters alone in References or In-Reply-To, in characters: a shorter one names no message. Seen in practice:
  * `<yes>` and `<y>`, answers to a question of git send-email, in hundreds of messages that have nothing in common.
  */
-export const MIN_BARE_ID_CHARS = 16;
+export const MIN_WORD_ID_CHARS = 16;

@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createMessageId, formatMessageId, parseMessageId } from './message-id.ts';
+import {
+  createMessageId,
+  formatMessageId,
+  isMadeUpMessageId,
+  normaliseMessageId,
+  parseMessageId,
+} from './message-id.ts';
 
 describe('parseMessageId', () => {
   it.each([
@@ -9,6 +15,7 @@ describe('parseMessageId', () => {
     ['with white space around', ' \r\n <a@x.test>\t', 'a@x.test'],
     ['with characters that the RFC forbids', '<a:b[c@d]@e@x>', 'a:b[c@d]@e@x'],
     ['with a quoted local part', '<"a"@x.test>', '"a"@x.test'],
+    ['without @, in brackets', '<ticket-4711>', 'ticket-4711'],
     ['of 995 octets', `${'a'.repeat(993)}@x`, `${'a'.repeat(993)}@x`],
   ])('reads an id %s', (_, text, expected) => {
     expect(parseMessageId(text)).toBe(expected);
@@ -17,7 +24,7 @@ describe('parseMessageId', () => {
   it.each([
     ['nothing', ''],
     ['empty brackets', '<>'],
-    ['no @', '<abc>'],
+    ['no @ and no brackets', 'abc'],
     ['an open bracket', '<a@x.test'],
     ['two ids', '<a@x.test> <b@x.test>'],
     ['two ids side by side', '<a@x.test><b@x.test>'],
@@ -30,6 +37,32 @@ describe('parseMessageId', () => {
   ])('refuses %s', (_, text) => {
     expect(parseMessageId(text)).toBeNull();
   });
+});
+
+describe('normaliseMessageId', () => {
+  it.each([
+    ['quotes around a dot-atom', '"q.1"@a', 'q.1@a'],
+    ['quotes around one word', 'a."b"."c"@x', 'a.b.c@x'],
+    ['a backslash that is not needed', '"q\\.1"@a', 'q.1@a'],
+    ['quotes around an id without @', '"ticket-4711"', 'ticket-4711'],
+  ])('drops %s', (_, id, expected) => {
+    expect(normaliseMessageId(parseMessageId(`<${id}>`)!)).toBe(expected);
+  });
+
+  it.each(['q.1@a', '"a@b"@x', '"a,b"@x', '"a\\"b"@x', '"a"b"@x', '""@x', '"@x', 'a:b[c@d]@e'])(
+    'leaves %s as it is',
+    (id) => {
+      expect(normaliseMessageId(parseMessageId(`<${id}>`)!)).toBe(id);
+    },
+  );
+});
+
+it('tells ids that were made up here by their domain, in any letter case', () => {
+  const made = (id: string) => isMadeUpMessageId(parseMessageId(id)!);
+  expect(made('a@missing-message-id.invalid')).toBe(true);
+  expect(made('a@Missing-Message-ID.invalid')).toBe(true);
+  expect(made('a@x.missing-message-id.invalid')).toBe(false);
+  expect(made('<ticket-4711>')).toBe(false);
 });
 
 describe('createMessageId', () => {

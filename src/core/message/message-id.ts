@@ -12,7 +12,8 @@ export type MessageId = string & { readonly [brand]: 'MessageId' };
 const FORBIDDEN = /[\s<>\u0000-\u001f\u007f-\u009f]/;
 
 /**
- * Reads one Message-ID that a caller gives, with or without angle brackets; white space around it is dropped.
+ * Reads one Message-ID that a caller gives, with angle brackets or, when it has an `@`, without; white space around it is
+ * dropped.
  * null when it is none. Seen in practice: ids that RFC 5322 forbids, with `[`, `:` or several `@`; they are kept
  * as they are, since an answer has to quote them exactly.
  */
@@ -20,7 +21,37 @@ export function parseMessageId(text: string): MessageId | null {
   const trimmed = text.trim();
   const bracketed = trimmed.startsWith('<') && trimmed.endsWith('>');
   const id = bracketed ? trimmed.slice(1, -1) : trimmed;
-  return id.includes('@') ? toMessageId(id) : null;
+  return bracketed || id.includes('@') ? toMessageId(id) : null;
+}
+
+/** RFC 5322 §3.2.3 and RFC 6532 §3.2, with the dots of a dot-atom anywhere. */
+const ATOMS = /^[^\s"(),:;<>@[\\\]\u0000-\u001f\u007f-\u009f]+$/;
+/** A dot, a quoted string or the rest of a word. */
+const WORDS = /"((?:[^"\\]|\\.)*)"|[^"]+/g;
+
+/**
+ * The form in which Message-IDs are compared: quotes around what needs none are dropped (RFC 5256 §2.2), so that
+ * `"q.1"@a` is `q.1@a`. What we write into a header keeps the form in which it came.
+ */
+export function normaliseMessageId(id: MessageId): MessageId {
+  if (!id.includes('"')) return id;
+  const at = id.lastIndexOf('@');
+  const local = at < 0 ? id : id.slice(0, at);
+  const bare = local.replace(WORDS, (word, quoted: string | undefined) =>
+    quoted === undefined ? word : quoted.replace(/\\(.)/g, '$1'),
+  );
+  return ATOMS.test(bare) ? ((bare + id.slice(local.length)) as MessageId) : id;
+}
+
+/** Domain of Message-IDs made up here for messages without one. RFC 2606 §2: nobody's. */
+export const MADE_UP_DOMAIN = 'missing-message-id.invalid';
+
+/**
+ * Whether it was made up here: it must never stand in In-Reply-To or References of what we send. Nothing that is
+ * received has one: what a message's header calls so is no Message-ID.
+ */
+export function isMadeUpMessageId(id: MessageId): boolean {
+  return id.slice(id.lastIndexOf('@') + 1).toLowerCase() === MADE_UP_DOMAIN;
 }
 
 /** Takes text as a Message-ID without brackets if it can stand in a header; null else. It may lack an `@`. */

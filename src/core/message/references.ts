@@ -1,8 +1,8 @@
 /**
  * References and In-Reply-To, RFC 5322 §3.6.4: read them from any mail, build them for an answer.
  */
-import { MAX_PARSED_REFERENCES, MAX_REFERENCES, MAX_REFERENCES_OCTETS, MIN_BARE_ID_CHARS } from './limits.ts';
-import { toMessageId } from './message-id.ts';
+import { MAX_PARSED_REFERENCES, MAX_REFERENCES, MAX_REFERENCES_OCTETS, MIN_WORD_ID_CHARS } from './limits.ts';
+import { isMadeUpMessageId, normaliseMessageId, toMessageId } from './message-id.ts';
 import type { MessageId } from './message-id.ts';
 
 /** CRLF, space and two angle brackets: what each id costs in a header beside its own octets. */
@@ -16,14 +16,14 @@ const BRACKETED = /<([^<>]*)>/g;
  * What is no id is skipped. Never throws. Of very many ids the first and the newest are kept.
  *
  * Seen in practice, and accepted: commas or nothing between ids, white space from folding inside an id, comments and
- * phrases around ids, long ids without `@`, and, when nothing stands in brackets, bare ids.
+ * phrases around ids, ids without `@`, and, when nothing stands in brackets, bare ids.
  */
 export function parseMessageIdList(text: string): readonly MessageId[] {
   const visible = withoutComments(text);
   const ids = new Set<MessageId>();
   const add = (candidate: string): void => {
     const id = toMessageId(candidate);
-    if (id !== null && (id.includes('@') || id.length >= MIN_BARE_ID_CHARS)) ids.add(id);
+    if (id !== null && !isWord(id) && !isMadeUpMessageId(id)) ids.add(id);
   };
   for (const [, content = ''] of visible.matchAll(BRACKETED)) {
     // An odd quote means that a bracket of a quoted local part was taken for the end: no id that could be quoted.
@@ -34,6 +34,20 @@ export function parseMessageIdList(text: string): readonly MessageId[] {
   }
   return keepFirstAndNewest([...ids], MAX_PARSED_REFERENCES, Number.POSITIVE_INFINITY);
 }
+
+/**
+ * Without those that are addresses, `local@domain`. Seen in practice: `In-Reply-To: Message from <support@shop.example>`, as
+ * RFC 822 allowed, in all answers to that address.
+ */
+export function withoutAddresses(
+  ids: readonly MessageId[],
+  addresses: readonly string[],
+): readonly MessageId[] {
+  const known = new Set(addresses.map((address) => address.toLowerCase()));
+  return ids.filter((id) => !known.has(normaliseMessageId(id).toLowerCase()));
+}
+
+const isWord = (id: string): boolean => /^[a-z]+$/i.test(id) && id.length < MIN_WORD_ID_CHARS;
 
 /**
  * References of an answer: the parent's own, then the parent (RFC 5322 §3.6.4), each id once. `references` is oldest

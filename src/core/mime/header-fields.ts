@@ -5,7 +5,7 @@
  * `From someone …` of mbox on top, lines that are no fields, and a missing empty line before the body.
  */
 import { decodeKnownCharset, decodeUtf8, knownCharset } from './charset.ts';
-import { parseMessageId } from '../message/message-id.ts';
+import { isMadeUpMessageId, normaliseMessageId, toMessageId } from '../message/message-id.ts';
 import type { MessageId } from '../message/message-id.ts';
 import { parseMessageIdList } from '../message/references.ts';
 import { readParameters } from './read-parameters.ts';
@@ -91,10 +91,23 @@ export function fieldValues(fields: readonly HeaderField[], name: string): reado
   return fields.filter((field) => field.name === name).map(({ value }) => value);
 }
 
-/** The first Message-ID (RFC 5322 §3.6.4); null when there is none that could be quoted. */
+/** The first Message-ID (RFC 5322 §3.6.4), normalised; null when there is none that could be quoted. */
 export function messageIdOf(fields: readonly HeaderField[]): MessageId | null {
-  const value = fieldValue(fields, 'message-id') ?? '';
-  return parseMessageId(value) ?? parseMessageIdList(value)[0] ?? null;
+  const [id] = messageIdsOf(fields);
+  return id === undefined ? null : normaliseMessageId(id);
+}
+
+/**
+ * Of all fields Message-ID, as they are written. Seen in practice: one without `@`, one without angle brackets, and a second
+ * field, of a gateway that added its own.
+ */
+export function messageIdsOf(fields: readonly HeaderField[]): readonly MessageId[] {
+  return fieldValues(fields, 'message-id').flatMap((value) => {
+    const text = value.trim();
+    const bracketed = text.startsWith('<') && text.endsWith('>');
+    const id = toMessageId(bracketed ? text.slice(1, -1) : text) ?? parseMessageIdList(value)[0];
+    return id === undefined || isMadeUpMessageId(id) ? [] : [id];
+  });
 }
 
 /** -1 when there is none. */

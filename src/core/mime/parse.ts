@@ -9,10 +9,12 @@
 import { parseLenientAddressList } from '../address/lenient-address-list.ts';
 import type { Address } from '../address/address.ts';
 import { parseMessageDate } from '../message/date.ts';
-import { parseMessageIdList } from '../message/references.ts';
+import { addrSpec } from '../address/address.ts';
+import { normaliseMessageId } from '../message/message-id.ts';
+import { parseMessageIdList, withoutAddresses } from '../message/references.ts';
 import { decodeTextPart, readBody } from './body-text.ts';
 import type { BodyText } from './body-text.ts';
-import { fieldValue, fieldValues, messageIdOf } from './header-fields.ts';
+import { fieldValue, fieldValues, messageIdsOf } from './header-fields.ts';
 import type { HeaderField } from './header-fields.ts';
 import { decodeHeaderText, hasUnknownCharset } from './header-text.ts';
 import { htmlToText } from './html-to-text.ts';
@@ -82,7 +84,7 @@ function toMessage(structure: Structure, limits: ParseLimits): ParsedMessage {
   const parts = allParts(root);
   const message = {
     fields,
-    ...readIdentity(fields, root.defects),
+    ...readIdentity(fields, people, root.defects),
     ...people,
     subject: readSubject(fields),
     text: shownText,
@@ -113,18 +115,32 @@ function isBlank({ text, html }: BodyText): boolean {
 
 function readIdentity(
   fields: readonly HeaderField[],
+  people: People,
   defects: Set<ParseDefect>,
-): Pick<ParsedMessage, 'messageId' | 'inReplyTo' | 'references' | 'date'> {
-  const messageId = messageIdOf(fields);
+): Pick<
+  ParsedMessage,
+  'messageId' | 'writtenMessageId' | 'otherMessageId' | 'inReplyTo' | 'references' | 'date'
+> {
+  const [written = null, ...others] = messageIdsOf(fields);
+  const messageId = written === null ? null : normaliseMessageId(written);
+  const otherMessageId = others.map(normaliseMessageId).find((id) => id !== messageId) ?? null;
   const hasIdField = fieldValue(fields, 'message-id') !== null;
   if (messageId === null) defects.add(hasIdField ? 'invalid_message_id' : 'missing_message_id');
   const dateText = fieldValue(fields, 'date');
   const date = parseMessageDate(dateText ?? '');
   if (date === null) defects.add(dateText === null ? 'missing_date' : 'invalid_date');
+  const { from, sender, replyTo, to, cc, bcc } = people;
+  const everybody = [...from, ...(sender === null ? [] : [sender]), ...replyTo, ...to, ...cc, ...bcc].map(
+    addrSpec,
+  );
+  const listOf = (name: string) =>
+    withoutAddresses(parseMessageIdList(fieldValue(fields, name) ?? ''), everybody);
   return {
     messageId,
-    inReplyTo: parseMessageIdList(fieldValue(fields, 'in-reply-to') ?? ''),
-    references: parseMessageIdList(fieldValue(fields, 'references') ?? ''),
+    writtenMessageId: written === messageId ? null : written,
+    otherMessageId,
+    inReplyTo: listOf('in-reply-to'),
+    references: listOf('references'),
     date,
   };
 }

@@ -94,11 +94,15 @@ export interface ReportPart {
 export interface ParsedMessage {
   /** All fields of the header, for what has no place of its own here. */
   readonly fields: readonly HeaderField[];
-  /** null when there is none that could be quoted. */
+  /** Normalised; null when there is none that could be quoted. */
   readonly messageId: MessageId | null;
-  /** Nearly always one. */
+  /** As it is written, where that is not the normalised form; null else. */
+  readonly writtenMessageId: MessageId | null;
+  /** Of a second field Message-ID, normalised; null for none. */
+  readonly otherMessageId: MessageId | null;
+  /** Nearly always one. As they are written, but for the addresses of the message's people. */
   readonly inReplyTo: readonly MessageId[];
-  /** Oldest first. */
+  /** Oldest first. As they are written, but for the addresses of the message's people. */
   readonly references: readonly MessageId[];
   /** Nearly always one. Addresses that could not be read have an empty domain and their text as local part. */
   readonly from: readonly Address[];

@@ -3,7 +3,7 @@
  * REFERENCES algorithm). Here only the reason is chosen that is shown; all links count, and may merge threads.
  */
 import type { Bounce } from '../delivery/bounce.ts';
-import type { MessageId } from '../message/message-id.ts';
+import { normaliseMessageId, type MessageId } from '../message/message-id.ts';
 import type { ParsedMessage } from '../mime/parsed-message.ts';
 
 /**
@@ -27,6 +27,7 @@ export interface InboundPlacement {
 
 /** What an email names, as it is stored. */
 export interface NamedIds {
+  /** Only the first one ties the email: others are people, or messages that it is about. */
   readonly inReplyTo: readonly MessageId[];
   /** Oldest first. */
   readonly references: readonly MessageId[];
@@ -36,13 +37,14 @@ export interface NamedIds {
   readonly bySubject: MessageId | null;
 }
 
-/** The links of an email, each Message-ID once, the most telling first: what it answers, then its ancestors from the newest on. */
+/** The links of an email, normalised, each Message-ID once, the most telling first: what it answers, then its ancestors from the newest on. */
 export function linksOf({ inReplyTo, references, bounced, bySubject }: NamedIds): readonly InboundLink[] {
   const links = new Map<MessageId, LinkRule>();
-  const add = (rule: LinkRule, messageId: MessageId) => {
+  const add = (rule: LinkRule, written: MessageId) => {
+    const messageId = normaliseMessageId(written);
     if (!links.has(messageId)) links.set(messageId, rule);
   };
-  for (const id of inReplyTo) add('in_reply_to', id);
+  for (const id of inReplyTo.slice(0, 1)) add('in_reply_to', id);
   for (const id of references.toReversed()) add('references', id);
   if (bounced !== null) add('bounce', bounced);
   if (bySubject !== null) add('subject', bySubject);
@@ -57,15 +59,20 @@ export function bouncedMessageId(bounce: Bounce | null): MessageId | null {
   return bounce?.originalMessageIds[0] ?? null;
 }
 
-/** The links of a received message and its own Message-ID, which another email may have or name. */
+/** The links of a received message and its own Message-IDs, which another email may have or name. */
 export function inboundLinks(
   messageId: MessageId,
-  message: Pick<ParsedMessage, 'inReplyTo' | 'references'>,
+  message: Pick<ParsedMessage, 'inReplyTo' | 'references' | 'otherMessageId'>,
   bounce: Bounce | null,
 ): readonly InboundLink[] {
   const links = linksOf({ ...message, bounced: bouncedMessageId(bounce), bySubject: null });
+  const { otherMessageId } = message;
+  const own = otherMessageId === null ? [messageId] : [messageId, otherMessageId];
   // One that names itself is not tied to itself.
-  return [...links.filter((link) => link.messageId !== messageId), { rule: 'message_id', messageId }];
+  return [
+    ...links.filter((link) => !own.includes(link.messageId)),
+    ...own.map((id) => ({ rule: 'message_id', messageId: id }) as const),
+  ];
 }
 
 /** Decides by the first link whose Message-ID is known. `owners` gives the threads of the known ones. */

@@ -13,6 +13,7 @@ const QUERY: PlacementQuery = {
 const NOTHING: PlacementFacts = {
   thread: null,
   newest: null,
+  inReplyToWritten: null,
   inReplyToThreadId: null,
   inReplyToReferences: [],
 };

@@ -5,7 +5,7 @@
  * of that thread is the one replied to, so that the recipient's mail program threads the answer too.
  */
 import { ServiceError } from '../errors.ts';
-import type { MessageId } from '../message/message-id.ts';
+import { normaliseMessageId, type MessageId } from '../message/message-id.ts';
 
 export interface PlacementQuery {
   /** The account the caller named; null when it named none. */
@@ -13,6 +13,7 @@ export interface PlacementQuery {
   /** The account that sends when neither the caller nor the thread decides. */
   readonly defaultAccountId: string;
   readonly threadId: string | null;
+  /** As the caller writes it. */
   readonly inReplyTo: MessageId | null;
 }
 
@@ -32,6 +33,8 @@ export interface PlacementFacts {
   readonly newest: Parent | null;
   /** The thread that holds the Message-ID `inReplyTo`, seen or merely referenced; null when it is unknown. */
   readonly inReplyToThreadId: string | null;
+  /** The Message-ID of the email `inReplyTo` as its header has it; null when that email was never seen. */
+  readonly inReplyToWritten: MessageId | null;
   /** References of the email `inReplyTo` itself; empty when that email was never seen. */
   readonly inReplyToReferences: readonly MessageId[];
   /** As `automaticFrom` of the email `inReplyTo`. */
@@ -60,7 +63,7 @@ export function placeOutbound(
     query.inReplyTo === null
       ? null
       : {
-          messageId: query.inReplyTo,
+          messageId: writtenOf(query.inReplyTo, facts.inReplyToWritten),
           references: facts.inReplyToReferences,
           automaticFrom: facts.inReplyToAutomaticFrom ?? [],
         };
@@ -85,9 +88,14 @@ export function placeOutbound(
       accountId,
       threadId: facts.inReplyToThreadId,
       rule: 'in_reply_to',
-      matchedMessageId: answered.messageId,
+      matchedMessageId: normaliseMessageId(answered.messageId),
       parent: answered,
     };
   }
   return { accountId, threadId: newThreadId, rule: 'new', matchedMessageId: null, parent: answered };
+}
+
+/** An email is answered by the Message-ID that it has, in its own form; the caller may know it by another one, a relay's. */
+function writtenOf(asked: MessageId, found: MessageId | null): MessageId {
+  return found !== null && normaliseMessageId(found) === normaliseMessageId(asked) ? found : asked;
 }

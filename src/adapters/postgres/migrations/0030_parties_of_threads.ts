@@ -5,6 +5,11 @@
  * were in another thread when its sender put it into this one. `party_id`: of an email that names a customer, the first
  * customer that a send named for its thread; mail never brings different ones together. `refused_links`: what mail
  * would have joined, but for that.
+ *
+ * `own_customer`: it is in its thread only because others named its Message-ID before it came; like a new participant, it
+ * has the customer that the rules give to its own address.
+ *
+ * `message_id` holds the normalised form of a Message-ID, `written_message_id` the one that its header has, where it differs.
  */
 import { sql, type Kysely } from 'kysely';
 
@@ -16,7 +21,9 @@ const STATEMENTS = [
   `alter table emails
     add anchor_id uuid references emails on delete set null,
     add ignored_ids text[] not null default '{}',
-    add party_id uuid`,
+    add party_id uuid,
+    add written_message_id message_id,
+    add own_customer boolean not null default false`,
   `create index emails_anchor on emails (anchor_id) where anchor_id is not null`,
   // The first of a thread that names a customer
   `create index emails_party on emails (thread_id, created_at, id) where party_id is not null`,
