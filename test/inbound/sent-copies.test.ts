@@ -115,8 +115,10 @@ describe('a mail that a clerk sent from a mail program', () => {
     const raw = clerkMail({ to: 'sales@example.com, Lea <LEA@learned.test>', headers: [] });
     const { id, threadId } = await receive(service, raw, SENT);
     expect(await emailOf(id)).toMatchObject({ customer_id: customer });
-    const answer = await receive(service, mail({ from: 'new@learned.test', inReplyTo: newIdOf(raw) }));
+    const answer = await receive(service, mail({ from: 'lea@learned.test', inReplyTo: newIdOf(raw) }));
     expect(await emailOf(answer.id)).toMatchObject({ thread_id: threadId, customer_id: customer });
+    const stranger = await receive(service, mail({ from: 'new@learned.test', inReplyTo: newIdOf(raw) }));
+    expect(await emailOf(stranger.id)).toMatchObject({ thread_id: threadId, customer_id: null });
   });
 
   it('may be sent with an alias, to nobody, or be broken', async () => {

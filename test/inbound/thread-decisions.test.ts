@@ -209,10 +209,10 @@ describe('a split', () => {
       company_id: '7d8c5a5e-1111-4222-8333-444455556667',
     };
     const sent = await service.request('/api/send', {
-      json: { to: 'ada@named.test', subject: 'A', text_body: 'a', ...named },
+      json: { to: 'ada@named.test', cc: 'eve@elsewhere.test', subject: 'A', text_body: 'a', ...named },
     });
     const { messageId, threadId } = (await sent.json()) as { messageId: string; threadId: string };
-    // From an address that no rule knows.
+    // From a participant whose address no rule knows.
     const answer = await receive(service, mail({ inReplyTo: messageId, from: 'eve@elsewhere.test' }));
     const { thread_id: newThread } = await split(threadId, answer);
     const rows = await query(
