@@ -77,7 +77,8 @@ export class MarkWriter {
     const isDue = this.#keys.length >= FLUSH_FILES || performance.now() - this.#flushedAt >= FLUSH_AFTER_MS;
     if (!isDue) return;
     this.#flushedAt = performance.now();
-    void this.flush();
+    // A failure stays: the next `flush` that is waited for throws it.
+    this.flush().catch(() => undefined);
   }
 
   async #write(): Promise<void> {

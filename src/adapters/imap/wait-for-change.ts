@@ -73,7 +73,8 @@ export class ChangeWaiter {
       const timer = setTimeout(() => finish(false), ms);
       const stopListening = this.#connection.onChange(() => finish(false));
       signal.addEventListener('abort', onAbort, { once: true });
-      void ended?.then(() => finish(true));
+      const end = () => finish(true);
+      ended?.then(end, end);
     });
   }
 }

@@ -35,10 +35,11 @@ export function createBatches<T, R>(
   function start(): void {
     if (writing >= atOnce || waiting.length === 0) return;
     writing += 1;
-    void writeBatch(takeBatch()).finally(() => {
+    const goOn = () => {
       writing -= 1;
       start();
-    });
+    };
+    writeBatch(takeBatch()).then(goOn, goOn);
   }
 
   function takeBatch(): readonly Waiting<T, R>[] {

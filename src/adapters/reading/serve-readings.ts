@@ -34,13 +34,19 @@ export function serveReadings(read: (question: Question) => unknown, orphanMs = 
   };
   process.on('message', (question: Question) => {
     waiting.push(question);
-    void serve();
+    serve().catch(endInError);
   });
   process.on('disconnect', () => process.exit());
   // They go to the whole group of processes, and the service ends this one when it has what it asked for.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   lowerPriority();
-  void say({ kind: 'ready' });
+  say({ kind: 'ready' }).catch(endInError);
+}
+
+/** The asking process takes another one. */
+function endInError(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error));
+  process.exit(1);
 }
 
 function answer(read: (question: Question) => unknown, question: Question, timeout: number): Answer {

@@ -173,7 +173,10 @@ export function createSessionPool(
   function release(session: SmtpSession, condition: SessionOutcome['session']): void {
     if (condition === 'reset') {
       // It stays lent until the server has confirmed that the transaction is over.
-      void session.reset().then((ok) => release(session, ok ? 'ready' : 'dead'));
+      session.reset().then(
+        (ok) => release(session, ok ? 'ready' : 'dead'),
+        () => release(session, 'dead'),
+      );
       return;
     }
     lent -= 1;
