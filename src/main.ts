@@ -7,6 +7,15 @@ import { createLogger } from './adapters/telemetry/logger.ts';
 import type { Logger } from './app/ports.ts';
 import { formatVariables, loadConfig, type Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
+import type { Service } from './service.ts';
+import { listenForStop, type StopRequest } from './stop-request.ts';
+
+/** These say what to do; where in the program they were found says nothing. */
+const PLAIN_ERRORS: ReadonlySet<string> = new Set([
+  ConfigError.name,
+  DataDirError.name,
+  'NewerDatabaseError',
+]);
 
 const [first] = process.argv.slice(2);
 if (first !== undefined && !first.startsWith('-')) await runCommandLine();
@@ -105,52 +114,55 @@ function readConfig(): Config {
 async function runService(): Promise<void> {
   const started = performance.now();
   let logger = createLogger('info');
+  let stopRequest: StopRequest | null = null;
+  let service: Service;
   try {
     const config = readConfig();
     logger = createLogger(config.logLevel);
     const { startService } = await import('./service.ts');
-    const starting = startService(config, logger);
-    stopOnSignal(starting, logger);
-    const service = await starting;
-    logger.info(
-      {
-        url: service.url,
-        docs: `${service.url}/api/docs`,
-        startMs: Math.round(performance.now() - started),
-        ...(service.secretFile === null ? {} : { apiSecretFile: service.secretFile }),
-      },
-      'email-worker is ready',
-    );
+    tellUncaught(logger);
+    stopRequest = listenForStop(process, logger);
+    service = await startService(config, logger, stopRequest.signal);
   } catch (err) {
-    const { NewerDatabaseError } = await import('./adapters/postgres/migrate.ts');
-    const plain = [ConfigError, DataDirError, NewerDatabaseError];
-    // These say what to do; where in the program they were found says nothing.
-    if (err instanceof Error && plain.some((kind) => err instanceof kind))
-      process.stderr.write(`${err.message}\n`);
-    else logger.error({ err }, 'email-worker could not start');
+    if (stopRequest?.signal.aborted === true && err === stopRequest.signal.reason) {
+      tellStopped(stopRequest, logger);
+      process.exit();
+    }
+    tellFailure(err, logger);
     process.exitCode = 1;
+    // Nobody waits for what may still keep the process alive.
+    if (stopRequest?.signal.aborted === true) process.exit();
+    return;
   }
+  logger.info(
+    {
+      url: service.url,
+      docs: `${service.url}/api/docs`,
+      startMs: Math.round(performance.now() - started),
+      ...(service.secretFile === null ? {} : { apiSecretFile: service.secretFile }),
+    },
+    'email-worker is ready',
+  );
+  await stopRequest.made;
+  await service.stop();
+  tellStopped(stopRequest, logger);
+  process.exit();
 }
 
-/** From the beginning of the start: a stop in the midst of it waits for its end, as there is much to take down. */
-function stopOnSignal(starting: Promise<{ stop(): Promise<void> }>, logger: Logger): void {
-  let stopping = false;
-  const stop = (signal: string) => {
-    // Whoever asks twice does not want to wait. Nothing is lost: the next start takes up what was left.
-    if (stopping) process.exit(1);
-    stopping = true;
-    logger.info({ signal }, 'email-worker is stopping');
-    const signalled = performance.now();
-    void starting
-      // A start that failed has taken down what it had started, and says why.
-      .then(async (service) => {
-        await service.stop();
-        logger.info({ stopMs: Math.round(performance.now() - signalled) }, 'email-worker has stopped');
-      })
-      .finally(() => process.exit());
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+/** Node.js ends the process after that; the embedded database server is taken along. */
+function tellUncaught(logger: Logger): void {
+  process.on('uncaughtExceptionMonitor', (err) => {
+    logger.error({ err }, 'an error was caught nowhere; email-worker ends at once');
+  });
+}
+
+function tellStopped({ madeAt }: StopRequest, logger: Logger): void {
+  logger.info({ stopMs: Math.round(performance.now() - madeAt()) }, 'email-worker has stopped');
+}
+
+function tellFailure(err: unknown, logger: Logger): void {
+  if (err instanceof Error && PLAIN_ERRORS.has(err.name)) process.stderr.write(`${err.message}\n`);
+  else logger.error({ err }, 'email-worker could not start');
 }
 
 /** Variables that are set already win over the file. */

@@ -22,17 +22,26 @@ const PATIENT_CONNECTIONS = 2;
 const START_PATIENCE_MS = 60_000;
 const RETRY_AFTER_MS = 1000;
 
-/** Adds to `teardown` what is to be undone. Throws when the server stays away or can't be migrated. */
+/**
+ * Adds to `teardown` what is to be undone. Throws when the server stays away or can't be migrated.
+ *
+ * @param signal ends the start at any moment, and it throws the reason: a migration under way is one transaction, which
+ *   the server then rolls back
+ */
 export async function openDatabase(
   config: Config,
   logger: Logger,
   teardown: (() => Promise<void>)[],
+  signal?: AbortSignal,
 ): Promise<OpenDatabase> {
+  const ended = signal === undefined ? {} : { signal };
   const embedded =
-    config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir: config.dataDir, logger }) : null;
+    config.databaseUrl === null
+      ? await startEmbeddedPostgres({ dataDir: config.dataDir, logger, ...ended })
+      : null;
   if (embedded !== null) teardown.push(() => embedded.stop());
   const options = poolOptions(config, embedded?.connection ?? config.databaseUrl ?? '', logger);
-  await migrateWhenThere(options, logger);
+  await migrateWhenThere({ ...options, ...ended }, logger);
   return openPool(options, teardown);
 }
 
@@ -94,19 +103,23 @@ function openPool(options: PoolOptions, teardown: (() => Promise<void>)[]): Open
 
 /** Migrations take the time they need, so they have connections of their own. */
 async function migrateWhenThere(options: PoolOptions, logger: Logger): Promise<void> {
+  const { signal } = options;
   const deadline = performance.now() + START_PATIENCE_MS;
   for (;;) {
+    signal?.throwIfAborted();
     const pool = createPool({ ...options, maxConnections: 2, statementTimeoutMs: null });
     try {
       await migrateToLatest(pool, createKysely(pool));
       return;
     } catch (err) {
+      signal?.throwIfAborted();
       if (!isAway(err) || performance.now() > deadline) throw err;
       const cause = err instanceof Error && err.cause instanceof Error ? err.cause : err;
       logger.warn({ reason: String(cause) }, 'the database is not there yet');
     } finally {
       await pool.end();
     }
-    await wait(RETRY_AFTER_MS);
+    // The reason is thrown at the top.
+    await wait(RETRY_AFTER_MS, undefined, { signal }).catch(() => undefined);
   }
 }

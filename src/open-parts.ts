@@ -34,8 +34,17 @@ export interface Parts extends OpenStorage {
   readonly unreadable: UnreadableMail;
 }
 
-/** Throws when one can't be opened. */
-export async function openParts(config: Config, logger: Logger, teardown: Teardown): Promise<Parts> {
+/**
+ * Throws when one can't be opened.
+ *
+ * @param signal ends the wait for the database; see `openDatabase`
+ */
+export async function openParts(
+  config: Config,
+  logger: Logger,
+  teardown: Teardown,
+  signal?: AbortSignal,
+): Promise<Parts> {
   const { dataDir } = config;
   // What may be wrong with the configuration is found before anything large is started.
   const tokens = createTokens(config, logger);
@@ -44,7 +53,7 @@ export async function openParts(config: Config, logger: Logger, teardown: Teardo
   const mailboxSource = createMailboxSource(config, tokens);
   const reader = createReader(config, logger);
   teardown.push(() => reader.close());
-  const storage = await openStorage(config, logger, teardown);
+  const storage = await openStorage(config, logger, teardown, signal);
   tokens.keepIn(createTokenStore(storage.pool));
   teardown.push(() => tokens.close());
   const attempts = await LmdbAttempts.open({ folder: path.join(dataDir, 'attempts'), logger });

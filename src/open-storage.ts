@@ -18,9 +18,10 @@ export async function openStorage(
   config: Config,
   logger: Logger,
   teardown: (() => Promise<void>)[],
+  signal?: AbortSignal,
 ): Promise<OpenStorage> {
   const blobs = await openBlobs(config, teardown, false);
-  const database = await openDatabase(config, logger, teardown);
+  const database = await openDatabase(config, logger, teardown, signal);
   const spool = createSpool(path.join(config.dataDir, 'spool'));
   const journal = await LmdbJournal.open({ folder: path.join(config.dataDir, 'journal'), spool, logger });
   teardown.push(() => journal.close());

@@ -28,8 +28,12 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Throws when a part can't start; what had been started by then is taken down again. */
-export async function startService(config: Config, logger: Logger): Promise<Service> {
+/**
+ * Throws when a part can't start; what had been started by then is taken down again.
+ *
+ * @param signal ends the start, which then throws the signal's reason; without effect afterwards
+ */
+export async function startService(config: Config, logger: Logger, signal?: AbortSignal): Promise<Service> {
   // Taken down from the end.
   const teardown: Teardown = [];
   const takeDown = async () => {
@@ -38,9 +42,10 @@ export async function startService(config: Config, logger: Logger): Promise<Serv
     }
   };
   try {
-    return await startParts(config, logger, teardown, takeDown);
+    return await startParts(config, logger, teardown, takeDown, signal);
   } catch (error) {
     await takeDown();
+    signal?.throwIfAborted();
     throw error;
   }
 }
@@ -50,6 +55,7 @@ async function startParts(
   logger: Logger,
   teardown: Teardown,
   takeDown: () => Promise<void>,
+  signal: AbortSignal | undefined,
 ): Promise<Service> {
   const security = createSecurityLog(createSecurityLogger(config.logLevel));
   const lock = await lockDataDir(config.dataDir);
@@ -57,9 +63,11 @@ async function startParts(
   const madeSecret = config.apiSecrets.length > 0 ? null : await loadOrCreateSecret(config.dataDir);
   const secrets = madeSecret === null ? config.apiSecrets : [madeSecret.secret];
 
-  const parts = await openParts(config, logger, teardown);
+  const parts = await openParts(config, logger, teardown, signal);
+  signal?.throwIfAborted();
   const { transports, spool, clock, pool, instanceId } = parts;
   const sending = await startSending(parts, security, teardown);
+  signal?.throwIfAborted();
   const application = createApplication(
     { parts, sending, wakeMailboxes: (accountId) => mailboxes.wake(accountId) },
     teardown,

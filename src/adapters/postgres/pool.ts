@@ -1,4 +1,5 @@
 /** The connection pool, and the mapping of its failures to our error codes. */
+import type { Duplex } from 'node:stream';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { ServiceError } from '../../core/errors.ts';
@@ -15,13 +16,15 @@ export interface PoolOptions {
   /** How long one statement may take, in ms; afterwards the server ends it. null: as long as it needs. */
   readonly statementTimeoutMs: number | null;
   readonly logger: Logger;
+  /** Cuts every connection, also one that is being made; what was asked of them is rejected. */
+  readonly signal?: AbortSignal;
 }
 
 export function createPool(options: PoolOptions): pg.Pool {
-  const { connection, statementTimeoutMs } = options;
+  const { connection, statementTimeoutMs, signal } = options;
   const pool = new pg.Pool({
     ...(typeof connection === 'string' ? { connectionString: connection } : connection),
-    Client: Connection,
+    Client: signal === undefined ? Connection : createCuttable(signal),
     application_name: 'email-worker',
     max: options.maxConnections,
     connectionTimeoutMillis: options.connectTimeoutMs,
@@ -53,13 +56,28 @@ class Connection extends pg.Client {
       const result = query(...args);
       if (result instanceof Promise) {
         result.catch((error: unknown) => {
-          if (isReadTimeout(error)) void this.end();
+          // It never rejects; whoever waits has the error of the statement.
+          if (isReadTimeout(error)) this.end().catch(() => undefined);
         });
       }
       return result;
     };
     Object.assign(this, { query: cutAfterTimeout });
   }
+}
+
+/** Connections of a pool whose work may be ended from outside. */
+function createCuttable(signal: AbortSignal): typeof Connection {
+  return class extends Connection {
+    constructor(config?: pg.ClientConfig) {
+      super(config);
+      const { stream } = (this as unknown as { connection: { stream: Duplex } }).connection;
+      const cut = () => stream.destroy(new Error('Connection terminated: the work was stopped'));
+      if (signal.aborted) cut();
+      else signal.addEventListener('abort', cut, { once: true });
+      stream.once('close', () => signal.removeEventListener('abort', cut));
+    }
+  };
 }
 
 /** pg's own error after `query_timeout`: the server did not even say that it ended the statement. */

@@ -14,8 +14,13 @@ const REDACTED = [
   '*.pass',
 ];
 
+/** What is kept while the log can't be written, in characters; later lines are dropped. */
+const MAX_UNWRITTEN = 256 * 1024;
+
 /** One for all loggers, so that their lines keep their order. */
-const stdout = pino.destination({ fd: 1, sync: true });
+const stdout = pino.destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN });
+// A full disk below the log, or a terminal that was closed, stops no mail, and there is no place left to tell it.
+stdout.on('error', () => undefined);
 
 export function createLogger(level: string): Logger {
   return create(level, stdout);

@@ -107,12 +107,14 @@ export async function run(
   identity: Identity,
   program: string,
   args: readonly string[],
+  signal?: AbortSignal,
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {
   const command = identity.command(program, args);
   return await promisify(execFile)(command.file, command.args, {
     ...command.options,
     encoding: 'utf8',
     maxBuffer: MAX_OUTPUT_BYTES,
+    ...(signal === undefined ? {} : { signal }),
   });
 }
 

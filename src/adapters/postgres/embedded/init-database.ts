@@ -24,8 +24,13 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /**
  * Makes the data directory when there is none, and checks its version when there is one. It is filled under another
  * name, put on the disk by `initdb` and renamed last, so that it is complete or not there, whatever happens meanwhile.
+ *
+ * @param signal ends an `initdb` under way
  */
-export async function initDataFolder({ place, identity, binaries }: Setup): Promise<void> {
+export async function initDataFolder(
+  { place, identity, binaries }: Setup,
+  signal?: AbortSignal,
+): Promise<void> {
   if (await isInitialised(place)) {
     const version = (await readFile(join(place.dataFolder, 'PG_VERSION'), 'utf8')).trim();
     if (version !== binaries.major) {
@@ -38,7 +43,7 @@ export async function initDataFolder({ place, identity, binaries }: Setup): Prom
   await removeUnfinished(place.folder);
   const unfinished = join(place.folder, `${UNFINISHED}${randomBytes(6).toString('hex')}`);
   try {
-    await run(identity, binaries.initdb, [...INITDB_ARGUMENTS, `--pgdata=${unfinished}`]);
+    await run(identity, binaries.initdb, [...INITDB_ARGUMENTS, `--pgdata=${unfinished}`], signal);
   } catch (cause) {
     await removeUnfinished(place.folder);
     throw new EmbeddedPostgresError(`initdb failed as ${identity.name}: ${describe(cause)}`, { cause });

@@ -3,7 +3,8 @@
  * service leaves its server running, and a pid may belong to somebody else by now: no process gets a signal, and no
  * pid file is removed, before it is known whose it is.
  */
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { readFile, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { basename, join } from 'node:path';
@@ -100,12 +101,28 @@ export async function readCommandLine(pid: number): Promise<string | null> {
 }
 
 /**
+ * Whether a process still runs this program. When that can't be looked up, for want of a file descriptor for instance,
+ * it does as long as there is a process of that number: a server is not given up because of a failed look.
+ */
+export async function stillRuns(pid: number, commandLine: string): Promise<boolean> {
+  try {
+    return (await readCommandLine(pid)) === commandLine;
+  } catch {
+    return processExists(pid);
+  }
+}
+
+/**
  * Ends a server and waits until it is gone: first when the last session has ended, then, when that takes too long,
  * fast (sessions are cut, everything is written), at last immediately.
  */
 export async function terminate(pid: number): Promise<void> {
   const commandLine = await readCommandLine(pid);
-  if (commandLine === null) return;
+  if (commandLine !== null) await terminateWhile(pid, () => stillRuns(pid, commandLine));
+}
+
+/** The same for a process that is known to be a server. */
+export async function terminateWhile(pid: number, isThere: () => Promise<boolean>): Promise<void> {
   for (const [signal, patienceMs] of [
     ['SIGTERM', SMART_SHUTDOWN_MS],
     ['SIGINT', FAST_SHUTDOWN_MS],
@@ -115,11 +132,32 @@ export async function terminate(pid: number): Promise<void> {
     sendSignal(pid, signal);
     const deadline = performance.now() + patienceMs;
     while (performance.now() < deadline) {
-      if ((await readCommandLine(pid)) !== commandLine) return;
+      if (!(await isThere())) return;
       await sleep(POLL_INTERVAL_MS);
     }
   }
   throw new EmbeddedPostgresError(`the server process ${pid} can't be ended`);
+}
+
+/**
+ * Asks a server to end, and waits for nothing: for the last moment of this process. Sessions are cut, everything is
+ * written.
+ *
+ * @param isOwn a child of this process that has not ended; any other process is looked at before
+ */
+export function endBehind(pid: number, commandLine: string, isOwn: boolean): void {
+  try {
+    if (isOwn || readCommandLineNow(pid) === commandLine) process.kill(pid, 'SIGINT');
+  } catch {
+    // It is gone, or can't be looked at: it is taken over by the next start.
+  }
+}
+
+function readCommandLineNow(pid: number): string {
+  if (process.platform === 'linux') {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0$/, '').replaceAll('\0', ' ');
+  }
+  return execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).trim();
 }
 
 function sendSignal(pid: number, signal: NodeJS.Signals): void {

@@ -4,13 +4,14 @@
  * States: `bringUp` takes over the server that a killed service left behind when it is the one we would start, ends
  * any other one on our data, and else starts one. From then on the process is watched: when it goes away unasked, it
  * is brought up again after a growing pause. `stop` ends the watch first, then the process; there is no way back.
+ * When this process ends in another way, but for SIGKILL, the server is asked to end in its last moment.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../../app/ports.ts';
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import type { Setup } from './place.ts';
-import { findRunning, readCommandLine, readPidFile, terminate } from './postmaster.ts';
+import { endBehind, findRunning, readPidFile, stillRuns, terminate, terminateWhile } from './postmaster.ts';
 import type { ServerLog } from './server-log.ts';
 import { type SocketFolder, ensureSocketFolder, removeSocketFolder } from './socket-folder.ts';
 
@@ -22,6 +23,8 @@ export interface ServerProcessOptions {
   readonly logger: Logger;
   /** Makes folders and data ready; called when no server runs, before each start of one. */
   readonly prepare: () => Promise<void>;
+  /** Ends a start that is under way; it then throws. */
+  readonly signal?: AbortSignal;
 }
 
 /** The pause before a restart doubles from the first to the last value. */
@@ -45,6 +48,8 @@ export class ServerProcess {
   readonly #commandLine: string;
   readonly #abort = new AbortController();
   #pid: number | null = null;
+  /** The server of `#pid`, or one that is not ready yet, when this process started it; null for one taken over. */
+  #child: Child | null = null;
   #watch: Promise<void> = Promise.resolve();
 
   constructor(options: ServerProcessOptions) {
@@ -53,15 +58,32 @@ export class ServerProcess {
   }
 
   /**
-   * Returns when the server accepts connections.
+   * Returns when the server accepts connections. When it throws, no server is left running.
    *
    * @param verify proves that; when it fails for a server that was taken over, that one is replaced.
    */
   async start(verify: () => Promise<void>): Promise<void> {
+    const { signal } = this.#options;
+    signal?.throwIfAborted();
+    const onAbort = () => this.#abort.abort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    endWithProcess(this);
+    try {
+      await this.#startVerified(verify);
+    } catch (error) {
+      await this.#end();
+      notWithProcess(this);
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
+    this.#watch = this.#keepAlive();
+  }
+
+  async #startVerified(verify: () => Promise<void>): Promise<void> {
     if (await this.#takeOver()) {
       try {
         await verify();
-        this.#watch = this.#keepAlive();
         return;
       } catch (error) {
         this.#options.logger.warn({ err: error }, 'the embedded PostgreSQL left running does not answer');
@@ -69,13 +91,7 @@ export class ServerProcess {
       }
     }
     await this.#bringUp();
-    try {
-      await verify();
-    } catch (error) {
-      await this.#end();
-      throw error;
-    }
-    this.#watch = this.#keepAlive();
+    await verify();
   }
 
   /** Ends the server and waits until it is gone. */
@@ -83,7 +99,14 @@ export class ServerProcess {
     this.#abort.abort();
     await this.#watch;
     await this.#end();
+    notWithProcess(this);
     await removeSocketFolder(this.#options.socketFolder);
+  }
+
+  /** In the last moment of this process. */
+  endBehind(): void {
+    const pid = this.#child?.pid ?? this.#pid;
+    if (pid !== null) endBehind(pid, this.#commandLine, this.#child !== null);
   }
 
   /** Whether the server left running by another process is ours now, and ready. */
@@ -91,9 +114,13 @@ export class ServerProcess {
     const { setup, logger } = this.#options;
     const running = await findRunning(setup.place.dataFolder, this.#commandLine);
     if (running.kind !== 'same') return false;
-    const hasEnded = async () => (await readCommandLine(running.pid)) === null;
-    if (!(await this.#isReady(running.pid, hasEnded))) return false;
+    const hasEnded = async () => !(await stillRuns(running.pid, this.#commandLine));
+    // Known from now on, so that a start that is ended takes it along.
     this.#pid = running.pid;
+    if (!(await this.#isReady(running.pid, hasEnded))) {
+      if (!this.#abort.signal.aborted) this.#pid = null;
+      return false;
+    }
     logger.info({ pid: running.pid }, 'the embedded PostgreSQL was still running and is used');
     return true;
   }
@@ -105,10 +132,12 @@ export class ServerProcess {
       logger.info({ pid: running.pid }, 'ends an embedded PostgreSQL that was left running');
       await terminate(running.pid);
     }
+    this.#abort.signal.throwIfAborted();
     await this.#options.prepare();
     await ensureSocketFolder(this.#options.socketFolder, setup.identity);
     const deadline = performance.now() + REMAINS_MS;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
+      this.#abort.signal.throwIfAborted();
       const failure = await this.#launch();
       if (failure === null) return;
       if (!REMAINS.test(failure) || performance.now() > deadline || this.#abort.signal.aborted) {
@@ -132,16 +161,20 @@ export class ServerProcess {
         stdio: ['ignore', fd, fd],
       }),
     );
-    const exit = watchExit(child);
+    const exit = watchExit(child, () => {
+      if (this.#child?.pid === child.pid) this.#child = null;
+    });
     child.unref();
-    if (child.pid === undefined || !(await this.#isReady(child.pid, async () => exit.reason !== null))) {
-      // Cut short by `stop`, it is still running, and `stop` must know of it.
-      if (child.pid !== undefined && exit.reason === null) this.#pid = child.pid;
+    const { pid } = child;
+    // It runs from now on, also when the look at its readiness is cut short, or fails: `stop` must know of it.
+    this.#child = pid === undefined || exit.reason !== null ? null : { pid };
+    this.#pid = pid ?? null;
+    if (pid === undefined || !(await this.#isReady(pid, async () => exit.reason !== null))) {
+      if (exit.reason !== null) this.#pid = null;
       return [exit.reason, await log.tail(position)].filter(Boolean).join(': ');
     }
-    this.#pid = child.pid;
     const tookMs = Math.round(performance.now() - begin);
-    logger.info({ pid: child.pid, tookMs, as: setup.identity.name }, 'the embedded PostgreSQL is ready');
+    logger.info({ pid, tookMs, as: setup.identity.name }, 'the embedded PostgreSQL is ready');
     return null;
   }
 
@@ -193,16 +226,22 @@ export class ServerProcess {
   /** Resolves when the server is gone, and `#pid` is null then, or when `stop` was called. */
   async #untilGone(): Promise<void> {
     while (this.#pid !== null && !this.#abort.signal.aborted) {
-      if ((await readCommandLine(this.#pid)) !== this.#commandLine) this.#pid = null;
+      if (!(await this.#isThere(this.#pid))) this.#pid = null;
       else await this.#pause(WATCH_INTERVAL_MS, false);
     }
   }
 
   async #end(): Promise<void> {
-    if (this.#pid === null) return;
+    const pid = this.#pid;
+    if (pid === null) return;
     // Between its end and this call the pid may have become somebody else's.
-    if ((await readCommandLine(this.#pid)) === this.#commandLine) await terminate(this.#pid);
+    if (await this.#isThere(pid)) await terminateWhile(pid, () => this.#isThere(pid));
     this.#pid = null;
+  }
+
+  /** A child of this process tells its end by itself; only one that was taken over is looked at. */
+  async #isThere(pid: number): Promise<boolean> {
+    return this.#child?.pid === pid || (await stillRuns(pid, this.#commandLine));
   }
 
   /** A pause that `stop` cuts short. Without `ref` it keeps no process alive. */
@@ -211,14 +250,35 @@ export class ServerProcess {
   }
 }
 
+interface Child {
+  readonly pid: number;
+}
+
 /** Also the place where a program that can't be started at all is noticed. */
-function watchExit(child: ChildProcess): { reason: string | null } {
+function watchExit(child: ChildProcess, onEnd: () => void): { reason: string | null } {
   const exit: { reason: string | null } = { reason: null };
-  child.once('error', (error) => {
-    exit.reason = String(error);
-  });
-  child.once('exit', (code, signal) => {
-    exit.reason = signal === null ? `exit code ${code}` : `signal ${signal}`;
-  });
+  const end = (reason: string) => {
+    exit.reason = reason;
+    onEnd();
+  };
+  child.once('error', (error) => end(String(error)));
+  child.once('exit', (code, signal) => end(signal === null ? `exit code ${code}` : `signal ${signal}`));
   return exit;
+}
+
+/** Servers that must not outlive this process. */
+const withProcess = new Set<ServerProcess>();
+
+function endAllBehind(): void {
+  for (const server of withProcess) server.endBehind();
+}
+
+function endWithProcess(server: ServerProcess): void {
+  if (withProcess.size === 0) process.on('exit', endAllBehind);
+  withProcess.add(server);
+}
+
+function notWithProcess(server: ServerProcess): void {
+  withProcess.delete(server);
+  if (withProcess.size === 0) process.off('exit', endAllBehind);
 }

@@ -23,6 +23,8 @@ export interface EmbeddedPostgresOptions {
    * Default `/var/lib/email-worker`.
    */
   readonly fallbackFolder?: string;
+  /** Ends a start that is under way, which takes down what it began and throws the reason. */
+  readonly signal?: AbortSignal;
 }
 
 export interface EmbeddedPostgres {
@@ -37,7 +39,7 @@ export interface EmbeddedPostgres {
  * When the server ends unasked it is started again; pools reconnect by themselves. Throws `EmbeddedPostgresError`.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { logger } = options;
+  const { logger, signal } = options;
   const binaries = await findBinaries();
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
   const dataDir = await realpath(options.dataDir);
@@ -55,14 +57,16 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     logger,
     prepare: async () => {
       await preparePlace(setup);
-      await initDataFolder(setup);
+      await initDataFolder(setup, signal);
     },
+    ...(signal === undefined ? {} : { signal }),
   });
   const connection = { host: socketFolder.path, port: SOCKET_PORT, user: USER, database: DATABASE };
   try {
     await server.start(() => ensureDatabase(connection));
   } catch (error) {
     log.close();
+    signal?.throwIfAborted();
     throw error;
   }
   let stopped: Promise<void> | null = null;

@@ -1,0 +1,200 @@
+/** SIGTERM before the service is ready, at whatever its start waits for: it ends, and leaves nothing running. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createEmptyDatabase } from '../helpers/postgres.ts';
+import { processesOf } from '../helpers/processes-of.ts';
+import { query } from '../helpers/query.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+/** Longer than a busy machine needs, and shorter than what the start would wait for. */
+const PATIENCE_MS = 30_000;
+const LONG_MS = '600000';
+const TEST_TIMEOUT_MS = 120_000;
+
+let folder: string;
+let service: ChildProcess | null;
+let output: string;
+let cleanups: (() => Promise<unknown>)[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'email-worker-starting-'));
+  service = null;
+  output = '';
+  cleanups = [];
+});
+afterEach(async () => {
+  service?.kill('SIGKILL');
+  for (const cleanup of cleanups) await cleanup();
+  for (const line of processesOf(folder)) process.kill(Number.parseInt(line, 10), 'SIGKILL');
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+function start(env: Readonly<Record<string, string>> = {}): ChildProcess {
+  const child = spawn(process.execPath, [MAIN], {
+    cwd: folder,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      PORT: '0',
+      DATA_DIR: path.join(folder, 'data'),
+      DATABASE_CONNECT_TIMEOUT_MS: LONG_MS,
+      DATABASE_STATEMENT_TIMEOUT_MS: LONG_MS,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  service = child;
+  return child;
+}
+
+async function expectStopped(child: ChildProcess): Promise<void> {
+  const closed = once(child, 'close');
+  child.kill('SIGTERM');
+  await Promise.race([
+    closed,
+    new Promise((_resolve, reject) => {
+      setTimeout(() => reject(new Error(`it does not end:\n${output}`)), PATIENCE_MS).unref();
+    }),
+  ]);
+  expect([child.exitCode, child.signalCode]).toEqual([0, null]);
+  expect(output).toContain('email-worker has stopped');
+  expect(output).not.toContain('"level":50');
+  await waitUntil('no process is left', () => processesOf(folder).length === 0);
+}
+
+/** Takes connections and does what it is told with them. */
+async function startListener(onConnection: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    onConnection(socket);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  cleanups.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `postgres://someone@127.0.0.1:${(server.address() as AddressInfo).port}/mail`;
+}
+
+describe.skipIf(process.platform !== 'linux')('a start that waits', () => {
+  it(
+    'for a database that takes connections and says nothing ends on SIGTERM',
+    async () => {
+      let connections = 0;
+      const url = await startListener(() => (connections += 1));
+      const child = start({ DATABASE_URL: url });
+      await waitUntil('it waits', () => connections > 0, PATIENCE_MS);
+      await expectStopped(child);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  it(
+    'for a database that is not there, between two tries, ends on SIGTERM',
+    async () => {
+      const url = await startListener((socket) => socket.resetAndDestroy());
+      const child = start({ DATABASE_URL: url });
+      await waitUntil('it waits', () => output.includes('the database is not there yet'), PATIENCE_MS);
+      await expectStopped(child);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  it(
+    'for the migration of another process ends on SIGTERM, and leaves the database as it was',
+    async () => {
+      const database = await createEmptyDatabase();
+      cleanups.push(() => database.drop());
+      const other = new Client({ connectionString: database.connectionString });
+      other.on('error', () => undefined);
+      await other.connect();
+      cleanups.unshift(() => other.end());
+      // The lock of migrate.ts.
+      await other.query('select pg_advisory_lock($1)', [0x65_6d_6c_77]);
+      const child = start({ DATABASE_URL: database.connectionString });
+      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
+      await waitUntil(
+        'it waits',
+        async () => (await query(database.connectionString, waiting)).length > 0,
+        PATIENCE_MS,
+      );
+      await expectStopped(child);
+      const tables = `select 1 from information_schema.tables where table_name = 'emails'`;
+      expect(await query(database.connectionString, tables)).toEqual([]);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  it(
+    'for a statement of its migrations ends on SIGTERM, which takes them back, and the next start does them',
+    async () => {
+      const database = await createEmptyDatabase();
+      cleanups.push(() => database.drop());
+      // The first migration waits for this table's name.
+      const other = new Client({ connectionString: database.connectionString });
+      other.on('error', () => undefined);
+      await other.connect();
+      cleanups.unshift(() => other.end());
+      await other.query('begin');
+      await other.query('create table emails (id int)');
+      const child = start({ DATABASE_URL: database.connectionString });
+      const waiting = `select 1 from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query ilike '%create table%'`;
+      await waitUntil(
+        'it waits',
+        async () => (await query(database.connectionString, waiting)).length > 0,
+        PATIENCE_MS,
+      );
+      await expectStopped(child);
+      await other.query('rollback');
+      const again = start({ DATABASE_URL: database.connectionString });
+      await waitUntil('it is ready', () => output.includes('email-worker is ready'), PATIENCE_MS);
+      await expectStopped(again);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  it(
+    'for initdb ends on SIGTERM, and leaves nothing half made',
+    async () => {
+      const child = start();
+      const postgres = path.join(folder, 'data', 'postgres');
+      await waitUntil(
+        'initdb runs',
+        async () =>
+          existsSync(postgres) &&
+          (await readdir(postgres)).some((name) => name.startsWith('data-unfinished-')),
+        PATIENCE_MS,
+      );
+      await expectStopped(child);
+      expect(await readdir(postgres)).toEqual(['run']);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  it(
+    'for its own PostgreSQL server ends on SIGTERM, and takes that along',
+    async () => {
+      const child = start();
+      await waitUntil(
+        'the server is there',
+        () => existsSync(path.join(folder, 'data', 'postgres', 'data', 'postmaster.pid')),
+        PATIENCE_MS,
+      );
+      await expectStopped(child);
+    },
+    TEST_TIMEOUT_MS,
+  );
+});
