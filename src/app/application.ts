@@ -262,7 +262,7 @@ export interface Application {
   /**
    * Records one received email, or one that was sent by another program, once however often it comes; returns when the record is durable. Takes over `folder`,
    * which holds a large message. Bad mail is recorded with its defects. Throws `unknown_account`,
-   * `busy`, `database_unavailable`, `storage_unavailable` and `disk_full`; it may then be recorded nevertheless, and should be
+   * `busy`, `database_unavailable`, `storage_unavailable`, `reading_unavailable` and `disk_full`; it may then be recorded nevertheless, and should be
    * given again.
    */
   receiveMessage(request: ReceiveRequest, folder: SpoolFolder): Promise<ReceiveResult>;

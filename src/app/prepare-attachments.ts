@@ -1,9 +1,13 @@
 /** Names, places and checksums of a send's attachments. */
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { ServiceError } from '../core/errors.ts';
-import { displayFilename, storageFilename } from '../core/mime/filename.ts';
+import { displayFilename, StorageNames } from '../core/mime/filename.ts';
 import type { AttachmentInput } from './application.ts';
 import type { Content, IdSource, StoredAttachment } from './ports.ts';
+
+/** Attachments that are prepared between two turns of the event loop. */
+const AT_ONCE = 50;
 
 interface ContentPorts {
   readonly openFile: (path: string) => AsyncIterable<Buffer>;
@@ -20,15 +24,16 @@ export async function prepareAttachments(
   emailId: string,
   inputs: readonly AttachmentInput[],
 ): Promise<readonly { readonly stored: StoredAttachment; readonly content: Content }[]> {
-  const taken = new Set<string>();
+  const names = new StorageNames();
   const prepared = [];
   for (const [index, { filename, contentType, content }] of inputs.entries()) {
+    // Those in memory are never waited for: a thousand would keep everything else waiting.
+    if (index % AT_ONCE === AT_ONCE - 1) await setImmediate();
     if (filename.trim() === '') {
       throw new ServiceError('invalid_filename', { values: { field: `attachments[${index}].filename` } });
     }
     const display = displayFilename(filename);
-    const segment = storageFilename(display, taken);
-    taken.add(segment);
+    const segment = names.add(display);
     prepared.push({
       stored: {
         id: ports.ids.uuid(),

@@ -2,7 +2,7 @@
 import type { AutomaticContext } from '../core/delivery/automatic.ts';
 import { parseMessage } from '../core/mime/parse.ts';
 import type { ParsedMessage, ParseDefect } from '../core/mime/parsed-message.ts';
-import { MAX_SHORTENED_BYTES } from '../core/mime/shorten-header.ts';
+import { MAX_HEADER_BYTES } from '../core/mime/limits.ts';
 import type { Content, Logger } from './ports.ts';
 import { readContent, sha256, sizeOf } from './prepare-attachments.ts';
 import type { MessageReader, ReadFailure, ReadHeader, ReceivedMessage } from './reading-ports.ts';
@@ -53,7 +53,7 @@ async function readFields(
   digest: string,
   reason: ReadFailure,
 ): Promise<ReceivedMessage> {
-  const result = await ports.reader.read('fields', { header: await readBeginning(ports, raw) });
+  const result = await ports.reader.read('fields', { header: await readRawHeader(ports, raw) });
   const fields: ParsedMessage = result.kind === 'read' ? result.value : parseMessage(Buffer.alloc(0));
   const message: ParsedMessage = {
     ...fields,
@@ -65,20 +65,23 @@ async function readFields(
   return { message, replyText: '', automatic: null, bounce: null };
 }
 
-/** The beginning of a message, with its header. */
-export async function readBeginning(
+/** The header of a message with the empty line behind it, as far as headers are read. */
+export async function readRawHeader(
   ports: Pick<ReadReceivedPorts, 'openFile'>,
   raw: Content,
 ): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let sizeBytes = 0;
+  let header: Buffer = Buffer.alloc(0);
   for await (const chunk of readContent(ports, raw)) {
-    pieces.push(chunk);
-    sizeBytes += chunk.length;
-    if (sizeBytes >= MAX_SHORTENED_BYTES) break;
+    header = Buffer.concat([header, chunk]).subarray(0, MAX_HEADER_BYTES);
+    const end = EMPTY_LINES.map((line) => header.indexOf(line)).filter((at) => at !== -1);
+    if (end.length > 0) return header.subarray(0, Math.min(...end) + 4);
+    if (header.length === MAX_HEADER_BYTES) break;
   }
-  return Buffer.concat(pieces).subarray(0, MAX_SHORTENED_BYTES);
+  return header;
 }
+
+/** With the end of the line before. */
+const EMPTY_LINES = ['\n\n', '\n\r\n'];
 
 const NOTHING: ReadHeader = { identity: null, date: null, isRead: null };
 

@@ -6,7 +6,7 @@ import { DELIVERY_IN_MEMORY_MAX_BYTES } from './limits.ts';
 import type { Content, Logger, Spool, SpoolFolder } from './ports.ts';
 import { sizeOf } from './prepare-attachments.ts';
 import { readRaw } from './read-raw.ts';
-import { readBeginning, readHeader } from './read-received.ts';
+import { readHeader, readRawHeader } from './read-received.ts';
 import type { MessageReader, ReadHeader } from './reading-ports.ts';
 
 export interface RecordImportedPorts {
@@ -123,7 +123,7 @@ async function recordPatiently(
 }
 
 async function readItsHeader(ports: RecordImportedPorts, raw: Content): Promise<ReadHeader> {
-  return await readHeader(ports.reader, await readBeginning(ports, raw));
+  return await readHeader(ports.reader, await readRawHeader(ports, raw));
 }
 
 async function* limited(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {

@@ -8,7 +8,7 @@
  */
 import { ServiceError } from '../core/errors.ts';
 import { identityKey, identityOf } from '../core/message/identity.ts';
-import { displayFilename, storageFilename } from '../core/mime/filename.ts';
+import { displayFilename, StorageNames } from '../core/mime/filename.ts';
 import type { AttachmentInput } from './application.ts';
 import { DELIVERY_IN_MEMORY_MAX_BYTES } from './limits.ts';
 import type {
@@ -160,7 +160,9 @@ async function matchAttachments(
   inputs: readonly AttachmentInput[],
 ): Promise<readonly MatchedAttachment[]> {
   const left = [...email.attachments];
-  const taken = new Set(email.attachments.map(({ storagePath }) => storagePath.split('/').at(-1) ?? ''));
+  const names = new StorageNames(
+    email.attachments.map(({ storagePath }) => storagePath.split('/').at(-1) ?? ''),
+  );
   const matched: MatchedAttachment[] = [];
   for (const { filename, contentType: given, content } of inputs) {
     const display = displayFilename(filename);
@@ -172,8 +174,7 @@ async function matchAttachments(
       matched.push({ stored: { ...old, contentType }, content, isNew: false });
       continue;
     }
-    const segment = storageFilename(display, taken);
-    taken.add(segment);
+    const segment = names.add(display);
     matched.push({
       stored: {
         id: ports.ids.uuid(),

@@ -13,6 +13,11 @@ const DEEDS = {
   PATTERN() {
     return /^(a|a)*$/.test(`${'a'.repeat(60)}b`);
   },
+  /** As on a machine that has no time for it. */
+  WAIT() {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+    return 'waited';
+  },
   OBJECTS() {
     const all = [];
     for (;;) all.push({ all });

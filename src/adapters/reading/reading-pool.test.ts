@@ -145,6 +145,16 @@ it('answers every one of many poisons and others at once', async () => {
   for (const [index, text] of asked.entries()) expect(answers[index]).toMatch(expected[text] ?? /never/);
 });
 
+it('keeps its processes, and fails no message, where the machine has no time for them', async () => {
+  const reader = open({ processes: 2, timeoutMs: 200 });
+  await Promise.all([read(reader, 'first'), read(reader, 'WAIT'), read(reader, 'WAIT')]);
+  const before = readingProcesses();
+  const asked = Array.from({ length: 12 }, () => read(reader, 'WAIT'));
+  expect(new Set(await Promise.all(asked))).toEqual(new Set(['waited']));
+  expect(readingProcesses()).toEqual(expect.arrayContaining([...before]));
+  expect(readingProcesses().length).toBeLessThanOrEqual(2);
+});
+
 it('goes on after its processes were killed from outside, and blames no message for it', async () => {
   const reader = open();
   await read(reader, 'first');

@@ -156,7 +156,7 @@ class Pool implements ReadingPool {
     this.#open.delete(id);
   }
 
-  #mourn(process: ReadingProcess, { unanswered, reason, detail }: ProcessEnd): void {
+  #mourn(process: ReadingProcess, { unanswered, isFirstInHand, reason, detail }: ProcessEnd): void {
     this.#processes.delete(process);
     if (this.#isClosed) {
       if (this.#processes.size === 0) this.#onEmpty();
@@ -167,7 +167,7 @@ class Pool implements ReadingPool {
     for (const [index, { id }] of unanswered.entries()) {
       const waiting = this.#open.get(id);
       if (waiting === undefined) continue;
-      if (index === 0) {
+      if (index === 0 && isFirstInHand) {
         waiting.deaths += 1;
         if (reason !== null || waiting.deaths >= MAX_DEATHS) {
           this.#settle(id, { kind: 'failed', reason: reason ?? 'crash', detail });

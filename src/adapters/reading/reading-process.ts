@@ -14,9 +14,17 @@ export interface ReadingLimits {
   readonly memoryMb: number;
 }
 
-/** How a process ended, and what it had not answered, in order; the first is what it was at. */
+interface Asked {
+  readonly question: Question;
+  /** It is asked elsewhere: what this process says to it does not count. */
+  isTakenBack: boolean;
+}
+
+/** How a process ended, and what it had not answered, in order. */
 export interface ProcessEnd {
   readonly unanswered: readonly Question[];
+  /** The process was at the first of them. */
+  readonly isFirstInHand: boolean;
   /** null: nothing says that the first question was the cause. */
   readonly reason: ReadFailure | null;
   readonly detail: string;
@@ -33,6 +41,10 @@ export interface ReadingProcessEvents {
  * busy machine a mail that is easy to read may take as long.
  */
 const CLOCK_FACTOR = 6;
+/** Processor time after which a question is a slow one, in ms: nearly all mail takes less. */
+const SLOW_CPU_MS = 100;
+/** The same by the clock, where processor time is not told. */
+const SLOW_CLOCK_MS = 1000;
 /** A longer time between two looks is not the process's: this one, or the whole machine, stood still. */
 const MAX_LOOK_MS = 250;
 /** Of what the process wrote before it ended, in characters. */
@@ -46,7 +58,7 @@ export class ReadingProcess {
   readonly #child: ChildProcess;
   readonly #limits: ReadingLimits;
   /** The first one is what the process is at. */
-  readonly #asked: Question[] = [];
+  readonly #asked: Asked[] = [];
   #isReady = false;
   #isEnded = false;
   #isRetired = false;
@@ -56,8 +68,7 @@ export class ReadingProcess {
   #watchedMs = 0;
   /** Processor time at the first look at it. */
   #cpuMsBefore: number | null = null;
-  /** Looks at it. */
-  #looks = 0;
+  #isSlow = false;
   #residentBytes = 0;
   /** By `performance.now()`. */
   idleSince = performance.now();
@@ -78,8 +89,12 @@ export class ReadingProcess {
     const end = (how: string) => {
       if (this.#isEnded) return;
       this.#isEnded = true;
+      const [first] = this.#asked;
       events.onEnd(this, {
-        unanswered: this.#asked.splice(0),
+        unanswered: this.#asked
+          .splice(0)
+          .flatMap(({ question, isTakenBack }) => (isTakenBack ? [] : question)),
+        isFirstInHand: first?.isTakenBack === false,
         reason: this.#reason(),
         detail: this.#describe(how),
       });
@@ -97,14 +112,14 @@ export class ReadingProcess {
     return this.#isReady;
   }
 
-  /** Questions not answered yet. */
+  /** Questions not answered yet, also those that were taken back. */
   get load(): number {
     return this.#asked.length;
   }
 
-  /** It has been at one question for longer than most mail takes. */
+  /** It has been at one question for longer than nearly all mail takes. */
   get isSlow(): boolean {
-    return this.#looks > 1;
+    return this.#isSlow;
   }
 
   get takesQuestions(): boolean {
@@ -112,24 +127,17 @@ export class ReadingProcess {
   }
 
   ask(question: Question): void {
-    this.#asked.push(question);
+    this.#asked.push({ question, isTakenBack: false });
     if (this.#asked.length === 1) this.#begin();
     // A process that is gone does not take it; its end says so.
     this.#child.send(question, () => undefined);
   }
 
-  /** Questions behind the one in hand are to be asked elsewhere; what this process says to them does not count. */
+  /** Questions behind the one in hand are to be asked elsewhere. */
   takeBack(): readonly Question[] {
-    const behind = this.#asked.splice(1);
-    // It has got them, so it is of no use to others until it has come to their end.
-    if (behind.length > 0) this.retire();
-    return behind;
-  }
-
-  /** Ends when everything is answered. */
-  retire(): void {
-    this.#isRetired = true;
-    if (this.#asked.length === 0) this.kill();
+    const behind = this.#asked.slice(1).filter(({ isTakenBack }) => !isTakenBack);
+    for (const asked of behind) asked.isTakenBack = true;
+    return behind.map(({ question }) => question);
   }
 
   kill(): void {
@@ -138,19 +146,19 @@ export class ReadingProcess {
 
   /** To be called again and again while it is at something. */
   look(sinceLastMs: number): void {
-    if (this.#asked.length === 0 || this.#killedFor !== null) return;
-    this.#looks += 1;
-    // It may have begun at any time since the last look.
-    if (this.#looks === 1) return;
-    this.#watchedMs += Math.min(sinceLastMs, MAX_LOOK_MS);
+    const [first] = this.#asked;
+    if (first === undefined || this.#killedFor !== null) return;
     const usage = this.#child.pid === undefined ? null : readUsage(this.#child.pid);
-    if (usage !== null) {
-      this.#cpuMsBefore ??= usage.cpuMs;
-      this.#residentBytes = usage.residentBytes;
-      if (usage.cpuMs - this.#cpuMsBefore > this.#limits.timeoutMs) return this.#killFor('deadline');
-      if (usage.residentBytes > this.#limits.memoryMb * MIB) return this.#killFor('memory');
-    }
-    if (this.#watchedMs > this.#limits.timeoutMs * CLOCK_FACTOR) this.#killFor('deadline');
+    this.#watchedMs += Math.min(sinceLastMs, MAX_LOOK_MS);
+    // From the first look on: it may have begun at any time since the last one.
+    const usedMs = usage === null ? null : usage.cpuMs - (this.#cpuMsBefore ??= usage.cpuMs);
+    this.#isSlow = usedMs === null ? this.#watchedMs > SLOW_CLOCK_MS : usedMs > SLOW_CPU_MS;
+    // Nobody waits for its answer.
+    if (this.#isSlow && first.isTakenBack) return this.kill();
+    this.#residentBytes = usage?.residentBytes ?? 0;
+    if (this.#residentBytes > this.#limits.memoryMb * MIB) return this.#killFor('memory');
+    const { timeoutMs } = this.#limits;
+    if ((usedMs ?? 0) > timeoutMs || this.#watchedMs > timeoutMs * CLOCK_FACTOR) this.#killFor('deadline');
   }
 
   #killFor(reason: ReadFailure): void {
@@ -159,7 +167,7 @@ export class ReadingProcess {
   }
 
   #begin(): void {
-    this.#looks = 0;
+    this.#isSlow = false;
     this.#watchedMs = 0;
     this.#cpuMsBefore = null;
   }
@@ -170,15 +178,13 @@ export class ReadingProcess {
       events.onReady(this);
       return;
     }
-    const [question] = this.#asked;
-    // One that was taken back.
-    if (question?.id !== answer.id) return;
-    this.#asked.shift();
+    const first = this.#asked.shift();
+    if (first === undefined) return;
     this.#begin();
     this.idleSince = performance.now();
     if (this.#residentBytes > this.#limits.memoryMb * MIB * MAX_LEFT_BEHIND) this.#isRetired = true;
     if (this.#isRetired && this.#asked.length === 0) this.kill();
-    events.onAnswer(this, question, answer);
+    if (!first.isTakenBack) events.onAnswer(this, first.question, answer);
   }
 
   #reason(): ReadFailure | null {

@@ -2,7 +2,6 @@
  * A reading process, from within: answers questions, one after the other. It has nothing that is not in the question:
  * no secrets, no connections. The process that asks ends it when a question takes too long, or too much memory.
  */
-import { setPriority } from 'node:os';
 import { Script } from 'node:vm';
 import type { Answer, Question } from './protocol.ts';
 
@@ -11,9 +10,6 @@ import type { Answer, Question } from './protocol.ts';
  * a process that reads for ever. Above every limit that the service has.
  */
 const ORPHAN_MS = 10 * 60_000;
-
-/** Requests and their database go first when processors are scarce. */
-const NICENESS = 5;
 
 const CALL = Symbol.for('email-worker.reading');
 /** The only way to end code that does not return: a watchdog of the engine, which takes 50 µs. */
@@ -39,7 +35,6 @@ export function serveReadings(read: (question: Question) => unknown, orphanMs = 
   process.on('disconnect', () => process.exit());
   // They go to the whole group of processes, and the service ends this one when it has what it asked for.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
-  lowerPriority();
   say({ kind: 'ready' }).catch(endInError);
 }
 
@@ -69,13 +64,4 @@ function say(answer: Answer): Promise<void> {
     // The asking process is gone when it can't be written, and `disconnect` follows.
     process.send?.(answer, undefined, {}, () => resolve());
   });
-}
-
-function lowerPriority(): void {
-  try {
-    setPriority(NICENESS);
-  } catch (error) {
-    // Only a wish: not every system has priorities.
-    process.emitWarning(error instanceof Error ? error : String(error));
-  }
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { filenameArbitrary } from '../../../test/helpers/arbitrary/draft.ts';
-import { displayFilename, storageFilename } from './filename.ts';
+import { displayFilename, StorageNames } from './filename.ts';
 
 describe('file names', () => {
   it('for display are clean, bounded, never empty, and stay so', () => {
@@ -21,9 +21,10 @@ describe('file names', () => {
   it('for storage are safe path segments, each different from the others', () => {
     fc.assert(
       fc.property(fc.array(filenameArbitrary, { maxLength: 12 }), (given) => {
+        const names = new StorageNames();
         const taken = new Set<string>();
         for (const name of [...given, ...given].map(displayFilename)) {
-          const segment = storageFilename(name, taken);
+          const segment = names.add(name);
           expect(segment).toMatch(/^[^./\\:*?"<>|\p{Cc}\p{Cs}\s][^/\\:*?"<>|\p{Cc}\p{Cs}]*$/u);
           expect(segment).not.toMatch(/[. ]$/);
           expect(segment).not.toMatch(/^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i);

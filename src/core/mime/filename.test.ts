@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asciiFilename, displayFilename, storageFilename } from './filename.ts';
-
-const NONE: ReadonlySet<string> = new Set();
+import { asciiFilename, displayFilename, StorageNames } from './filename.ts';
 
 describe('displayFilename', () => {
   it.each([
@@ -31,7 +29,7 @@ describe('displayFilename', () => {
   });
 });
 
-describe('storageFilename', () => {
+describe('StorageNames', () => {
   it.each([
     ['a plain name', 'Rechnung.pdf', 'Rechnung.pdf'],
     ['what paths must not hold', 'a:b*c?"d"<e>|f/g\\h.txt', 'a_b_c__d__e__f_g_h.txt'],
@@ -44,22 +42,44 @@ describe('storageFilename', () => {
     ['a device with a superscript', 'LPT¹.txt', '_LPT¹.txt'],
     ['what only starts like a device', 'console.txt', 'console.txt'],
   ])('makes %s safe', (_, display, expected) => {
-    expect(storageFilename(display, NONE)).toBe(expected);
+    expect(new StorageNames().add(display)).toBe(expected);
   });
 
   it('numbers names that are taken, without regard to case', () => {
-    const taken = new Set(['Name.pdf', 'name (2).PDF', 'größe']);
-    expect(storageFilename('name.pdf', taken)).toBe('name (3).pdf');
-    expect(storageFilename('GRÖSSE', taken)).toBe('GRÖSSE (2)');
-    expect(storageFilename('other.pdf', taken)).toBe('other.pdf');
+    const names = new StorageNames(['Name.pdf', 'name (2).PDF', 'größe']);
+    expect(names.add('name.pdf')).toBe('name (3).pdf');
+    expect(names.add('GRÖSSE')).toBe('GRÖSSE (2)');
+    expect(names.add('other.pdf')).toBe('other.pdf');
+    expect(names.add('OTHER.pdf')).toBe('OTHER (2).pdf');
+    expect(names.add('name.pdf')).toBe('name (4).pdf');
+    // Also by a name that looks as if it had a number already.
+    expect(names.add('name (5).pdf')).toBe('name (5).pdf');
+    expect(names.add('name.pdf')).toBe('name (6).pdf');
   });
 
   it('makes room for the number', () => {
     const name = `${'a'.repeat(300)}.tar`;
-    const first = storageFilename(name, NONE);
-    const second = storageFilename(name, new Set([first]));
+    const names = new StorageNames();
+    const first = names.add(name);
+    const second = names.add(name);
     expect(first).toBe(`${'a'.repeat(195)}.tar`);
     expect(second).toBe(`${'a'.repeat(192)} (2).tar`);
+  });
+
+  it.each([
+    ['of one name', () => 'x.pdf'],
+    ['of a name each', (index: number) => `${index}.pdf`],
+  ])('takes time in proportion to the number of files %s', (_, nameOf) => {
+    const cpuOf = (count: number) => {
+      const began = process.cpuUsage();
+      const names = new StorageNames();
+      for (let index = 0; index < count; index += 1) names.add(nameOf(index));
+      const { user, system } = process.cpuUsage(began);
+      return user + system;
+    };
+    cpuOf(3_000);
+    // In the square it would be a hundred times as much, but for what does not grow.
+    expect(cpuOf(30_000)).toBeLessThan(40 * cpuOf(3_000));
   });
 });
 

@@ -34,26 +34,39 @@ export function displayFilename(given: string): string {
   return /^\.*$/.test(short) ? FALLBACK : short;
 }
 
-/**
- * The last segment of a storage path for a name as displayFilename gives it: NFC, nothing that Windows or Unix forbids
- * or takes for a device, no dot in front, at most 200 octets, and different from all of `taken` also where case
- * does not count (`name (2).pdf`). The caller adds the result to `taken`.
- */
-export function storageFilename(display: string, taken: ReadonlySet<string>): string {
-  const safe = display
-    .toWellFormed()
-    .normalize('NFC')
-    .replace(UNSEEN, '')
-    .replace(UNSAFE, '_')
-    .replace(/^[.\s]+/, '');
-  const short = trimEnd(shorten(safe, MAX_STORAGE_FILENAME_OCTETS - 1, ''));
-  const name = short === '' ? FALLBACK : short.replace(RESERVED, '_$&');
-  const takenKeys = new Set(Array.from(taken, toKey));
-  let candidate = name;
-  for (let number = 2; takenKeys.has(toKey(candidate)); number++) {
-    candidate = shorten(name, MAX_STORAGE_FILENAME_OCTETS, ` (${number})`);
+/** Gives the attachments of one email their places. A thousand of one name take no more time than of a thousand names. */
+export class StorageNames {
+  readonly #taken: Set<string>;
+  /** The number that the next one of a name gets. */
+  readonly #numbers = new Map<string, number>();
+
+  /** @param taken names that are not given out any more */
+  constructor(taken: Iterable<string> = []) {
+    this.#taken = new Set(Array.from(taken, toKey));
   }
-  return candidate;
+
+  /**
+   * The last segment of a storage path for a name as displayFilename gives it: NFC, nothing that Windows or Unix forbids
+   * or takes for a device, no dot in front, at most 200 octets, and different from all others also where case does not
+   * count (`name (2).pdf`).
+   */
+  add(display: string): string {
+    const safe = display
+      .toWellFormed()
+      .normalize('NFC')
+      .replace(UNSEEN, '')
+      .replace(UNSAFE, '_')
+      .replace(/^[.\s]+/, '');
+    const short = trimEnd(shorten(safe, MAX_STORAGE_FILENAME_OCTETS - 1, ''));
+    const name = short === '' ? FALLBACK : short.replace(RESERVED, '_$&');
+    const key = toKey(name);
+    let number = this.#numbers.get(key) ?? 1;
+    let candidate = numbered(name, number);
+    while (this.#taken.has(toKey(candidate))) candidate = numbered(name, ++number);
+    this.#numbers.set(key, number + 1);
+    this.#taken.add(toKey(candidate));
+    return candidate;
+  }
 }
 
 /** What programs show that read no other name: accents dropped, `_` for the rest, short, extension kept. */
@@ -65,6 +78,9 @@ export function asciiFilename(display: string): string {
     .replaceAll('=?', '__');
   return shorten(ascii, MAX_ASCII_FILENAME_CHARS, '');
 }
+
+const numbered = (name: string, number: number): string =>
+  number === 1 ? name : shorten(name, MAX_STORAGE_FILENAME_OCTETS, ` (${number})`);
 
 /** Equal for names that one file system or another takes for the same. */
 function toKey(name: string): string {

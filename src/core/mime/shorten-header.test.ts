@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseMessage } from './parse.ts';
-import { MAX_SHORTENED_BYTES, shortenHeader } from './shorten-header.ts';
+import { MAX_HEADER_BYTES } from './limits.ts';
+import { shortenHeader } from './shorten-header.ts';
 
 const shorten = (...lines: readonly string[]) => shortenHeader(Buffer.from(lines.join('\r\n'))).toString();
 
@@ -49,6 +50,11 @@ describe('shortenHeader', () => {
     expect(shorten(...lines)).toBe('subject: one\r\n\r\n');
   });
 
+  it('finds what stands behind a very long field', () => {
+    const to = `To: ${`${';'.repeat(900)}\r\n `.repeat(1000)}x`;
+    expect(shorten(to, 'Message-ID: <a@example.com>')).toContain('message-id: <a@example.com>\r\n');
+  });
+
   it('takes lines with LF alone', () => {
     expect(shortenHeader(Buffer.from('Subject: one\n two\nTo: a@example.com\n\nbody')).toString()).toBe(
       'subject: one\r\n two\r\nto: a@example.com\r\n\r\n',
@@ -85,6 +91,6 @@ describe('shortenHeader', () => {
     expect(shortenHeader(Buffer.from(huge)).length).toBeLessThan(30_000);
     const folded = names.map((name) => `${name}: x${'\r\n x'.repeat(200_000)}`).join('\r\n');
     expect(shortenHeader(Buffer.from(folded)).length).toBeLessThan(60_000);
-    expect(shortenHeader(Buffer.alloc(MAX_SHORTENED_BYTES * 2, ':')).toString()).toBe('\r\n');
+    expect(shortenHeader(Buffer.alloc(MAX_HEADER_BYTES * 2, ':')).toString()).toBe('\r\n');
   });
 });

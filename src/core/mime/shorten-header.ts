@@ -3,8 +3,7 @@
  * header at which reading failed. Takes time in proportion to what it looks at, and decodes nothing.
  */
 
-/** Of a message, enough to find its fields, in bytes: mail servers take no larger headers. */
-export const MAX_SHORTENED_BYTES = 128 * 1024;
+import { MAX_HEADER_BYTES } from './limits.ts';
 
 /** How long a value stays, in bytes, and behind which sign it is cut, so that no half of an address or id is left. */
 const KEPT: Readonly<Record<string, { readonly maxBytes: number; readonly cutBehind: string }>> = {
@@ -44,7 +43,7 @@ interface Field {
  */
 export function shortenHeader(bytes: Buffer): Buffer {
   const fields = new Map<string, Field>();
-  const block = bytes.subarray(0, MAX_SHORTENED_BYTES);
+  const block = bytes.subarray(0, MAX_HEADER_BYTES);
   /** Whose continuation lines are added; null: nobody's. */
   let current: Field | null = null;
   for (let at = 0; at < block.length;) {

@@ -100,6 +100,7 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
             'busy',
             'database_unavailable',
             'storage_unavailable',
+            'reading_unavailable',
             'disk_full',
           ),
         },

@@ -147,6 +147,7 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
             'busy',
             'database_unavailable',
             'storage_unavailable',
+            'reading_unavailable',
             'disk_full',
           ),
         },
