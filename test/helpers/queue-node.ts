@@ -26,6 +26,7 @@ import { sendMessage } from '../../src/app/send-message.ts';
 import type { RateLimit } from '../../src/core/delivery/rate-window.ts';
 import { startSendQueue, type SendQueueLoop } from '../../src/worker/send-queue.ts';
 import { directReader } from './direct-reader.ts';
+import { SAMPLE_SEND } from './sample-send.ts';
 import { silentLogger } from './silent-logger.ts';
 import { makeTempFolder, type TempFolder } from './temp-folder.ts';
 
@@ -159,7 +160,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
   if (options.work !== false) start();
 
   const send = (request: Partial<SendRequest> = {}) =>
-    sendMessage(sendPorts, { ...SAMPLE, ...request }, spool.create());
+    sendMessage(sendPorts, { ...SAMPLE_SEND, ...request }, spool.create());
   return {
     ...operations,
     owner,
@@ -184,23 +185,3 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
     },
   };
 }
-
-const SAMPLE: SendRequest = {
-  to: ['ann@example.org'],
-  cc: [],
-  bcc: [],
-  subject: 'Test',
-  textBody: 'Hallo',
-  htmlBody: null,
-  inReplyTo: null,
-  threadId: null,
-  customerId: null,
-  companyId: null,
-  accountId: null,
-  attachments: [],
-  respondAsync: false,
-  sendAt: null,
-  priority: null,
-  lane: null,
-  autoSubmitted: null,
-};

@@ -29,6 +29,7 @@ import { ServiceError } from '../../src/core/errors.ts';
 import { startJournalReplayer } from '../../src/worker/journal-replayer.ts';
 import { startKeySettler } from '../../src/worker/key-settler.ts';
 import { directReader } from '../helpers/direct-reader.ts';
+import { SAMPLE_SEND } from '../helpers/sample-send.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { Process, World } from './world.ts';
 
@@ -147,7 +148,7 @@ class SendWorld {
     this.#running.set(name, {
       process,
       send: async (caller) => {
-        const request = { ...REQUEST, subject: caller.subject, respondAsync: caller.respondAsync };
+        const request = { ...SAMPLE_SEND, subject: caller.subject, respondAsync: caller.respondAsync };
         if (caller.key === null) return send(request, FOLDER);
         return (await sendOnce({ ...shared, send }, caller.key, request, FOLDER)).outcome;
       },
@@ -329,26 +330,6 @@ class SendWorld {
     return draw > 0.65 ? resultOf('unknown', false) : resultOf('accepted', false);
   }
 }
-
-const REQUEST: SendRequest = {
-  to: ['ann@example.org'],
-  cc: [],
-  bcc: [],
-  subject: '',
-  textBody: 'Hallo',
-  htmlBody: null,
-  inReplyTo: null,
-  threadId: null,
-  customerId: null,
-  companyId: null,
-  accountId: null,
-  attachments: [],
-  respondAsync: false,
-  sendAt: null,
-  priority: null,
-  lane: null,
-  autoSubmitted: null,
-};
 
 function resultOf(kind: TransportResult['kind'], temporary: boolean): TransportResult {
   const refused = temporary ? 'deferred' : 'rejected';

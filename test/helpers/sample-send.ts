@@ -1,0 +1,22 @@
+import type { SendRequest } from '../../src/app/application.ts';
+
+/** A plain send of the default account, at once. */
+export const SAMPLE_SEND: SendRequest = {
+  to: ['ann@example.org'],
+  cc: [],
+  bcc: [],
+  subject: 'Test',
+  textBody: 'Hallo',
+  htmlBody: null,
+  inReplyTo: null,
+  threadId: null,
+  customerId: null,
+  companyId: null,
+  accountId: null,
+  attachments: [],
+  respondAsync: false,
+  sendAt: null,
+  priority: null,
+  lane: null,
+  autoSubmitted: null,
+};
