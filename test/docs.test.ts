@@ -1,8 +1,9 @@
-/** Documents that are made from the code are fresh. */
+/** Documents that are made from the code are fresh, and what they say of the tests is so. */
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 it.each([
   ['docs/openapi.json', 'openapi.mjs'],
@@ -12,5 +13,33 @@ it.each([
   const file = fileURLToPath(new URL(`../scripts/${script}`, import.meta.url));
   await expect(promisify(execFile)(process.execPath, [file, '--check'])).resolves.toMatchObject({
     stderr: '',
+  });
+});
+
+describe('docs/security.md', () => {
+  const ROOT = new URL('../', import.meta.url);
+  const text = readFileSync(new URL('docs/security.md', ROOT), 'utf8');
+  const threats = text
+    .slice(text.indexOf('## Threats'))
+    .split('\n')
+    .filter((line) => line.startsWith('|') && !/^\| (?:Threat |-)/.test(line));
+  const references = [...text.matchAll(/`([^`]+\.(?:test|contract)\.ts)`(?:: "([^"]+)")?/g)]
+    .map(([, file = '', title]) => ({ file, title }))
+    // Its own, which tells of this check.
+    .filter(({ file }) => file !== 'test/docs.test.ts');
+
+  it.each(threats)('names a test for the threat: %s', (line) => {
+    expect(line).toMatch(/`[^`]+\.ts`: "[^"]+"/);
+  });
+
+  it.each(references)('names a test that is there: $file: "$title"', ({ file, title }) => {
+    const quoted = [`'${title?.replaceAll("'", "\\'")}'`, `"${title}"`, `\`${title}\``];
+    const source = readFileSync(new URL(file, ROOT), 'utf8');
+    expect(quoted.some((literal) => source.includes(literal))).toBe(true);
+  });
+
+  it('names some for each kind of threat', () => {
+    expect(threats.length).toBeGreaterThan(30);
+    expect(references.length).toBeGreaterThan(threats.length);
   });
 });

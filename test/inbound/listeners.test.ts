@@ -143,6 +143,24 @@ describe('LMTP', () => {
   });
 });
 
+describe('a message', () => {
+  it.each(['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r', '\r\n.\r', '\r\n\0.\r\n', '\n.\r'])(
+    'is not ended by %j, so that no second one is smuggled in',
+    async (separator) => {
+      const [messageId, smuggledId] = [newId(), newId()];
+      const client = await connectRaw(portOf(service, 'smtp'));
+      await begin(client, 'EHLO relay.test', 'ada@customer.test', ['sales@example.com']);
+      const from = client.received().length;
+      const smuggled = `MAIL FROM:<boss@example.com>\r\nRCPT TO:<help@example.com>\r\nDATA\r\n${mail({ messageId: smuggledId })}`;
+      await client.write(`${mail({ messageId, body: `eins${separator}${smuggled}` })}\r\n.\r\nQUIT\r\n`);
+      const replies = (await client.closed()).slice(from).trim().split('\r\n');
+      expect(replies.map((reply) => reply.slice(0, 3))).toEqual(['250', '221']);
+      expect(await recorded(messageId)).toHaveLength(1);
+      expect(await recorded(smuggledId)).toHaveLength(0);
+    },
+  );
+});
+
 describe('clients that take too much', () => {
   /** A connection from another address of this machine, greeted or refused. */
   async function connectFrom(localAddress: string, port: number): Promise<RawClient> {
