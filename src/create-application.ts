@@ -26,6 +26,7 @@ import { sendOnce, type SendOncePorts } from './app/send-once.ts';
 import { createKeySettlement } from './app/settle-keys.ts';
 import type { Parts, Teardown } from './open-parts.ts';
 import type { Sending } from './start-sending.ts';
+import { startCopyComparer } from './worker/copy-comparer.ts';
 import { startCustomerSettler } from './worker/customer-settler.ts';
 import { startJournalReplayer } from './worker/journal-replayer.ts';
 import { startKeyCleaner } from './worker/key-cleaner.ts';
@@ -42,7 +43,7 @@ export interface ApplicationParts {
 
 /** Sends and requests under way are waited for at the teardown. */
 export function createApplication(
-  { parts, sending: { ports: sendPorts, operations }, wakeMailboxes }: ApplicationParts,
+  { parts, sending: { ports: sendPorts, comparing, operations }, wakeMailboxes }: ApplicationParts,
   teardown: Teardown,
 ): Application {
   const { config, logger, clock, pool, db, instanceId } = parts;
@@ -66,13 +67,14 @@ export function createApplication(
   };
   const receivePorts = {
     ...sendPorts,
+    ...comparing,
     ...reportPorts,
     store: createInboundStore(pool, db),
-    unreadable: parts.unreadable,
   };
 
   const { databaseStatementTimeoutMs: statementTimeoutMs } = config;
   endAtTeardown(startReportMatcher(reportPorts));
+  endAtTeardown(startCopyComparer(comparing));
   endAtTeardown(startJournalReplayer(sendPorts, logger));
   endAtTeardown(
     startKeySettler(keyWork, createKeySettlement({ ...keyPorts, clock, statementTimeoutMs }), logger),

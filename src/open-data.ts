@@ -10,6 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { DataDirError, lockDataDir, type DataDirLock } from './adapters/data-dir/data-dir-lock.ts';
 import { createSpool } from './adapters/journal/spool.ts';
 import { createInboundStore } from './adapters/postgres/record-inbound.ts';
+import { createVariantStore } from './adapters/postgres/variants.ts';
 import { createReportStore } from './adapters/postgres/delivery-reports.ts';
 import { createRethreadStore } from './adapters/postgres/rethread-store.ts';
 import { createSendOperations } from './adapters/postgres/send-operations.ts';
@@ -177,6 +178,7 @@ function wire(
     ...parts,
     store: createInboundStore(parts.pool, parts.db),
     reports: createReportStore(parts.pool),
+    variants: createVariantStore(parts.pool),
     // The service refreshes its copy of the suppression list by itself.
     onApplied: () => Promise.resolve(),
     accounts,

@@ -7,12 +7,14 @@ import { createMessageStore } from './adapters/postgres/message-store.ts';
 import { createSendOperations } from './adapters/postgres/send-operations.ts';
 import { createSendQueue } from './adapters/postgres/send-queue.ts';
 import { createSuppressionStore } from './adapters/postgres/suppressions.ts';
+import { createVariantStore } from './adapters/postgres/variants.ts';
 import { createOperations } from './app/operate-sends.ts';
 import { createPendingSends } from './app/pending-sends.ts';
 import type { ByteRange } from './app/ports.ts';
 import type { RetryPolicy } from './app/queue-ports.ts';
 import type { SecurityLog } from './app/security-log.ts';
 import { createSuppressionList, createSuppressionOperations } from './app/suppressions.ts';
+import { compareCopies } from './app/variants.ts';
 import type { Config } from './config.ts';
 import type { RateLimit } from './core/delivery/rate-window.ts';
 import type { Parts, Teardown } from './open-parts.ts';
@@ -59,6 +61,10 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
     wakeQueue,
   });
   const [defaultAccount] = config.accounts;
+  const openFile = (file: string, range?: ByteRange) => createReadStream(file, range);
+  const { reader, unreadable } = parts;
+  const variants = createVariantStore(pool);
+  const comparing = { variants, blobs, spool, reader, unreadable, openFile, settleUnknown, logger };
   const ports = {
     queue,
     settleUnknown,
@@ -77,13 +83,15 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
     defaultAccountId: defaultAccount.id,
     ids: parts.ids,
     reader: parts.reader,
-    openFile: (file: string, range?: ByteRange) => createReadStream(file, range),
+    openFile,
     maxRecipients: config.maxRecipients,
     loopLimit: config.loopLimit,
     exchanges: createExchangeStore(pool),
+    compareCopies: (emailId: string) => compareCopies(comparing, emailId),
   };
   return {
     ports,
+    comparing,
     operations: { ...operations, ...createSuppressionOperations(suppressionStore, suppressions) },
   };
 }

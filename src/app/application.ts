@@ -4,6 +4,7 @@
 import type { Readable } from 'node:stream';
 import type { ByteRange, Content, EmailDetail, EmailsJson, SpoolFolder, StoredAttachment } from './ports.ts';
 import type { AmbiguousClaim, CustomerRegistration, Relinked } from './customer-ports.ts';
+import type { MailSource, VariantDetail } from './variant-view.ts';
 import type { ListedDefect } from './queue-ports.ts';
 import type { QuarantinedMessage, ReadingStatus } from './mailbox-status-ports.ts';
 import type { ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
@@ -87,11 +88,14 @@ export interface ReceiveRequest {
   readonly isSentCopy?: boolean;
   /** Somebody has read it already: it is no unread email. Says nothing of one that is recorded. Default: false. */
   readonly isRead?: boolean;
+  /** By which way it came. Default: not known. */
+  readonly source?: MailSource;
 }
 
 /**
  * `duplicate`: the email was recorded before, or it was sent from here; nothing was added, but that an email recorded
- * as received turns into a sent one when its Sent copy comes.
+ * as received turns into a sent one when its Sent copy comes, and that a message which says something else is kept as a
+ * variant of the record.
  */
 export interface ReceiveResult {
   readonly kind: 'received' | 'duplicate';
@@ -322,6 +326,10 @@ export interface Application {
   moveEmails(request: MoveRequest): Promise<DecisionResult>;
   /** Throws `email_not_found`, `content_missing`. */
   readRaw(id: string): Promise<RawMessage>;
+  /** Throws `variant_not_found`. */
+  readVariant(emailId: string, id: string): Promise<VariantDetail>;
+  /** Throws `variant_not_found`, `content_missing`. */
+  readVariantRaw(emailId: string, id: string): Promise<RawMessage>;
   /** Throws `attachment_not_found`. */
   readAttachment(id: string): Promise<StoredAttachment>;
   /** Throws `content_missing`. */

@@ -47,7 +47,7 @@ export interface CleanFilesResult {
 
 /** Files whose references are asked for together. */
 const AT_ONCE = 500;
-/** `<account>/<email id>/<name>` and `_raw/<account>/<email id>.eml`. */
+/** `<account>/<email id>/<name>` and `_raw/<account>/<id of the email or the variant>.eml`. */
 const FILE_OF_EMAIL =
   /^(?:[a-z0-9][a-z0-9_-]{0,62}\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/[^/]+|_raw\/[a-z0-9][a-z0-9_-]{0,62}\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.eml)$/;
 

@@ -219,11 +219,12 @@ class ImportRun {
     message: ReadMessage,
   ): Promise<boolean> {
     const { accountId, isSentCopy, since, isUnread } = this.#request;
+    const place = format === 'mbox' ? 'mbox' : isRead === null ? 'file' : 'maildir';
     const mark = isUnread ? false : format === 'mbox' ? null : (isRead ?? true);
     try {
       const outcome = await recordImported(
         this.#ports,
-        { ...message, accountId, isSentCopy, since, isRead: mark, receivedAt },
+        { ...message, accountId, isSentCopy, since, isRead: mark, receivedAt, place },
         (reason) => this.#observer.waiting(reason),
         this.#signal,
       );

@@ -9,6 +9,7 @@ import type { ParseDefect } from '../core/mime/parsed-message.ts';
 import type { InboundLink } from '../core/thread/place-inbound.ts';
 import type { RecordedRaw, StoredAttachment } from './ports.ts';
 import type { RecordedReport } from './report-ports.ts';
+import type { MailSource } from './variant-view.ts';
 
 /** Everything the database gets of one received email or Sent copy, in one piece. Texts hold no NUL and are well-formed. */
 export interface InboundRecord extends RecordedRaw {
@@ -49,6 +50,10 @@ export interface InboundRecord extends RecordedRaw {
   /** What it says about a sent email; null when it is no such report. */
   readonly report: RecordedReport | null;
   readonly attachments: readonly StoredAttachment[];
+  /** See `ParsedMessage.contentDigest`. */
+  readonly contentDigest: string;
+  /** null when it is not known. */
+  readonly receivedBy: MailSource | null;
   /** Its base subject, in an account that joins by subject; null in others, and for an empty one. */
   readonly bySubject: {
     readonly key: string;
@@ -64,6 +69,8 @@ export interface KnownEmail {
   readonly threadId: string;
   readonly direction: 'inbound' | 'outbound';
   readonly state: EmailState;
+  /** What it said when it was recorded; null for an email of ours. */
+  readonly contentDigest: string | null;
 }
 
 /** What a Sent copy says about an email that was recorded as a received one. */
@@ -74,6 +81,8 @@ export type InboundResult = { readonly kind: 'recorded' | 'known' } & KnownEmail
 
 /** A sent email that took the place of its copies. */
 export interface AdoptedCopy extends KnownEmail {
+  /** Records of copies went up in it; see compareCopies. */
+  readonly hasAbsorbed: boolean;
   /** Paths of files that nothing refers to any more. */
   readonly orphans: readonly string[];
 }
@@ -85,7 +94,7 @@ export interface InboundStore {
   /**
    * Records an email once, whole or not at all, joins and merges threads by its links, and gives it the thread's
    * customer, else the one its counterparty's address was learned for. Also decides whether the sender of a received
-   * one is new to the thread. A Sent copy of an email that was recorded as a received one turns that into a sent one.
+   * one is new to the thread.
    */
   recordInbound(record: InboundRecord): Promise<InboundResult>;
   /** Makes a received email the one that was sent from the account; does nothing when it is outbound already. */

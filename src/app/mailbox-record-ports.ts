@@ -47,15 +47,20 @@ export interface GenerationRef extends MailboxRef {
   readonly uidValidity: number;
 }
 
-export interface KeyedIdentity {
+/** A message of a mailbox, by what its server tells without giving it. */
+export interface ArrivedMessage {
   readonly identity: MessageIdentity;
   /** See identityKey. */
   readonly key: string;
+  /** SHA-256 in hex of its size and the header fields that tell where it came from: the same under every UID. */
+  readonly arrival: string;
 }
 
 export interface TakenMessage {
   readonly uid: Uid;
   readonly emailId: string;
+  /** See `ArrivedMessage`. */
+  readonly arrival: string;
 }
 
 export interface FailedMessage extends MessageRetry {
@@ -106,10 +111,13 @@ export interface MailboxRecords {
   recordProgress(mailbox: GenerationRef, progress: MailboxProgress): Promise<void>;
   /** Messages that may be tried now, the newest first. */
   nextMessages(mailboxId: string, uidValidity: number, limit: number): Promise<readonly WaitingMessage[]>;
-  /** As `InboundStore.findKnown` decides it, for many: the record of each, in their order. */
-  findRecorded(
+  /**
+   * The records of messages that were taken from a mailbox of the account before, in their order; null for those that
+   * were not.
+   */
+  findArrived(
     accountId: string,
-    identities: readonly KeyedIdentity[],
+    messages: readonly ArrivedMessage[],
   ): Promise<readonly (KnownEmail | null)[]>;
   /** What became of messages. */
   settle(

@@ -7,17 +7,15 @@ import type { CopyContent, SentContent } from '../core/message/sent-copy.ts';
 import { deleteFiles } from './delete-files.ts';
 import type { InboundStore, KnownEmail } from './inbound-ports.ts';
 import type { MessageReader } from './reading-ports.ts';
-import type { Account, BlobStore, Clock, Journal, JournalEntry, Logger } from './ports.ts';
+import type { Account, Clock, Journal, JournalEntry } from './ports.ts';
+import { compareCopies, type CompareCopiesPorts } from './variants.ts';
 
-export interface MatchSentCopyPorts {
+export interface MatchSentCopyPorts extends CompareCopiesPorts {
   readonly store: Pick<InboundStore, 'awaitSends' | 'findSends' | 'adoptCopy'>;
   /** null when another process has it. */
   readonly journal: Pick<Journal, 'entries'> | null;
-  readonly reader: MessageReader;
   readonly clock: Clock;
   readonly accounts: ReadonlyMap<string, Account>;
-  readonly blobs: Pick<BlobStore, 'delete'>;
-  readonly logger: Logger;
 }
 
 /** How long a send may be under way, in ms: mail servers may take 10 minutes for their answer (RFC 5321 §4.5.3.2.6). */
@@ -88,6 +86,7 @@ export async function adoptRewrittenCopy(
     const adopted = await ports.store.adoptCopy(choice.value, messageId);
     if (adopted === null) continue;
     await deleteFiles(ports, adopted.orphans);
+    if (adopted.hasAbsorbed) await compareCopies(ports, adopted.id);
     return adopted;
   }
   throw new ServiceError('busy');

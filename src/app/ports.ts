@@ -13,6 +13,7 @@ import type { Bounce } from '../core/delivery/bounce.ts';
 import type { DeliveryReport } from '../core/delivery/delivery-report.ts';
 import type { EmailState, RecipientOutcome, RecordedAttempt, Reply } from '../core/delivery/states.ts';
 import type { LinkRule } from '../core/thread/place-inbound.ts';
+import type { MailSource, VariantDetail, VariantView } from './variant-view.ts';
 
 /** Bytes in memory (small) or in a file of the spool (large). Never changed once made. */
 export type Content =
@@ -205,7 +206,7 @@ export interface RecordedOutcome {
 }
 
 export interface RecordedSend {
-  /** A copy of it was there already, so it certainly went out. */
+  /** What claims to be a copy of it was there already; see compareCopies. */
   readonly cameBack: boolean;
   /** Paths of the copy's files, which nothing refers to any more. */
   readonly orphans: readonly string[];
@@ -218,6 +219,13 @@ export interface RecordedRaw {
   readonly raw: Buffer | null;
   /** Large ones are in blob storage. */
   readonly rawPath: string | null;
+}
+
+/** Where a stored message is: in one of the two. */
+export interface RawPlace {
+  readonly bytes: Buffer | null;
+  readonly path: string | null;
+  readonly sizeBytes: number;
 }
 
 /** Why an email is in its thread. */
@@ -296,8 +304,14 @@ export interface EmailDetail extends EmailSummary {
   /** null for a sent email, and where From says it. */
   readonly sender: AddressView | null;
   readonly replyTo: readonly AddressView[];
-  /** What was wrong with a received email, as `ParseDefect` names it. */
+  /** What was wrong with a received email, as `ParseDefect` names it, and CONTENT_DIFFERS where it has variants. */
   readonly defects: readonly string[];
+  /** By which way its message came; null for an email of ours, and where it is not known. */
+  readonly receivedBy: MailSource | null;
+  /** The oldest first. */
+  readonly variants: readonly VariantView[];
+  /** Further ones that are only counted; see MAX_VARIANTS. */
+  readonly refusedVariants: number;
   /** How an email shows that no person wrote it; null when it does not. */
   readonly automatic: AutomaticMail | null;
   /** The sender of a received email never took part in its thread before. */
@@ -342,8 +356,8 @@ export interface MessageStore {
   readPlacementFacts(query: PlacementQuery): Promise<PlacementFacts>;
   /**
    * Records an outbound email once, whole or not at all. A repeat with the same id changes nothing, so that it may
-   * be called again after any failure. Calls at the same moment share one commit. A copy of it that was recorded before
-   * goes up in it: its identifier becomes an alias.
+   * be called again after any failure. Calls at the same moment share one commit. What claims to be a copy
+   * of it and was recorded before goes up in it: its identifier becomes an alias, its content a variant.
    */
   recordOutbound(record: OutboundRecord): Promise<RecordedSend>;
   /**
@@ -355,11 +369,10 @@ export interface MessageStore {
   listCustomerEmails(query: CustomerEmailsQuery): Promise<EmailPage>;
   readEmail(id: string): Promise<EmailDetail | null>;
   /** Where the raw message is. */
-  readRaw(id: string): Promise<{
-    readonly bytes: Buffer | null;
-    readonly path: string | null;
-    readonly sizeBytes: number;
-  } | null>;
+  readRaw(id: string): Promise<RawPlace | null>;
+  /** null when the email has no such variant. */
+  readVariant(emailId: string, id: string): Promise<VariantDetail | null>;
+  readVariantRaw(emailId: string, id: string): Promise<RawPlace | null>;
   readAttachment(id: string): Promise<StoredAttachment | null>;
   /** Throws when the database can't be reached. */
   check(): Promise<void>;

@@ -1,16 +1,30 @@
 /** The reads: a thread, a customer's emails, one email, its raw message, an attachment. */
 import { Readable } from 'node:stream';
 import { ServiceError } from '../core/errors.ts';
-import type { Application, CustomerEmailsRequest } from './application.ts';
+import type { Application, CustomerEmailsRequest, RawMessage } from './application.ts';
 import { nextCursor, parseCursor } from './cursor.ts';
-import type { BlobStore, MessageStore } from './ports.ts';
+import type { BlobStore, MessageStore, RawPlace } from './ports.ts';
 
 type Reads = Pick<
   Application,
-  'readThread' | 'listCustomerEmails' | 'readEmail' | 'readRaw' | 'readAttachment' | 'openAttachment'
+  | 'readThread'
+  | 'listCustomerEmails'
+  | 'readEmail'
+  | 'readRaw'
+  | 'readVariant'
+  | 'readVariantRaw'
+  | 'readAttachment'
+  | 'openAttachment'
 >;
 
 export function createReads(store: MessageStore, blobs: BlobStore): Reads {
+  async function openRaw({ bytes, path, sizeBytes }: RawPlace): Promise<RawMessage> {
+    if (bytes !== null) return { sizeBytes, stream: Readable.from([bytes]) };
+    const stream = path === null ? null : await blobs.get(path);
+    if (stream === null) throw new ServiceError('content_missing', { cause: new Error(`no file ${path}`) });
+    return { sizeBytes, stream };
+  }
+
   return {
     async readThread(threadId) {
       const emails = await store.readThread(threadId);
@@ -33,11 +47,19 @@ export function createReads(store: MessageStore, blobs: BlobStore): Reads {
     async readRaw(id) {
       const raw = await store.readRaw(id);
       if (raw === null) throw new ServiceError('email_not_found');
-      if (raw.bytes !== null) return { sizeBytes: raw.sizeBytes, stream: Readable.from([raw.bytes]) };
-      const stream = raw.path === null ? null : await blobs.get(raw.path);
-      if (stream === null)
-        throw new ServiceError('content_missing', { cause: new Error(`no file ${raw.path}`) });
-      return { sizeBytes: raw.sizeBytes, stream };
+      return await openRaw(raw);
+    },
+
+    async readVariant(emailId, id) {
+      const variant = await store.readVariant(emailId, id);
+      if (variant === null) throw new ServiceError('variant_not_found');
+      return variant;
+    },
+
+    async readVariantRaw(emailId, id) {
+      const raw = await store.readVariantRaw(emailId, id);
+      if (raw === null) throw new ServiceError('variant_not_found');
+      return await openRaw(raw);
     },
 
     async readAttachment(id) {

@@ -15,27 +15,19 @@ import type { ReceiveRequest, ReceiveResult } from './application.ts';
 import { applyReport, type ApplyReportsPorts } from './apply-reports.ts';
 import type { InboundRecord, InboundStore, KnownEmail } from './inbound-ports.ts';
 import { deleteFiles } from './delete-files.ts';
-import { RAW_INLINE_MAX_BYTES } from './limits.ts';
 import { adoptRewrittenCopy, isFromAccount, refuseUnrecordedSend } from './match-sent-copy.ts';
-import type {
-  Account,
-  BlobStore,
-  ByteRange,
-  Clock,
-  IdSource,
-  Journal,
-  RecordedRaw,
-  SpoolFolder,
-} from './ports.ts';
-import { prepareAttachments, sizeOf } from './prepare-attachments.ts';
-import { readReceived, type ReadReceivedPorts } from './read-received.ts';
+import type { Account, BlobStore, ByteRange, Clock, IdSource, Journal, SpoolFolder } from './ports.ts';
+import { prepareAttachments } from './prepare-attachments.ts';
+import { readReceived } from './read-received.ts';
 import type { ReceivedMessage } from './reading-ports.ts';
 import { readReceivedAttachments } from './receive-attachments.ts';
-import { COPY_CAME_BACK, rawStoragePath } from './store-send.ts';
+import { replaceContent } from './replace-content.ts';
+import type { ContentReplacements } from './replacement-ports.ts';
+import { placeOfRaw } from './raw-place.ts';
+import { COPY_CAME_BACK, keepVariant, saysTheSame, type CompareCopiesPorts } from './variants.ts';
 
-export interface ReceiveMessagePorts
-  extends ApplyReportsPorts, Pick<ReadReceivedPorts, 'reader' | 'unreadable'> {
-  readonly store: InboundStore;
+export interface ReceiveMessagePorts extends ApplyReportsPorts, CompareCopiesPorts {
+  readonly store: InboundStore & ContentReplacements;
   readonly blobs: BlobStore;
   /** null when another process has it. */
   readonly journal: Pick<Journal, 'entries'> | null;
@@ -65,7 +57,7 @@ async function receive(
   folder: SpoolFolder,
 ): Promise<ReceiveResult> {
   const { raw, accountId: named, mailFrom, receivedAt = ports.clock() } = request;
-  const { isSentCopy = false, isRead = false } = request;
+  const { isSentCopy = false, isRead = false, source = null } = request;
   const accountId = named ?? ports.defaultAccountId;
   const id = ports.ids.uuid();
   if (!ports.accounts.has(accountId)) {
@@ -74,14 +66,32 @@ async function receive(
   const received = await readReceived(ports, raw, mailFrom === undefined ? {} : { mailFrom });
   const identity = identityOf(received.message);
   const key = identityKey(identity);
+  const { contentDigest } = received.message;
   const reading = toReading(received, identity, receivedAt, ports.accounts.get(accountId));
 
   const place = placeOfRaw(raw, accountId, id);
   const hasFiles = received.message.attachments.length > 0 || place.rawPath !== null;
   const isOurs = isSentCopy || isFromAccount(ports, accountId, identity.from.map(addrSpec));
+  /** It is recorded under its identity, and may say something else. */
+  const answerIdentified = async (known: KnownEmail): Promise<ReceiveResult> => {
+    if (await saysTheSame(ports, known, contentDigest)) return await answerKnown(ports, known);
+    return await answerVariant(known);
+  };
+  const answerVariant = async (known: KnownEmail): Promise<ReceiveResult> => {
+    await keepVariant(ports, raw, place, {
+      id,
+      emailId: known.id,
+      contentDigest,
+      receivedAt: ports.clock(),
+      source,
+      isSentCopy,
+      textBody: reading.textBody,
+    });
+    return toDuplicate(known);
+  };
   // Asked before files are stored, or it is compared with what was sent; for all others, recording tells soon enough.
   const known = hasFiles || isOurs ? await ports.store.findKnown(accountId, identity, key) : null;
-  if (known !== null && !(isSentCopy && wasReceived(known))) return await answerKnown(ports, known);
+  if (known !== null && !(isSentCopy && wasReceived(known))) return await answerIdentified(known);
 
   const inputs = await readReceivedAttachments(ports, raw, received.message.attachments, folder);
   const attachments = await prepareAttachments(ports, accountId, id, inputs);
@@ -90,26 +100,45 @@ async function receive(
     attachments.map(({ stored }) => stored.sha256),
   );
   await refuseUnrecordedSend(ports, accountId, identity, copy, isSentCopy);
-  const findSent = () =>
-    isSentCopy
-      ? adoptRewrittenCopy(ports, accountId, identity, copy)
-      : findOriginal(ports, accountId, identity, copy);
+  /** An email of ours, come back under a Message-ID of the relay: adopted, it says the same but for what a relay changes. */
+  const findSent = async (): Promise<ReceiveResult | null> => {
+    if (!isSentCopy) {
+      const original = await findOriginal(ports, accountId, identity, copy, contentDigest);
+      return original === null ? null : await answerKnown(ports, original);
+    }
+    const sent = await adoptRewrittenCopy(ports, accountId, identity, copy);
+    if (sent === null) return null;
+    if (!(await saysTheSame(ports, sent, contentDigest))) await answerVariant(sent);
+    return await answerKnown(ports, sent);
+  };
   // The email itself may be recorded at the same moment as its copy, when neither sees the other.
   const findSentMeanwhile = async () => {
     if (!isSentCopy || !isFromAccount(ports, accountId, copy.from)) return null;
     await ports.store.awaitSends(accountId);
     return await findSent();
   };
+  /** What was received under the identity of a Sent copy is the email that was sent, if it says the same. */
+  const turn = async (email: KnownEmail): Promise<ReceiveResult> => {
+    if (await saysTheSame(ports, email, contentDigest)) {
+      await ports.store.turnIntoSent(email.id, reading);
+      return await answerKnown(ports, email);
+    }
+    const isReplaced = await replaceContent(ports, email, {
+      variantId: id,
+      reading: { ...reading, identity, identityKey: key, contentDigest },
+      inputs,
+      raw,
+      receivedBy: source,
+    });
+    return isReplaced ? toDuplicate(email) : await answerVariant(email);
+  };
   const sent = await findSent();
-  if (sent !== null) return await answerKnown(ports, sent);
+  if (sent !== null) return sent;
   if (known !== null) {
-    await ports.store.turnIntoSent(known.id, reading);
-    return await answerKnown(ports, (await findSentMeanwhile()) ?? known);
+    const turned = await turn(known);
+    return (await findSentMeanwhile()) ?? turned;
   }
-  const paths = [
-    ...attachments.map(({ stored }) => stored.storagePath),
-    ...(place.rawPath === null ? [] : [place.rawPath]),
-  ];
+  const files = attachments.map(({ stored }) => stored.storagePath);
   if (place.rawPath !== null) await ports.blobs.put(place.rawPath, raw, 'message/rfc822');
   for (const { stored, content } of attachments) {
     await ports.blobs.put(stored.storagePath, content, stored.contentType);
@@ -123,15 +152,21 @@ async function receive(
     ...reading,
     identity,
     identityKey: key,
+    contentDigest,
+    receivedBy: source,
     bySubject: bySubjectOf(ports.accounts.get(accountId), identity.subject),
     attachments: attachments.map(({ stored }) => stored),
     ...place,
   });
-  // Somebody else recorded it meanwhile; the files have this email's id in their path, so nobody else needs them.
-  if (result.kind === 'known') await deleteFiles(ports, paths);
-  const sentMeanwhile = result.kind === 'recorded' || wasReceived(result) ? await findSentMeanwhile() : null;
-  if (sentMeanwhile !== null) return await answerKnown(ports, sentMeanwhile);
-  if (result.kind === 'known') return await answerKnown(ports, result);
+  if (result.kind === 'known') {
+    // Somebody else recorded it meanwhile; the files have this email's id in their path, so nobody else needs them.
+    await deleteFiles(ports, place.rawPath === null ? files : [...files, place.rawPath]);
+    if (!isSentCopy || !wasReceived(result)) return await answerIdentified(result);
+    const turned = await turn(result);
+    return (await findSentMeanwhile()) ?? turned;
+  }
+  const sentMeanwhile = await findSentMeanwhile();
+  if (sentMeanwhile !== null) return sentMeanwhile;
   if (!isSentCopy && received.bounce !== null) await applyNewReport(ports, id);
   return { kind: 'received', id, messageId: result.messageId, threadId: result.threadId };
 }
@@ -144,21 +179,30 @@ async function findOriginal(
   accountId: string,
   identity: MessageIdentity,
   copy: CopyContent,
+  contentDigest: string,
 ): Promise<KnownEmail | null> {
   // Nobody else's mail was sent from here, and many a relay says so of every mail.
   if (!isFromAccount(ports, accountId, copy.from)) return null;
   for (const messageId of copy.originalIds) {
     const original = { ...identity, messageId };
     const known = await ports.store.findKnown(accountId, original, identityKey(original));
-    if (known !== null) return known;
+    // Anybody may claim to be a copy: it is one when it says what was sent.
+    if (known !== null && (await saysTheSame(ports, known, contentDigest))) return known;
   }
   return null;
 }
 
 async function answerKnown(ports: ReceiveMessagePorts, known: KnownEmail): Promise<ReceiveResult> {
   if (known.state === 'unknown') await ports.settleUnknown(known.id, COPY_CAME_BACK);
-  return { kind: 'duplicate', id: known.id, messageId: known.messageId, threadId: known.threadId };
+  return toDuplicate(known);
 }
+
+const toDuplicate = ({ id, messageId, threadId }: KnownEmail): ReceiveResult => ({
+  kind: 'duplicate',
+  id,
+  messageId,
+  threadId,
+});
 
 async function applyNewReport(ports: ReceiveMessagePorts, id: string): Promise<void> {
   try {
@@ -230,11 +274,4 @@ export function toReading(
     automatic,
     report: bounce === null ? null : { ...bounce, reportedAt: message.date ?? receivedAt },
   };
-}
-
-function placeOfRaw(raw: ReceiveRequest['raw'], accountId: string, id: string): RecordedRaw {
-  const rawSizeBytes = sizeOf(raw);
-  return raw.kind === 'bytes' && rawSizeBytes <= RAW_INLINE_MAX_BYTES
-    ? { rawSizeBytes, raw: raw.bytes, rawPath: null }
-    : { rawSizeBytes, raw: null, rawPath: rawStoragePath(accountId, id) };
 }

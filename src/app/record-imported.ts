@@ -35,6 +35,8 @@ export interface ImportedMessage extends ReadMessage {
   readonly isRead: boolean | null;
   /** Stands for a missing Date. */
   readonly receivedAt: Date;
+  /** See `MailSource`. */
+  readonly place: 'maildir' | 'mbox' | 'file';
 }
 
 /** `stopped`: the import ends; nobody knows whether it is recorded. */
@@ -98,14 +100,16 @@ export async function recordImported(
 
 async function recordPatiently(
   { receive, spool, patienceMs }: RecordImportedPorts,
-  { raw, accountId, isSentCopy, isRead, receivedAt }: ImportedMessage & { readonly isRead: boolean },
+  { raw, accountId, isSentCopy, isRead, receivedAt, place }: ImportedMessage & { readonly isRead: boolean },
   onWaiting: (reason: string) => void,
   signal: AbortSignal,
 ): Promise<ImportOutcome> {
   let awaySince: number | null = null;
   for (let tries = 1; ; tries += 1) {
     try {
-      const { kind } = await receive({ raw, accountId, isSentCopy, isRead, receivedAt }, spool.create());
+      const source = { way: 'import', place } as const;
+      const request = { raw, accountId, isSentCopy, isRead, receivedAt, source };
+      const { kind } = await receive(request, spool.create());
       return kind === 'received' ? 'imported' : 'known';
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;

@@ -35,6 +35,7 @@ export type Reading = Omit<
   | 'raw'
   | 'rawPath'
   | 'rawSizeBytes'
+  | 'receivedBy'
 > & { readonly identity: MessageIdentity };
 
 /**

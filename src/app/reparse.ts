@@ -8,8 +8,6 @@
  */
 import { ServiceError } from '../core/errors.ts';
 import { identityKey, identityOf } from '../core/message/identity.ts';
-import { displayFilename, StorageNames } from '../core/mime/filename.ts';
-import type { AttachmentInput } from './application.ts';
 import { DELIVERY_IN_MEMORY_MAX_BYTES } from './limits.ts';
 import type {
   Account,
@@ -21,9 +19,8 @@ import type {
   MessageStore,
   Spool,
   SpoolFolder,
-  StoredAttachment,
 } from './ports.ts';
-import { sha256, sizeOf } from './prepare-attachments.ts';
+import { matchAttachments, removedFrom } from './match-attachments.ts';
 import { readRaw } from './read-raw.ts';
 import { readReceived, type ReadReceivedPorts } from './read-received.ts';
 import { readReceivedAttachments } from './receive-attachments.ts';
@@ -103,6 +100,7 @@ async function readAgain(
     ...toReading(received, identity, email.date, ports.accounts.get(email.accountId)),
     identity,
     identityKey: identityKey(identity),
+    contentDigest: received.message.contentDigest,
     attachments: attachments.map(({ stored }) => stored),
   };
   if (dryRun) return await ports.store.replace(email, reading, true);
@@ -142,59 +140,4 @@ async function openRaw({ messages, blobs }: ReparsePorts, id: string, folder: Sp
     DELIVERY_IN_MEMORY_MAX_BYTES,
     folder,
   );
-}
-
-interface MatchedAttachment {
-  readonly stored: StoredAttachment;
-  readonly content: Content;
-  readonly isNew: boolean;
-}
-
-/**
- * The same bytes under the same name are the same attachment: callers may have kept its id. A new one never takes the
- * place of a file that is there, which the email refers to until the end.
- */
-async function matchAttachments(
-  ports: ReparsePorts,
-  email: ReadEmail,
-  inputs: readonly AttachmentInput[],
-): Promise<readonly MatchedAttachment[]> {
-  const left = [...email.attachments];
-  const names = new StorageNames(
-    email.attachments.map(({ storagePath }) => storagePath.split('/').at(-1) ?? ''),
-  );
-  const matched: MatchedAttachment[] = [];
-  for (const { filename, contentType: given, content } of inputs) {
-    const display = displayFilename(filename);
-    const contentType = given ?? 'application/octet-stream';
-    const digest = await sha256(ports, content);
-    const index = left.findIndex((old) => old.sha256 === digest && old.filename === display);
-    const [old] = index === -1 ? [] : left.splice(index, 1);
-    if (old !== undefined) {
-      matched.push({ stored: { ...old, contentType }, content, isNew: false });
-      continue;
-    }
-    const segment = names.add(display);
-    matched.push({
-      stored: {
-        id: ports.ids.uuid(),
-        filename: display,
-        contentType,
-        sizeBytes: sizeOf(content),
-        storagePath: `${email.accountId}/${email.id}/${segment}`,
-        sha256: digest,
-      },
-      content,
-      isNew: true,
-    });
-  }
-  return matched;
-}
-
-function removedFrom(
-  email: ReadEmail,
-  attachments: readonly MatchedAttachment[],
-): readonly { readonly stored: StoredAttachment }[] {
-  const kept = new Set(attachments.map(({ stored }) => stored.id));
-  return email.attachments.filter(({ id }) => !kept.has(id)).map((stored) => ({ stored }));
 }

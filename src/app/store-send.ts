@@ -6,7 +6,6 @@ import { conclude } from '../core/delivery/conclude.ts';
 import { nextAttemptAt } from '../core/delivery/retry-schedule.ts';
 import type { RecipientOutcome } from '../core/delivery/states.ts';
 import { deleteFiles } from './delete-files.ts';
-import { RAW_INLINE_MAX_BYTES } from './limits.ts';
 import type {
   BlobStore,
   Journal,
@@ -18,7 +17,7 @@ import type {
   SettledResult,
 } from './ports.ts';
 import type { RetryPolicy } from './queue-ports.ts';
-import { sizeOf } from './prepare-attachments.ts';
+import { placeOfRaw } from './raw-place.ts';
 
 export interface StoreSendPorts {
   readonly store: MessageStore;
@@ -26,18 +25,21 @@ export interface StoreSendPorts {
   readonly journal: Journal;
   readonly retry: RetryPolicy;
   readonly logger: Logger;
-  /** The sent email certainly went out; does nothing when its outcome is not unknown. */
-  readonly settleUnknown: (emailId: string, evidence: string) => Promise<void>;
+  /** See compareCopies. */
+  readonly compareCopies: (emailId: string) => Promise<void>;
 }
-
-/** Evidence that an email went out. */
-export const COPY_CAME_BACK = 'its copy came back';
 
 /** Throws what the stores throw. The caller removes the entry from the journal afterwards, and only then. */
 export async function storeSend(ports: StoreSendPorts, entry: JournalEntry): Promise<void> {
   const outcome = outcomeOf(entry, ports.retry);
   const { cameBack } = await storeEmail(ports, entry, outcome);
-  if (cameBack && outcome.state === 'unknown') await ports.settleUnknown(entry.record.id, COPY_CAME_BACK);
+  if (!cameBack) return;
+  try {
+    await ports.compareCopies(entry.record.id);
+  } catch (err) {
+    // It is stored; worker/copy-comparer.ts goes on with it.
+    ports.logger.warn({ err, emailId: entry.record.id }, 'copies of a sent email could not be compared yet');
+  }
 }
 
 /** Files first, then the record with that outcome. */
@@ -47,9 +49,8 @@ export async function storeEmail(
   outcome: RecordedOutcome,
 ): Promise<RecordedSend> {
   const { record, raw } = entry;
-  const rawSizeBytes = sizeOf(raw);
-  const inline = raw.kind === 'bytes' && rawSizeBytes <= RAW_INLINE_MAX_BYTES ? raw.bytes : null;
-  const rawPath = inline === null ? rawStoragePath(record.accountId, record.id) : null;
+  const place = placeOfRaw(raw, record.accountId, record.id);
+  const { rawPath } = place;
 
   if (rawPath !== null) await ports.blobs.put(rawPath, raw, 'message/rfc822');
   for (const [index, attachment] of record.attachments.entries()) {
@@ -60,17 +61,10 @@ export async function storeEmail(
   const recorded = await ports.store.recordOutbound({
     ...record,
     ...outcome,
-    rawSizeBytes,
-    raw: inline,
-    rawPath,
+    ...place,
   });
   await deleteFiles(ports, recorded.orphans);
   return recorded;
-}
-
-/** Apart from the attachments, whose paths begin with an account's name: no account's name begins with `_`. */
-export function rawStoragePath(accountId: string, emailId: string): string {
-  return `_raw/${accountId}/${emailId}.eml`;
 }
 
 function outcomeOf(entry: JournalEntry, retry: RetryPolicy): RecordedOutcome {

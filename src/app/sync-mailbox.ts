@@ -63,6 +63,7 @@ export async function syncMailbox(
       const from = {
         session,
         mailbox: generation,
+        path: mailbox.record.path,
         isSent: mailbox.isSent,
         signal,
         onActivity,

@@ -19,6 +19,7 @@ export interface Delivery {
   readonly accountIds: readonly string[];
   /** null for `<>`. */
   readonly mailFrom: string | null;
+  readonly protocol: 'lmtp' | 'smtp';
   readonly source: AsyncIterable<Buffer>;
   /** Asked after the last byte: false when the message must not be recorded. */
   readonly isWhole: () => boolean;
@@ -30,7 +31,7 @@ export interface Delivery {
  */
 export async function takeDelivery(
   ports: TakeDeliveryPorts,
-  { accountIds, mailFrom, source, isWhole }: Delivery,
+  { accountIds, mailFrom, protocol, source, isWhole }: Delivery,
 ): Promise<ReadonlySet<string>> {
   const folder = ports.spool.create();
   const recorded = new Set<string>();
@@ -39,7 +40,8 @@ export async function takeDelivery(
     if (!isWhole()) return recorded;
     for (const accountId of accountIds) {
       try {
-        await ports.receive({ raw, accountId, mailFrom }, ports.spool.create());
+        const request = { raw, accountId, mailFrom, source: { way: protocol, place: null } };
+        await ports.receive(request, ports.spool.create());
         recorded.add(accountId);
       } catch (err) {
         ports.logger.warn({ err, accountId }, 'a delivered message could not be recorded; it is put off');

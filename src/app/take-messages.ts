@@ -1,8 +1,8 @@
 /**
  * Takes messages that wait in an open mailbox: sees by their headers which are recorded already, fetches the others,
- * has them recorded, and notes what became of each. Whatever it is cut off at, what was not noted comes again, and is
- * then known by its header.
+ * has them recorded, and notes what became of each. Whatever it is cut off at, what was not noted comes again.
  */
+import { createHash } from 'node:crypto';
 import { ServiceError, type ErrorCode } from '../core/errors.ts';
 import { summariseHeader } from '../core/mailbox/header-summary.ts';
 import { messageRetry, type MessageFailure, type MessageTries } from '../core/mailbox/retry.ts';
@@ -15,7 +15,7 @@ import { MailboxError, type MailboxSession, type MessageSummary, type Uid } from
 import type {
   FailedMessage,
   GenerationRef,
-  KeyedIdentity,
+  ArrivedMessage,
   MailboxRecords,
   TakenMessage,
   WaitingMessage,
@@ -41,6 +41,8 @@ export interface TakeMessagesPorts {
 export interface TakeFrom {
   readonly session: MailboxSession;
   readonly mailbox: GenerationRef;
+  /** Of the mailbox. */
+  readonly path: string;
   /** It is the account's Sent mailbox. */
   readonly isSent: boolean;
   readonly signal: AbortSignal;
@@ -90,7 +92,10 @@ export async function takeSlice(ports: TakeMessagesPorts, from: TakeFrom): Promi
     .filter(({ uid }) => !recorded.has(uid))
     .map((summary): WantedMessage => ({ ...UNTRIED, ...waitingByUid.get(summary.uid), ...summary }));
   const isTooLarge = ({ sizeBytes }: WantedMessage) => sizeBytes > ports.maxBytes;
-  const taken = [...recorded].map(([uid, emailId]): TakenMessage => ({ uid, emailId }));
+  const taken = summaries.flatMap((summary): TakenMessage[] => {
+    const emailId = recorded.get(summary.uid);
+    return emailId === undefined ? [] : [{ uid: summary.uid, emailId, arrival: arrivalOf(summary) }];
+  });
   const failed = toTake
     .filter(isTooLarge)
     .map((message) => failureOf(message, 'bad', tooLarge(message.sizeBytes, ports.maxBytes)));
@@ -172,24 +177,34 @@ async function summarise(
   return summaries;
 }
 
-/** UID → email. Messages without a Message-ID are known by their content only. */
+/**
+ * UID → email, of the messages that were recorded when they stood under another UID: they have the identity, the size and
+ * the trace of one of the account's mailboxes. Others with the identity of an email are fetched: they may say something
+ * else. Messages without a Message-ID are known by their content only.
+ */
 async function findRecorded(
   { records, reader }: TakeMessagesPorts,
   { mailbox, isSent }: TakeFrom,
   summaries: readonly MessageSummary[],
 ): Promise<ReadonlyMap<Uid, string>> {
   const headers = await Promise.all(summaries.map(({ header }) => readHeader(reader, header)));
-  const asked = summaries.flatMap(({ uid }, index): (KeyedIdentity & { uid: Uid })[] => {
+  const asked = summaries.flatMap((summary, index): (ArrivedMessage & { uid: Uid })[] => {
     const identity = headers[index]?.identity ?? null;
-    return identity === null ? [] : [{ uid, identity, key: identityKey(identity) }];
+    if (identity === null) return [];
+    return [{ uid: summary.uid, identity, key: identityKey(identity), arrival: arrivalOf(summary) }];
   });
-  const recorded = await records.findRecorded(mailbox.accountId, asked);
+  const recorded = await records.findArrived(mailbox.accountId, asked);
   const result = new Map<Uid, string>();
   for (const [index, { uid }] of asked.entries()) {
     const email = recorded[index] ?? null;
     if (email !== null && !tellsMore(email, isSent)) result.set(uid, email.id);
   }
   return result;
+}
+
+/** No stranger knows the trace that a message gets on its last way, so none can make another one that is taken for it. */
+function arrivalOf({ header, sizeBytes }: Pick<MessageSummary, 'header' | 'sizeBytes'>): string {
+  return createHash('sha256').update(`${sizeBytes} `).update(header).digest('hex');
 }
 
 /** Whether a message that is recorded changes its record when it is received once more. */
@@ -200,7 +215,7 @@ function tellsMore({ state, direction }: KnownEmail, isSent: boolean): boolean {
 
 async function takeBatch(
   ports: TakeMessagesPorts,
-  { session, mailbox, isSent, signal, onActivity, onTaken }: TakeFrom,
+  { session, mailbox, path, isSent, signal, onActivity, onTaken }: TakeFrom,
   batch: readonly WantedMessage[],
   trouble: { inARow: number },
 ): Promise<void> {
@@ -219,10 +234,16 @@ async function takeBatch(
   };
   const record = async (message: WantedMessage, raw: Content, folder: SpoolFolder) => {
     try {
-      const request = { raw, accountId: mailbox.accountId, isSentCopy: isSent, isRead: message.isSeen };
+      const request: ReceiveRequest = {
+        raw,
+        accountId: mailbox.accountId,
+        isSentCopy: isSent,
+        isRead: message.isSeen,
+        source: { way: 'imap', place: path },
+      };
       const turns = isSent ? ports.recordTurns.sent : ports.recordTurns.received;
       const { id } = await turns.run(signal, () => ports.receive(request, folder));
-      taken.push({ uid: message.uid, emailId: id });
+      taken.push({ uid: message.uid, emailId: id, arrival: arrivalOf(message) });
       trouble.inARow = 0;
       onActivity();
       onTaken();

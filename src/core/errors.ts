@@ -57,6 +57,7 @@ export const ERRORS = {
   not_found: permanent(404, 'Diese Adresse gibt es nicht.'),
   thread_not_found: permanent(404, 'Der Thread wurde nicht gefunden.'),
   email_not_found: permanent(404, 'Die E-Mail wurde nicht gefunden.'),
+  variant_not_found: permanent(404, 'Diese E-Mail hat keine solche Variante.'),
   quarantined_not_found: permanent(404, 'Es gibt keine zurückgestellte Nachricht mit dieser Kennung.'),
   attachment_not_found: permanent(404, 'Der Anhang wurde nicht gefunden.'),
   suppression_not_found: permanent(404, 'Die Adresse ist nicht gesperrt.'),

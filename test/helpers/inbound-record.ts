@@ -49,6 +49,8 @@ export function inboundRecord(
     report: null,
     bySubject: null,
     attachments: [],
+    contentDigest: createHash('sha256').update('Guten Tag').digest('hex'),
+    receivedBy: null,
     rawSizeBytes: raw.length,
     raw,
     rawPath: null,

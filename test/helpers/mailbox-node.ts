@@ -12,6 +12,7 @@ import { createReportStore } from '../../src/adapters/postgres/delivery-reports.
 import { createMailboxRecords } from '../../src/adapters/postgres/mailbox-records.ts';
 import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
 import { createInboundStore } from '../../src/adapters/postgres/record-inbound.ts';
+import { createVariantStore } from '../../src/adapters/postgres/variants.ts';
 import type { ReceiveRequest, ReceiveResult } from '../../src/app/application.ts';
 import type { MailboxSource } from '../../src/app/mailbox-ports.ts';
 import type { MailboxRecords } from '../../src/app/mailbox-record-ports.ts';
@@ -78,6 +79,7 @@ export async function startMailboxNode(options: MailboxNodeOptions): Promise<Mai
   const receivePorts = {
     store: createInboundStore(pool, createKysely(pool)),
     reports: createReportStore(pool),
+    variants: createVariantStore(pool),
     onApplied: async () => {},
     blobs,
     journal: { async *entries() {} },
@@ -89,6 +91,7 @@ export async function startMailboxNode(options: MailboxNodeOptions): Promise<Mai
     ids: { uuid: () => uuidv7(), randomBytes },
     reader: options.reader ?? directReader,
     unreadable: new UnreadableMail(),
+    spool,
     logger: silentLogger,
   };
   const records = options.records?.(createMailboxRecords(pool)) ?? createMailboxRecords(pool);

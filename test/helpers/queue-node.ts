@@ -124,6 +124,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
   const shared = {
     store,
     settleUnknown: operations.settleUnknown,
+    compareCopies: async () => {},
     blobs,
     journal,
     retry,

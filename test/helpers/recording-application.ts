@@ -2,6 +2,7 @@
  * An Application that remembers what it is asked and answers with samples, for tests of the HTTP edge alone.
  * Each method may be replaced, to inject faults.
  */
+import type { VariantDetail } from '../../src/app/variant-view.ts';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type {
@@ -112,6 +113,16 @@ export const sampleThread: ThreadListing = {
   },
 };
 
+export const sampleVariant: VariantDetail = {
+  id: '0195a0b2-0000-7000-8000-00000000000f',
+  receivedAt: new Date('2026-03-01T12:00:00Z'),
+  source: { way: 'lmtp', place: null },
+  isSentCopy: false,
+  rawSizeBytes: 2048,
+  contentDigest: 'ab'.repeat(32),
+  textBody: 'Guten Abend',
+};
+
 export const sampleDetail: EmailDetail = {
   ...sampleEmail,
   accountId: 'main',
@@ -166,6 +177,9 @@ export const sampleDetail: EmailDetail = {
   ],
   nextAttemptAt: null,
   giveUpAt: null,
+  receivedBy: { way: 'imap', place: 'INBOX' },
+  variants: [sampleVariant],
+  refusedVariants: 0,
 };
 
 export const sampleListing: ListedEmail = {
@@ -316,6 +330,8 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     listQuarantine: async () => ({ messages: [sampleQuarantined], nextCursor: null }),
     retryQuarantined: async () => sampleQuarantined,
     readRaw: async () => ({ sizeBytes: FILE.length, stream: open(FILE) }),
+    readVariant: async () => sampleVariant,
+    readVariantRaw: async () => ({ sizeBytes: FILE.length, stream: open(FILE) }),
     readAttachment: async () => sampleAttachment,
     openAttachment: async (_attachment, range) =>
       open(range === undefined ? FILE : FILE.subarray(range.start, range.end + 1)),

@@ -280,14 +280,34 @@ describe('an email whose Message-ID the relay replaced', () => {
     const raw = rewrittenCopy(sent.messageId, relayId(), [
       `X-Microsoft-Original-Message-ID: ${sent.messageId}`,
     ]);
-    const changed = `${raw}\r\nDiese E-Mail ist vertraulich.\r\n`;
-    expect(await receive(service, changed)).toMatchObject({ status: 'duplicate', id: sent.id });
+    expect(await receive(service, raw)).toMatchObject({ status: 'duplicate', id: sent.id });
     expect(await emailOf(sent.id)).toMatchObject({ relay_message_id: null });
-    expect(await receive(service, changed, SENT)).toMatchObject({ status: 'duplicate', id: sent.id });
+    expect(await receive(service, raw, SENT)).toMatchObject({ status: 'duplicate', id: sent.id });
     expect(await emailOf(sent.id)).toMatchObject({ relay_message_id: expect.any(String) as unknown });
-    const forged = changed.replace('Subject: ', 'Subject: Re: ');
+    const forged = raw.replace('Subject: ', 'Subject: Re: ');
     expect(await receive(service, forged, SENT)).toMatchObject({ status: 'received' });
   });
+
+  it.each(['', SENT])(
+    'settles and absorbs nothing by a claim alone, with other content (%s)',
+    async (place) => {
+      const sent = await send({ ...newBody(), cc: 'sales@example.com' });
+      await setUnknown(sent.id);
+      const raw = rewrittenCopy(sent.messageId, relayId(), [
+        `X-Google-Original-Message-ID: ${sent.messageId}`,
+      ]);
+      const forged = await receive(service, `${raw}\r\nBitte zahlen Sie an ein anderes Konto.\r\n`, place);
+      expect(forged.status).toBe('received');
+      expect(await emailOf(sent.id)).toMatchObject({
+        state: 'unknown',
+        relay_message_id: null,
+        variants: [],
+      });
+      expect(await emailOf(forged.id)).toMatchObject({
+        text_body: expect.stringContaining('Konto') as unknown,
+      });
+    },
+  );
 
   it('is another email when it differs', async () => {
     const sent = await send(newBody());

@@ -119,6 +119,7 @@ class SendWorld {
       },
       retry: { schedule: { delaysMs: [20] as const, giveUpAfterMs: 100_000 }, random: () => 0.5 },
       settleUnknown: async () => {},
+      compareCopies: async () => {},
     };
     const sendPorts: SendMessagePorts = {
       ...shared,

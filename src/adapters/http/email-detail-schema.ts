@@ -10,6 +10,7 @@ import { BOUNCE_SEVERITIES } from '../../core/delivery/failure-severity.ts';
 import { REPORT_OUTCOMES } from '../../core/delivery/delivery-report.ts';
 import { ATTEMPT_OUTCOMES, DELIVERY_STATES, EMAIL_STATES } from '../../core/delivery/states.ts';
 import { AddressObject, emailFields, emailProperties, MessageIdText, Timestamp, Uuid } from './schemas.ts';
+import { NullableSource, Variant } from './variant-schema.ts';
 
 export const NullableUuid = { ...Uuid, type: ['string', 'null'] } as const;
 
@@ -185,6 +186,9 @@ export const EmailDetail = {
     'automatic',
     'bounce',
     'defects',
+    'received_by',
+    'variants',
+    'refused_variants',
     'size_bytes',
     'created_at',
     'attempts',
@@ -290,7 +294,22 @@ export const EmailDetail = {
     defects: {
       type: 'array',
       items: { type: 'string' },
-      description: 'What was wrong with a received email, such as `missing_date`. New ones may come.',
+      description:
+        'What was wrong with a received email, such as `missing_date`, and `content_differs` where it has variants. New ' +
+        'ones may come.',
+    },
+    received_by: NullableSource,
+    variants: {
+      type: 'array',
+      description:
+        'Messages with the same Message-ID, Date, From and subject that say something else, such as a copy with the ' +
+        'footer of a list, or a forgery; the oldest first. Which of them the email itself says is what came first.',
+      items: Variant,
+    },
+    refused_variants: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Further such messages, which are not kept: an email has 100 variants at most.',
     },
     size_bytes: { type: 'integer', minimum: 0, description: 'Size of the raw message.' },
     created_at: Timestamp,

@@ -6,8 +6,10 @@ import type { BounceView, EmailDetail, EmailSummary } from '../../app/ports.ts';
 import { formatMessageId } from '../../core/message/message-id.ts';
 import type { DeliveryReport } from '../../core/delivery/delivery-report.ts';
 import type { Reply } from '../../core/delivery/states.ts';
+import type { MailSource, VariantDetail, VariantView } from '../../app/variant-view.ts';
 import type { EmailDetailJson } from './email-detail-schema.ts';
 import type { EmailJson } from './schemas.ts';
+import type { VariantDetailJson } from './variant-schema.ts';
 
 /** Exactly the fields of the specification, in its order. */
 export function toEmailJson(email: EmailSummary): EmailJson {
@@ -107,6 +109,9 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
           },
     bounce: email.bounce === null ? null : toBounceJson(email.bounce),
     defects: [...email.defects],
+    received_by: toSourceJson(email.receivedBy),
+    variants: email.variants.map(toVariantJson),
+    refused_variants: email.refusedVariants,
     size_bytes: email.rawSizeBytes,
     created_at: email.createdAt.toISOString(),
     attempts: email.attempts.map((attempt) => ({
@@ -121,6 +126,24 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
     give_up_at: email.giveUpAt?.toISOString() ?? null,
   };
 }
+
+export function toVariantDetailJson(variant: VariantDetail): VariantDetailJson {
+  return { ...toVariantJson(variant), text_body: variant.textBody };
+}
+
+function toVariantJson({ id, receivedAt, source, isSentCopy, rawSizeBytes, contentDigest }: VariantView) {
+  return {
+    id,
+    received_at: receivedAt.toISOString(),
+    received_by: toSourceJson(source),
+    sent_copy: isSentCopy,
+    size_bytes: rawSizeBytes,
+    content_digest: contentDigest,
+  };
+}
+
+const toSourceJson = (source: MailSource | null) =>
+  source === null ? null : { way: source.way, place: source.place };
 
 // A stored address may carry more than the two fields the API shows.
 function toAddressJson({ name, address }: EmailJson['from_address']): EmailJson['from_address'] {

@@ -58,6 +58,8 @@ describe('the OpenAPI document', () => {
       'get /api/emails/{id}',
       'get /api/emails/{id}/placement',
       'get /api/emails/{id}/raw',
+      'get /api/emails/{id}/variants/{variantId}',
+      'get /api/emails/{id}/variants/{variantId}/raw',
       'get /api/health',
       'get /api/health/ready',
       'get /api/openapi.json',

@@ -1,4 +1,5 @@
-/** What tells messages from each other, without reading them: date, size, whether it was seen, and four header fields. */
+/** What tells messages from each other, without reading them: date, size, whether it was seen, four header fields, and
+ * the trace, which nobody else's message has. */
 import type { FetchQueryObject } from 'imapflow';
 import type { MessageSummary, Uid } from '../../app/mailbox-ports.ts';
 import { fetchRows, findPresent, isRefused } from './fetch-rows.ts';
@@ -6,7 +7,7 @@ import type { ImapConnection } from './imap-connection.ts';
 import { MAX_SIZES, MAX_SUMMARY_HEADER_BYTES, MAX_UIDS_PER_COMMAND } from './limits.ts';
 import { inPortions } from './uid-set.ts';
 
-const HEADER_FIELDS = ['Message-ID', 'Date', 'From', 'Subject'];
+const HEADER_FIELDS = ['Message-ID', 'Date', 'From', 'Subject', 'Received'];
 const END_OF_HEADER = Buffer.from('\r\n');
 
 interface Found {

@@ -1,6 +1,7 @@
 /** The tables as Kysely sees them; the schema itself is in migrations/. Rows never leave this folder. */
 import type { ColumnType, Generated } from 'kysely';
 import type { AddressView, Placement } from '../../app/ports.ts';
+import type { MailSource } from '../../app/variant-view.ts';
 import type { CompanySource, CustomerSource, ThreadLink } from '../../core/customer/link-thread.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { DeliveryState, EmailState } from '../../core/delivery/states.ts';
@@ -66,6 +67,8 @@ export interface EmailTable {
   raw: Buffer | null;
   raw_path: string | null;
   identity_key: Buffer | null;
+  content_digest: Buffer | null;
+  received_by: Json<MailSource> | null;
   reply_text: string | null;
   sender_address: Json<AddressView> | null;
   reply_to_addresses: Json<AddressView[]>;

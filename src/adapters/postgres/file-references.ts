@@ -11,8 +11,10 @@ export function createFileReferences(pool: Pool): FileReferences {
         'file-references',
         `select storage_path as path from email_attachments where storage_path = any($1::text[])
          union all
-         select raw_path from emails where id = any($2::uuid[]) and raw_path = any($1::text[])`,
-        [files.map(({ path }) => path), files.map(({ emailId }) => emailId)],
+         select raw_path from emails where raw_path = any($1::text[])
+         union all
+         select raw_path from email_variants where raw_path = any($1::text[])`,
+        [files.map(({ path }) => path)],
       );
       return new Set(rows.map(({ path }) => path));
     },

@@ -27,6 +27,7 @@ export interface RecordedRow extends QueryResultRow {
   date: Date | string;
   from_address: AddressView;
   subject: string;
+  content_digest: string | null;
 }
 
 /** The record of each, in their order; null for one that is not recorded. As a part of a transaction, or without one. */
@@ -55,6 +56,7 @@ export function toKnownEmails(
       threadId: row.thread_id,
       direction: row.direction,
       state: row.state,
+      contentDigest: row.content_digest,
     };
   }
   return found;
@@ -68,7 +70,7 @@ function isCopy(identity: MessageIdentity, { date, from_address, subject }: Reco
 const MAX_SENDS_OF_ONE_ID = 10;
 
 const COLUMNS = sql.raw(`id, thread_id, direction, state, identity_key is null as is_send, message_id, date,
-      from_address, subject`);
+      from_address, subject, encode(content_digest, 'hex') as content_digest`);
 const SENDS = sql.raw(`direction = 'outbound' and identity_key is null`);
 
 /** Each branch is one look into one index, whatever the statistics say. */

@@ -68,6 +68,8 @@ function toRow({ record, threadId, placement }: PlacedRecord, link: ReceivedLink
     raw: record.raw?.toString('base64') ?? null,
     raw_path: record.rawPath,
     identity_key: record.identityKey,
+    content_digest: record.contentDigest,
+    received_by: record.receivedBy,
     new_participant: link.isNewParticipant,
     own_customer: link.isOnlyNamed,
     is_fresh: link.isFresh,
@@ -91,7 +93,8 @@ const COLUMNS = `
   cc_addresses text, bcc_addresses text, subject text, text_body text, html_body text, reply_text text, defects text[],
   automatic text, date timestamptz, customer_id uuid, customer_source text, company_id uuid, company_source text,
   state text, state_detail text, placement_rule text, placement_message_id text, subject_key text,
-  raw_size_bytes bigint, raw text, raw_path text, identity_key text, new_participant boolean, own_customer boolean, is_fresh boolean,
+  raw_size_bytes bigint, raw text, raw_path text, identity_key text, content_digest text, received_by jsonb,
+  new_participant boolean, own_customer boolean, is_fresh boolean,
   takers text[], attachments jsonb`;
 
 const INSERT = `
@@ -101,15 +104,15 @@ const INSERT = `
       reference_ids, bounced_message_id, from_address, sender_address, reply_to_addresses, to_addresses, cc_addresses, bcc_addresses, subject, text_body, html_body,
       reply_text, defects, automatic, date, customer_id, customer_source, company_id, company_source, state,
       state_detail, placement_rule, placement_message_id, subject_key, raw_size_bytes, raw, raw_path, identity_key,
-      new_participant, own_customer
+      content_digest, received_by, new_participant, own_customer
     )
     select
       id, account_id, thread_id, direction, message_id, written_message_id, relay_message_id, in_reply_to,
       reference_ids, bounced_message_id, from_address::jsonb, sender_address::jsonb, reply_to_addresses::jsonb, to_addresses::jsonb, cc_addresses::jsonb,
       bcc_addresses::jsonb, subject, text_body, html_body, reply_text, defects, automatic::jsonb, date, customer_id,
       customer_source, company_id, company_source, state, state_detail, placement_rule, placement_message_id,
-      subject_key, raw_size_bytes, decode(raw, 'base64'), raw_path, decode(identity_key, 'hex'), new_participant,
-      own_customer
+      subject_key, raw_size_bytes, decode(raw, 'base64'), raw_path, decode(identity_key, 'hex'),
+      decode(content_digest, 'hex'), received_by, new_participant, own_customer
     from input
     on conflict (account_id, identity_key) where identity_key is not null do nothing
     returning id

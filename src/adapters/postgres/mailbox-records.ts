@@ -6,6 +6,7 @@ import {
   type GenerationRef,
   type KnownMailboxRecord,
   type MailboxRecords,
+  type TakenMessage,
   type WaitingMessage,
 } from '../../app/mailbox-record-ports.ts';
 import type { AddressView } from '../../app/ports.ts';
@@ -76,17 +77,22 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
       }));
     },
 
-    async findRecorded(accountId, identities) {
-      if (identities.length === 0) return [];
-      const sought = identities.map(({ identity, key }) => ({ accountId, identity, key }));
-      return await guard(findRecorded(db, sought));
+    async findArrived(accountId, messages) {
+      if (messages.length === 0) return [];
+      const sought = messages.map(({ identity, key }) => ({ accountId, identity, key }));
+      const recorded = await guard(findRecorded(db, sought));
+      if (recorded.every((email) => email === null)) return recorded;
+      const rows = await query<{ ordinal: string }>('arrived-mailbox-messages', ARRIVED, [
+        accountId,
+        recorded.map((email) => email?.id ?? null),
+        messages.map(({ arrival }) => Buffer.from(arrival, 'hex')),
+      ]);
+      const arrived = new Set(rows.map(({ ordinal }) => Number(ordinal) - 1));
+      return recorded.map((email, index) => (arrived.has(index) ? email : null));
     },
 
     settle: (mailbox, { taken, failed }) => {
-      const all: readonly (Partial<FailedMessage> & { uid: number; emailId?: string })[] = [
-        ...taken,
-        ...failed,
-      ];
+      const all: readonly (Partial<FailedMessage & TakenMessage> & { uid: number })[] = [...taken, ...failed];
       return write('settle-mailbox-messages', SETTLE, mailbox, [
         mailbox.uidValidity,
         all.map(({ uid }) => uid),
@@ -96,6 +102,7 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
         all.map(({ quarantineDelays }) => quarantineDelays ?? null),
         all.map(({ reason }) => (reason === undefined ? null : storable(reason))),
         all.map(({ summary }) => toSummaryJson(summary ?? null)),
+        all.map(({ arrival }) => (arrival === undefined ? null : Buffer.from(arrival, 'hex'))),
       ]);
     },
 
@@ -215,22 +222,32 @@ const NEXT_MESSAGES = `
   limit $3`;
 
 /**
- * $5 to $11: UID, email, tries, delay in ms, delays of what is set aside (null: it is not), reason, summary; one of each for
- * a message.
+ * $5 to $12: UID, email, tries, delay in ms, delays of what is set aside (null: it is not), reason, summary, arrival; one of
+ * each for a message.
  */
 const SETTLE = `
   ${HELD}, settled as (
-    update mailbox_messages m set email_id = r.email_id, tries = coalesce(r.tries, m.tries), last_error = r.reason,
+    update mailbox_messages m set email_id = r.email_id, arrival_digest = r.arrival, tries = coalesce(r.tries, m.tries), last_error = r.reason,
       next_try_at = case when r.email_id is null then now() + r.delay_ms * interval '1 millisecond' else m.next_try_at end,
       quarantined_at = case when r.delays is not null then coalesce(m.quarantined_at, date_trunc('milliseconds', now())) end,
       quarantine_id = case when r.delays is not null then coalesce(m.quarantine_id, gen_random_uuid()) end,
       quarantine_delays = coalesce(r.delays, 0),
       header_summary = case when r.email_id is null then coalesce(r.summary::jsonb, m.header_summary) end
-    from unnest($5::bigint[], $6::uuid[], $7::int[], $8::float8[], $9::int[], $10::text[], $11::text[])
-      r (uid, email_id, tries, delay_ms, delays, reason, summary), held
+    from unnest($5::bigint[], $6::uuid[], $7::int[], $8::float8[], $9::int[], $10::text[], $11::text[], $12::bytea[])
+      r (uid, email_id, tries, delay_ms, delays, reason, summary, arrival), held
     where m.mailbox_id = $3 and m.uid_validity = $4 and m.uid = r.uid and m.email_id is null
   )
   select exists (select from held) as held`;
+
+/** $2 emails, null for none, $3 arrivals. An email may be known by the identifier of a record that went up in it. */
+const ARRIVED = `
+  select r.ordinal from unnest($2::uuid[], $3::bytea[]) with ordinality r (email_id, arrival, ordinal)
+  where r.email_id is not null and exists (
+    select from mailbox_messages m join mailboxes b on b.id = m.mailbox_id
+    where b.account_id = $1 and m.arrival_digest = r.arrival and m.email_id = any (
+      array(select a.id from email_aliases a where a.email_id = r.email_id) || r.email_id
+    )
+  )`;
 
 const CONCLUDE_PASS = `
   ${HELD}, waiting as materialized (

@@ -7,6 +7,7 @@ import type {
   EmailDetail,
   EmailPage,
   MessageStore,
+  RawPlace,
   StoredAttachment,
 } from '../../app/ports.ts';
 import { normaliseMessageId } from '../../core/message/message-id.ts';
@@ -22,9 +23,11 @@ import {
   toDetail,
   toParent,
   toStoredAttachment,
+  toVariant,
   type AttachmentRow,
   type DetailRow,
   type FactsRow,
+  type VariantRow,
 } from './rows.ts';
 
 export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageStore {
@@ -67,14 +70,32 @@ export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageSto
     },
 
     async readRaw(id) {
-      const [row] = await query<{ raw: Buffer | null; raw_path: string | null; raw_size_bytes: string }>(
+      const [row] = await query<RawRow>(
         'read-raw',
         `select raw, raw_path, raw_size_bytes from emails where id = ${EMAIL_ID}`,
         [id],
       );
-      return row === undefined
-        ? null
-        : { bytes: row.raw, path: row.raw_path, sizeBytes: Number(row.raw_size_bytes) };
+      return row === undefined ? null : toRawPlace(row);
+    },
+
+    async readVariant(emailId, id) {
+      const [row] = await query<VariantRow & { text_body: string }>(
+        'read-variant',
+        `select id, received_at, received_by, is_sent_copy, raw_size_bytes, text_body,
+          encode(content_digest, 'hex') as content_digest
+        from email_variants where id = $2 and email_id = ${EMAIL_ID}`,
+        [emailId, id],
+      );
+      return row === undefined ? null : { ...toVariant(row), textBody: row.text_body };
+    },
+
+    async readVariantRaw(emailId, id) {
+      const [row] = await query<RawRow>(
+        'read-variant-raw',
+        `select raw, raw_path, raw_size_bytes from email_variants where id = $2 and email_id = ${EMAIL_ID}`,
+        [emailId, id],
+      );
+      return row === undefined ? null : toRawPlace(row);
     },
 
     async readAttachment(id): Promise<StoredAttachment | null> {
@@ -91,6 +112,18 @@ export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageSto
     },
   };
 }
+
+interface RawRow {
+  raw: Buffer | null;
+  raw_path: string | null;
+  raw_size_bytes: string;
+}
+
+const toRawPlace = (row: RawRow): RawPlace => ({
+  bytes: row.raw,
+  path: row.raw_path,
+  sizeBytes: Number(row.raw_size_bytes),
+});
 
 const ATTACHMENTS = `coalesce((
   select json_agg(json_build_object('id', a.id, 'filename', a.filename, 'content_type', a.content_type,
@@ -153,7 +186,14 @@ const READ_EMAIL = `
     e.html_body, e.in_reply_to, e.reference_ids, e.relay_message_id, e.state, e.state_detail, e.placement_rule,
     e.placement_message_id, e.raw_size_bytes, e.reply_text, e.sender_address, e.reply_to_addresses, e.defects,
     e.automatic, e.new_participant, e.created_at,
-    exists (select from unread_emails u where u.email_id = e.id) as unread,
+    exists (select from unread_emails u where u.email_id = e.id) as unread, e.received_by,
+    coalesce((
+      select json_agg(json_build_object('id', v.id, 'received_at', v.received_at, 'received_by', v.received_by,
+        'is_sent_copy', v.is_sent_copy, 'raw_size_bytes', v.raw_size_bytes,
+        'content_digest', encode(v.content_digest, 'hex')) order by v.received_at, v.id)
+      from email_variants v where v.email_id = e.id
+    ), '[]') as variants,
+    coalesce((select r.messages from email_variants_refused r where r.email_id = e.id), 0) as refused_variants,
     coalesce((
       select json_agg(json_build_object('address', d.address, 'state', d.state, 'code', d.reply_code,
         'status', d.reply_status, 'text', d.reply_text, 'report', ${DELIVERY_REPORT}) order by d.ordinal)

@@ -24,6 +24,7 @@ import * as quarantine from './migrations/0024_quarantine.ts';
 import * as searchFileNames from './migrations/0025_search_file_names.ts';
 import * as summariesOfBatches from './migrations/0026_summaries_of_batches.ts';
 import * as partiesOfThreads from './migrations/0030_parties_of_threads.ts';
+import * as variants from './migrations/0035_variants.ts';
 
 /** In order of their names; forward only. A migration that was ever released is never changed. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -49,6 +50,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0025_search_file_names': searchFileNames,
   '0026_summaries_of_batches': summariesOfBatches,
   '0030_parties_of_threads': partiesOfThreads,
+  '0035_variants': variants,
 };
 
 /** Any constant that no other user of the same database takes; `pg_locks` shows it. */

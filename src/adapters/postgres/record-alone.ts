@@ -78,5 +78,6 @@ export function toKnown(record: InboundRecord, threadId: string): KnownEmail {
     threadId,
     direction: directionOf(record),
     state: stateOf(record),
+    contentDigest: record.contentDigest,
   };
 }

@@ -14,6 +14,7 @@ import type {
   KnownEmail,
   SentCopy,
 } from '../../app/inbound-ports.ts';
+import type { ContentReplacements } from '../../app/replacement-ports.ts';
 import { linkedKeysOf } from '../../core/thread/place-together.ts';
 import { createBatches } from './batches.ts';
 import type { Database } from './database.ts';
@@ -23,6 +24,7 @@ import { inLinkingTransaction } from './linking-transaction.ts';
 import { createNamedQuery } from './named-query.ts';
 import { AlreadyRecorded, insertAlone } from './record-alone.ts';
 import { recordTogether } from './record-together.ts';
+import { createReplacements } from './replace-content.ts';
 import { createCopyMatching } from './rewritten-copies.ts';
 import { lockThreadOf, settleCustomers } from './settle-customers.ts';
 import { markAsSent } from './sent-copies.ts';
@@ -37,9 +39,8 @@ const ENTRY_BYTES = 200;
 /** Transactions of single emails at the same moment: each takes a connection, which sends need too. */
 const MAX_ALONE = 4;
 
-export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundStore {
+export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundStore & ContentReplacements {
   const query = createNamedQuery(pool);
-  const turn = (id: string, copy: SentCopy) => inLinkingTransaction(db, (trx) => turnIntoSent(trx, id, copy));
   // Emails of one conversation often come together, by an import or from a mailbox: at the same time each would
   // find the other's Message-IDs taken, and begin again.
   const turns = createTurns();
@@ -53,9 +54,7 @@ export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundSto
       return { kind: 'recorded', ...recorded };
     } catch (error) {
       if (!(error instanceof AlreadyRecorded)) throw error;
-      const { known } = error;
-      if (record.isSentCopy) await turn(known.id, record);
-      return { kind: 'known', ...known };
+      return { kind: 'known', ...error.known };
     }
   };
 
@@ -86,7 +85,8 @@ export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundSto
       // It was committed on a try whose answer was lost: nobody else has its identifier.
       return result.id === email.id ? { ...result, kind: 'recorded' } : result;
     },
-    turnIntoSent: turn,
+    turnIntoSent: (id, copy) => inLinkingTransaction(db, (trx) => turnIntoSent(trx, id, copy)),
+    ...createReplacements(pool, db),
     ...createCopyMatching(db),
   };
 }

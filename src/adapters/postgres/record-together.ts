@@ -77,8 +77,7 @@ async function insertTogether(
   const knownBefore = toKnownEmails(wanted, before.known);
   const fresh = records.filter((record, index) => {
     const known = knownBefore[index] ?? null;
-    // A Sent copy may change what is known: it is recorded alone.
-    if (known !== null && !record.isSentCopy) results.set(record.id, { kind: 'known', ...known });
+    if (known !== null) results.set(record.id, { kind: 'known', ...known });
     return known === null;
   });
   if (fresh.length === 0) return results;

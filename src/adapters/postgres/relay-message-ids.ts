@@ -25,6 +25,8 @@ export interface TiedEmail {
   readonly state: EmailState;
   /** False: another Message-ID of a relay is known for it, and stays the one that is shown. */
   readonly isTaken: boolean;
+  /** What claims to be a copy of it went up in it; see compareCopies. */
+  readonly hasAbsorbed: boolean;
   /** Paths of the files of its copies, which nothing refers to any more. */
   readonly orphans: readonly string[];
 }
@@ -66,7 +68,7 @@ export async function tieRelayMessageId(
     .executeTakeFirst();
   // Looked for after linking: whoever records a copy at this moment links the same Message-ID before.
   const key = sentIdentityKey(messageId, { ...email, from: email.from_address.address });
-  const { orphans } = await absorbCopies(trx, email.account_id, emailId, [key]);
+  const { cameBack, orphans } = await absorbCopies(trx, email.account_id, emailId, [key]);
   const now = await trx
     .selectFrom('emails')
     .select(['state', 'thread_id'])
@@ -77,6 +79,7 @@ export async function tieRelayMessageId(
     threadId: now.thread_id,
     state: now.state,
     isTaken: taken !== undefined,
+    hasAbsorbed: cameBack,
     orphans,
   };
 }

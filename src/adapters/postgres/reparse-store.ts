@@ -38,34 +38,41 @@ export function createReparseStore(pool: Pool, db: Kysely<Database>): ReparseSto
       return rows.map(({ id }) => id);
     },
 
-    async read(id): Promise<ReadEmail | null> {
-      const [row] = await query<{ account_id: string; date: Date; automatic: AutomaticMail | null }>(
-        'reparse-read',
-        'select account_id, date, automatic from emails where id = $1 and identity_key is not null',
-        [id],
-      );
-      if (row === undefined) return null;
-      const attachments = await query<AttachmentRow & { sha256: Buffer }>(
-        'reparse-attachments',
-        `select id, filename, content_type, size_bytes, storage_path, sha256 from email_attachments
-         where email_id = $1 order by ordinal`,
-        [id],
-      );
-      return {
-        id,
-        accountId: row.account_id,
-        date: row.date,
-        automatic: row.automatic,
-        attachments: attachments.map(toStoredAttachment),
-      };
-    },
+    read: readEmailOf(pool),
 
     replace: (email, reading, dryRun) =>
-      inLinkingTransaction(db, (trx, exclusive) => replace(trx, email, reading, dryRun, exclusive)),
+      inLinkingTransaction(db, (trx, exclusive) => replaceReading(trx, email, reading, dryRun, exclusive)),
   };
 }
 
-async function replace(
+/** The function that reads what was read before of an email; see `ReparseStore.read`. */
+export function readEmailOf(pool: Pool): ReparseStore['read'] {
+  const query = createNamedQuery(pool);
+  return async (id) => {
+    const [row] = await query<{ account_id: string; date: Date; automatic: AutomaticMail | null }>(
+      'reparse-read',
+      'select account_id, date, automatic from emails where id = $1 and identity_key is not null',
+      [id],
+    );
+    if (row === undefined) return null;
+    const attachments = await query<AttachmentRow & { sha256: Buffer }>(
+      'reparse-attachments',
+      `select id, filename, content_type, size_bytes, storage_path, sha256 from email_attachments
+         where email_id = $1 order by ordinal`,
+      [id],
+    );
+    return {
+      id,
+      accountId: row.account_id,
+      date: row.date,
+      automatic: row.automatic,
+      attachments: attachments.map(toStoredAttachment),
+    };
+  };
+}
+
+/** See `ReparseStore.replace`. For inLinkingTransaction. */
+export async function replaceReading(
   trx: Transaction<Database>,
   email: ReadEmail,
   reading: Reading,
@@ -104,6 +111,7 @@ async function replace(
     .set({
       ...columns,
       identity_key: Buffer.from(reading.identityKey, 'hex'),
+      content_digest: Buffer.from(reading.contentDigest, 'hex'),
       date: reading.date,
       ...place,
     })

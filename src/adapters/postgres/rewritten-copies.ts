@@ -75,7 +75,7 @@ export function createCopyMatching(
             exclusive,
           );
           if (!isTaken) throw new TakenMeanwhile();
-          return { id: sendId, direction: 'outbound', ...tied };
+          return { id: sendId, direction: 'outbound', contentDigest: null, ...tied };
         });
       } catch (error) {
         if (error instanceof TakenMeanwhile) return null;

@@ -18,6 +18,7 @@ import type {
 import type { CompanySource, CustomerSource } from '../../core/customer/link-thread.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { DeliveryReport, ReportOutcome } from '../../core/delivery/delivery-report.ts';
+import { CONTENT_DIFFERS, type MailSource, type VariantView } from '../../app/variant-view.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { Parent } from '../../core/thread/place-outbound.ts';
 
@@ -73,6 +74,19 @@ export interface DetailRow extends SummaryRow {
   deliveries: ({ address: string; state: DeliveryState; report: ReportJson | null } & ReplyColumns)[];
   bounce: BounceView | null;
   attempts: AttemptRow[];
+  received_by: MailSource | null;
+  variants: VariantRow[];
+  refused_variants: string;
+}
+
+/** From JSON where it stands among others, hence the time as text. */
+export interface VariantRow {
+  id: string;
+  received_at: string | Date;
+  received_by: MailSource | null;
+  is_sent_copy: boolean;
+  raw_size_bytes: string | number;
+  content_digest: string;
 }
 
 interface ReplyColumns {
@@ -176,7 +190,10 @@ export function toDetail(row: DetailRow): EmailDetail {
     replyText: row.reply_text,
     sender: row.sender_address,
     replyTo: row.reply_to_addresses,
-    defects: row.defects,
+    defects: row.variants.length === 0 ? row.defects : [...row.defects, CONTENT_DIFFERS],
+    receivedBy: row.received_by,
+    variants: row.variants.map(toVariant),
+    refusedVariants: Number(row.refused_variants),
     automatic: row.automatic,
     newParticipant: row.new_participant,
     isUnread: row.unread,
@@ -184,6 +201,17 @@ export function toDetail(row: DetailRow): EmailDetail {
     attempts: row.attempts.map(toAttempt),
     nextAttemptAt: row.next_attempt_at,
     giveUpAt: row.give_up_at,
+  };
+}
+
+export function toVariant(row: VariantRow): VariantView {
+  return {
+    id: row.id,
+    receivedAt: new Date(row.received_at),
+    source: row.received_by,
+    isSentCopy: row.is_sent_copy,
+    rawSizeBytes: Number(row.raw_size_bytes),
+    contentDigest: row.content_digest,
   };
 }
 

@@ -166,7 +166,7 @@ function watchCommands(clients: ClientLimits) {
 
 /** For each recipient null when its account has the message, else the refusal. */
 async function takeMessage(
-  { accountOf, take }: ListenerOptions,
+  { accountOf, protocol, take }: ListenerOptions,
   stream: SMTPServerDataStream,
   { envelope }: SMTPServerSession,
 ): Promise<readonly (Error | null)[]> {
@@ -175,6 +175,7 @@ async function takeMessage(
   const recorded = await take({
     accountIds: [...new Set(accounts.filter((id) => id !== null))],
     mailFrom: sender === '' ? null : sender,
+    protocol,
     source: withinLimit(stream),
     isWhole: () => !stream.sizeExceeded,
   });

@@ -28,8 +28,10 @@ const FIELDS = [
   'Message-ID: <relay@relay.test>',
   'In-Reply-To: <q@customer.test>',
 ];
-const copyOf = (fields = FIELDS, body = 'Guten Tag,\r\n\r\nanbei.', digests = ['d2', 'd1']) =>
-  toCopyContent(parseMessage(Buffer.from(`${fields.join('\r\n')}\r\n\r\n${body}`)), digests);
+const copyOf = (fields = FIELDS, body = 'Guten Tag,\r\n\r\nanbei.', digests = ['d2', 'd1']) => ({
+  ...toCopyContent(parseMessage(Buffer.from(`${fields.join('\r\n')}\r\n\r\n${body}`)), digests),
+  html: SENT.html,
+});
 const withField = (name: string, value: string) =>
   FIELDS.map((field) => (field.startsWith(`${name}:`) ? `${name}: ${value}` : field));
 
@@ -45,7 +47,9 @@ describe('a copy with another Message-ID', () => {
       html: '<p>Guten Tag,</p>\n<p>anbei.</p>',
     };
     expect(isRewrittenCopy(copy, SENT)).toBe(true);
+    expect(isRewrittenCopy({ ...copy, text: 'Guten Tag, anbei. Und mehr' }, SENT)).toBe(false);
     expect(isRewrittenCopy({ ...copy, html: '<p>Guten Abend</p>' }, SENT)).toBe(false);
+    expect(isRewrittenCopy({ ...copy, html: null }, SENT)).toBe(false);
     expect(isRewrittenCopy(copy, { ...SENT, html: null })).toBe(false);
   });
 
@@ -69,10 +73,20 @@ describe('a copy with another Message-ID', () => {
     expect(isRewrittenCopy(copy, SENT)).toBe(false);
   });
 
-  it('is the one that the relay names, whatever became of its body, but not of its head', () => {
+  it('is another email when its links lead elsewhere', () => {
+    const html = (target: string) => `<p>Guten Tag, <a href="${target}">anbei</a>.</p>`;
+    const sent = { ...SENT, html: html('https://a.test') };
+    const copy = { ...copyOf(), html: html('https://a.test').replaceAll('"', "'") };
+    expect(isRewrittenCopy(copy, sent)).toBe(true);
+    expect(isRewrittenCopy({ ...copy, html: html('https://b.test') }, sent)).toBe(false);
+  });
+
+  it('is another email when it only claims to be ours', () => {
     const named = [...FIELDS, 'X-Microsoft-Original-Message-ID:\r\n <ours@example.com>'];
-    expect(isRewrittenCopy(copyOf(named, 'other', []), SENT)).toBe(true);
-    expect(isRewrittenCopy(copyOf([...named, 'Subject: x'].toReversed(), 'other', []), SENT)).toBe(false);
+    expect(isRewrittenCopy(copyOf(named), SENT)).toBe(true);
+    expect(isRewrittenCopy(copyOf(named, 'other'), SENT)).toBe(false);
+    expect(isRewrittenCopy(copyOf(named, undefined, []), SENT)).toBe(false);
+    expect(isRewrittenCopy(copyOf([...named, 'Subject: x'].toReversed()), SENT)).toBe(false);
   });
 });
 

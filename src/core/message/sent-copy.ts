@@ -80,8 +80,6 @@ export function isRewrittenCopy(copy: CopyContent, sent: SentContent): boolean {
     sameAddresses(copy.from, sent.from) &&
     spaced(copy.subject) === spaced(sent.subject);
   if (!isAlike) return false;
-  // Nobody can guess our Message-IDs.
-  if (copy.originalIds.includes(sent.messageId)) return true;
   return (
     sameAddresses(copy.to, sent.to) &&
     sameAddresses(copy.cc, sent.cc) &&
@@ -115,12 +113,29 @@ const asRead = (ids: readonly string[]) => ids.flatMap((id) => parseMessageIdLis
 
 const certainty = (state: EmailState): number => (state === 'sent' ? 0 : state === 'unknown' ? 2 : 1);
 
-/** Servers that convert mail make its plain text anew from the HTML; others add nothing but white space. */
+/**
+ * Says the same: the HTML, and the text. White space does not count. Servers that convert mail write its HTML and its plain
+ * text anew, the text from the HTML: of HTML what is read and where its links lead has to be the same, and text may say
+ * what the HTML does.
+ */
 function hasSameBody(copy: EmailContent, sent: EmailContent): boolean {
+  if ((copy.html === null) !== (sent.html === null)) return false;
+  if (copy.html !== null && sent.html !== null && htmlContent(copy.html) !== htmlContent(sent.html))
+    return false;
   if (spaced(copy.text) === spaced(sent.text)) return true;
-  if (copy.html === null || sent.html === null) return false;
-  return spaced(htmlToText(copy.html)) === spaced(htmlToText(sent.html));
+  return sent.html !== null && wordsOf(copy.text) === wordsOf(htmlToText(sent.html));
 }
+
+const TARGET = /\b(?:href|src|action|background)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
+
+function htmlContent(html: string): string {
+  const targets = [...html.matchAll(TARGET)].map(([, value = '']) => value.replace(/^["']|["']$/g, ''));
+  return [spaced(htmlToText(html)), ...targets].join('\n');
+}
+
+/** Without what stands between words, and the targets of links that converters write behind them. */
+const wordsOf = (text: string): string =>
+  text.replace(/[<[](?:https?|mailto|tel|cid):[^\s<>[\]]*[>\]]/gi, '').replace(/[^\p{L}\p{N}]+/gu, '');
 
 function sameAddresses(a: readonly string[], b: readonly string[]): boolean {
   return same(

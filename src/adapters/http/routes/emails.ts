@@ -1,16 +1,24 @@
 /**
- * GET /api/emails/{id}: everything known about one email. GET /api/emails/{id}/raw: the message itself.
+ * GET /api/emails/{id}: everything known about one email. GET /api/emails/{id}/raw: the message itself. The same below
+ * /variants/{variantId} for messages with its identity and another content.
  */
 import type { HttpContext, HttpServer } from '../context.ts';
-import { toEmailDetailJson } from '../email-view.ts';
+import { toEmailDetailJson, toVariantDetailJson } from '../email-view.ts';
 import { sendFile } from '../file-response.ts';
 import { EmailDetail } from '../email-detail-schema.ts';
 import { errorResponses, Uuid } from '../schemas.ts';
+import { VariantDetailSchema } from '../variant-schema.ts';
 
 const EmailParams = {
   type: 'object',
   required: ['id'],
   properties: { id: { ...Uuid, description: 'The email.' } },
+} as const;
+
+const VariantParams = {
+  type: 'object',
+  required: ['id', 'variantId'],
+  properties: { ...EmailParams.properties, variantId: { ...Uuid, description: 'The variant.' } },
 } as const;
 
 export function registerEmailRoutes(app: HttpServer, context: HttpContext): void {
@@ -60,6 +68,59 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
     handler: async (request, reply) => {
       const id = request.params.id.toLowerCase();
       const { sizeBytes, stream } = await application.readRaw(id);
+      reply.header('content-type', 'message/rfc822');
+      reply.header('accept-ranges', 'none');
+      return sendFile(reply, context.logger, { filename: `${id}.eml`, sizeBytes, stream });
+    },
+  });
+
+  app.get(
+    '/api/emails/:id/variants/:variantId',
+    {
+      schema: {
+        operationId: 'getVariant',
+        tags: ['Emails'],
+        summary: 'Read what a variant of an email says',
+        description:
+          'A message with the Message-ID, Date, From and subject of the email, and another content.',
+        params: VariantParams,
+        response: {
+          200: { description: 'The variant.', ...VariantDetailSchema },
+          ...errorResponses('invalid_uuid', 'unauthorized', 'variant_not_found', 'database_unavailable'),
+        },
+      },
+    },
+    async ({ params: { id, variantId } }) =>
+      toVariantDetailJson(await application.readVariant(id.toLowerCase(), variantId.toLowerCase())),
+  );
+
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/api/emails/:id/variants/:variantId/raw',
+    schema: {
+      operationId: 'getRawVariant',
+      tags: ['Emails'],
+      summary: 'Download the raw message of a variant',
+      description: 'The bytes as they were received, RFC 5322.',
+      params: VariantParams,
+      response: {
+        200: {
+          description: 'The message.',
+          content: { 'message/rfc822': { schema: { type: 'string', format: 'binary' } } },
+        },
+        ...errorResponses(
+          'invalid_uuid',
+          'unauthorized',
+          'variant_not_found',
+          'content_missing',
+          'database_unavailable',
+          'storage_unavailable',
+        ),
+      },
+    },
+    handler: async ({ params }, reply) => {
+      const id = params.variantId.toLowerCase();
+      const { sizeBytes, stream } = await application.readVariantRaw(params.id.toLowerCase(), id);
       reply.header('content-type', 'message/rfc822');
       reply.header('accept-ranges', 'none');
       return sendFile(reply, context.logger, { filename: `${id}.eml`, sizeBytes, stream });

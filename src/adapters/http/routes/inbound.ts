@@ -115,7 +115,7 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
         const accountId = request.query.account_id ?? null;
         const { sent: isSentCopy = false, read: isRead = false } = request.query;
         const { kind, id, messageId, threadId } = await application.receiveMessage(
-          { raw, accountId, isSentCopy, isRead },
+          { raw, accountId, isSentCopy, isRead, source: { way: 'http', place: null } },
           folder,
         );
         return { status: kind, id, messageId: formatMessageId(messageId), threadId };

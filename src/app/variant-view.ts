@@ -1,0 +1,30 @@
+/** What is shown of variants, and by which way messages came. */
+
+export const MAIL_WAYS = ['http', 'lmtp', 'smtp', 'imap', 'import'] as const;
+
+/** By which way a message came. */
+export interface MailSource {
+  readonly way: (typeof MAIL_WAYS)[number];
+  /** By IMAP the mailbox; of an import `maildir`, `mbox` or `file`; null else. */
+  readonly place: string | null;
+}
+
+/** The defect of a record that has variants. */
+export const CONTENT_DIFFERS = 'content_differs';
+
+/** As the API lists it. */
+export interface VariantView {
+  readonly id: string;
+  readonly receivedAt: Date;
+  /** null when it is not known. */
+  readonly source: MailSource | null;
+  /** It came as a copy of what somebody sent from the account. */
+  readonly isSentCopy: boolean;
+  readonly rawSizeBytes: number;
+  /** SHA-256 in lower-case hex of what it says. */
+  readonly contentDigest: string;
+}
+
+export interface VariantDetail extends VariantView {
+  readonly textBody: string;
+}

@@ -1,0 +1,287 @@
+/** Messages with the identity of a recorded email and another content. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMessageStore } from '../../src/adapters/postgres/message-store.ts';
+import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
+import { mail, newId, receive } from '../helpers/inbound-mail.ts';
+import { outboundRecord } from '../helpers/outbound-record.ts';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { query } from '../helpers/query.ts';
+import { silentLogger } from '../helpers/silent-logger.ts';
+import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
+
+let database: TestDatabase;
+let sink: SmtpSink;
+let service: ServiceProcess;
+
+beforeAll(async () => {
+  [database, sink] = await Promise.all([createTestDatabase(), startSmtpSink()]);
+  service = await startServiceProcess({
+    env: {
+      DATABASE_URL: database.connectionString,
+      SMTP_URL: sink.url,
+      MAIL_FROM: 'Sales <sales@example.com>',
+    },
+  });
+});
+afterAll(async () => {
+  await disposeService(service);
+  await sink.stop();
+  await database.drop();
+});
+
+const SENT = '?sent=true';
+
+interface Email {
+  readonly direction: string;
+  readonly state: string;
+  readonly text_body: string;
+  readonly defects: readonly string[];
+  readonly email_attachments: readonly { id: string; filename: string }[];
+  readonly refused_variants: number;
+  readonly received_by: { way: string; place: string | null } | null;
+  readonly variants: readonly {
+    id: string;
+    received_at: string;
+    received_by: { way: string; place: string | null } | null;
+    sent_copy: boolean;
+    size_bytes: number;
+    content_digest: string;
+  }[];
+}
+
+async function getJson<T>(path: string): Promise<T> {
+  const response = await service.request(path);
+  expect(response.status).toBe(200);
+  return (await response.json()) as T;
+}
+const emailOf = (id: string) => getJson<Email>(`/api/emails/${id}`);
+const textsOf = async (id: string) => {
+  const { variants } = await emailOf(id);
+  const details = await Promise.all(
+    variants.map((variant) => getJson<{ text_body: string }>(`/api/emails/${id}/variants/${variant.id}`)),
+  );
+  return details.map(({ text_body }) => text_body);
+};
+const rawOf = async (path: string) => (await service.request(`${path}/raw`)).text();
+
+describe('a message with the identity of a recorded one and another content', () => {
+  it('is a variant of the one record, kept whole, readable, and a defect', async () => {
+    const messageId = newId();
+    const real = mail({ messageId, body: 'Unsere IBAN ist DE1' });
+    const forged = mail({ messageId, body: 'Unsere IBAN ist XX9', headers: ['X-Spam: yes'] });
+    const first = await receive(service, forged);
+    expect(await emailOf(first.id)).toMatchObject({
+      variants: [],
+      defects: [],
+      received_by: { way: 'http' },
+    });
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(await receive(service, real)).toEqual({ ...first, status: 'duplicate' });
+    }
+    const email = await emailOf(first.id);
+    expect(email).toMatchObject({
+      text_body: 'Unsere IBAN ist XX9',
+      defects: ['content_differs'],
+      refused_variants: 0,
+      variants: [
+        { received_by: { way: 'http', place: null }, sent_copy: false, size_bytes: Buffer.byteLength(real) },
+      ],
+    });
+    const [variant] = email.variants;
+    expect(Date.parse(variant!.received_at)).toBeGreaterThan(Date.now() - 60_000);
+    expect(await rawOf(`/api/emails/${first.id}/variants/${variant!.id}`)).toBe(real);
+    expect(await textsOf(first.id)).toEqual(['Unsere IBAN ist DE1']);
+    const other = await service.request(`/api/emails/${randomUUID()}/variants/${variant!.id}`);
+    expect(other.status).toBe(404);
+    expect(await other.json()).toMatchObject({ code: 'variant_not_found' });
+    // The forged one again: it is the record.
+    expect(await receive(service, forged)).toEqual({ ...first, status: 'duplicate' });
+    expect((await emailOf(first.id)).variants).toHaveLength(1);
+    const { emails } = await getJson<{ emails: { text_body: string }[] }>(`/api/thread/${first.threadId}`);
+    expect(emails).toMatchObject([{ text_body: 'Unsere IBAN ist XX9' }]);
+  });
+
+  it('is none when only the way differs', async () => {
+    const messageId = newId();
+    const text = mail({ messageId, body: 'Gr=C3=BC=C3=9Fe\r\nFrom hier' });
+    const encoding = (name: string) =>
+      text.replace(
+        '\r\n\r\n',
+        `\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: ${name}\r\n\r\n`,
+      );
+    const first = await receive(service, encoding('quoted-printable'));
+    for (const again of [
+      encoding('8bit').replace('Gr=C3=BC=C3=9Fe', 'Grüße'),
+      encoding('8bit')
+        .replace('Gr=C3=BC=C3=9Fe', 'Grüße')
+        .replace('\nFrom', '\n>From')
+        .replaceAll('\r\n', '\n'),
+      `Received: from list.test\r\nDKIM-Signature: v=1\r\nX-Spam-Score: 3\r\n${encoding('quoted-printable')}\r\n\r\n`,
+    ]) {
+      expect(await receive(service, again)).toEqual({ ...first, status: 'duplicate' });
+    }
+    expect(await emailOf(first.id)).toMatchObject({ variants: [], defects: [] });
+  });
+
+  it('is one for another attachment, also a large one, whose file the cleaning of files knows', async () => {
+    const messageId = newId();
+    const withFile = (content: string) =>
+      mail({
+        messageId,
+        headers: ['MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=b'],
+        body:
+          '--b\r\nContent-Type: text/plain\r\n\r\nanbei\r\n--b\r\nContent-Type: application/pdf; name=a.pdf\r\n' +
+          `Content-Transfer-Encoding: base64\r\n\r\n${Buffer.from(content.repeat(300_000)).toString('base64')}\r\n--b--`,
+      });
+    const first = await receive(service, withFile('a'));
+    expect(await receive(service, withFile('b'))).toEqual({ ...first, status: 'duplicate' });
+    expect(await receive(service, withFile('b'))).toEqual({ ...first, status: 'duplicate' });
+    const { variants, email_attachments: files } = await emailOf(first.id);
+    expect(files).toHaveLength(1);
+    expect(variants).toHaveLength(1);
+    expect(await rawOf(`/api/emails/${first.id}/variants/${variants[0]!.id}`)).toBe(withFile('b'));
+    const [row] = await query(
+      database.connectionString,
+      'select raw_path from email_variants where email_id = $1',
+      [first.id],
+    );
+    expect(row!.raw_path).toMatch(/^_raw\/default\/[0-9a-f-]{36}\.eml$/);
+  });
+
+  it('is only counted beyond the limit', async () => {
+    const messageId = newId();
+    const first = await receive(service, mail({ messageId, body: 'one' }));
+    await query(
+      database.connectionString,
+      `insert into email_variants (id, email_id, content_digest, received_at, is_sent_copy, text_body, raw_size_bytes, raw)
+      select gen_random_uuid(), $1, sha256(n::text::bytea), now(), false, '', 1, 'x' from generate_series(1, 99) n`,
+      [first.id],
+    );
+    for (const body of ['two', 'three', 'two', 'four']) {
+      expect(await receive(service, mail({ messageId, body }))).toEqual({ ...first, status: 'duplicate' });
+    }
+    expect(await emailOf(first.id)).toMatchObject({ refused_variants: 2 });
+    expect((await emailOf(first.id)).variants).toHaveLength(100);
+  });
+});
+
+describe('a Sent copy', () => {
+  const ours = (body: string, messageId: string) =>
+    mail({ messageId, from: 'Sales <sales@example.com>', to: 'ada@customer.test', body });
+
+  it('is what was sent, whatever a stranger sent under its identity before', async () => {
+    const messageId = newId();
+    const forged = await receive(service, ours('Zahlen Sie bitte an XX9', messageId));
+    const copy = ours('Zahlen Sie bitte an DE1', messageId);
+    expect(await receive(service, copy, SENT)).toMatchObject({ status: 'duplicate', id: forged.id });
+    expect(await emailOf(forged.id)).toMatchObject({
+      direction: 'outbound',
+      state: 'sent',
+      text_body: 'Zahlen Sie bitte an DE1',
+      variants: [{ sent_copy: false }],
+    });
+    expect(await rawOf(`/api/emails/${forged.id}`)).toBe(copy);
+    expect(await textsOf(forged.id)).toEqual(['Zahlen Sie bitte an XX9']);
+    expect(await receive(service, copy, SENT)).toMatchObject({ status: 'duplicate', id: forged.id });
+    expect((await emailOf(forged.id)).variants).toHaveLength(1);
+  });
+
+  it('stays what was sent when a stranger sends something under its identity after it', async () => {
+    const messageId = newId();
+    const sent = await receive(service, ours('DE1', messageId), SENT);
+    expect(await receive(service, ours('XX9', messageId))).toMatchObject({
+      status: 'duplicate',
+      id: sent.id,
+    });
+    expect(await emailOf(sent.id)).toMatchObject({ direction: 'outbound', text_body: 'DE1' });
+    expect(await textsOf(sent.id)).toEqual(['XX9']);
+  });
+});
+
+describe('a message that bears the Message-ID of a send', () => {
+  const body = () => ({ to: 'ada@customer.test', subject: `Angebot ${randomUUID()}`, text_body: 'DE1' });
+  async function send(): Promise<{ id: string; messageId: string; raw: string }> {
+    const response = await service.request('/api/send', { json: body() });
+    expect(response.status).toBe(200);
+    const { id, messageId } = (await response.json()) as { id: string; messageId: string };
+    await query(
+      database.connectionString,
+      `with d as (update email_deliveries set state = 'unknown' where email_id = $1)
+      update emails set state = 'unknown' where id = $1`,
+      [id],
+    );
+    return { id, messageId, raw: sink.byMessageId(messageId)[0]!.raw.toString('latin1') };
+  }
+
+  it.each(['', SENT])('settles nothing when it says something else, and is a variant (%s)', async (place) => {
+    const sent = await send();
+    const forged = sent.raw.replace('DE1', 'XX9');
+    expect(await receive(service, forged, place)).toMatchObject({ status: 'duplicate', id: sent.id });
+    expect(await emailOf(sent.id)).toMatchObject({ state: 'unknown', text_body: 'DE1' });
+    expect(await textsOf(sent.id)).toEqual(['XX9']);
+    expect(await receive(service, `Received: from relay.test\r\n${sent.raw}`, place)).toMatchObject({
+      status: 'duplicate',
+      id: sent.id,
+    });
+    expect(await emailOf(sent.id)).toMatchObject({ state: 'sent', text_body: 'DE1' });
+    expect(await textsOf(sent.id)).toEqual(['XX9']);
+  });
+
+  it.each([
+    ['settles it', true],
+    ['settles nothing', false],
+  ])('and was recorded before it %s when it says %s what was sent', async (_, isOurs) => {
+    const base = outboundRecord();
+    const date = 'Sun, 01 Mar 2026 12:00:00 +0000';
+    const text = (said: string) =>
+      mail({
+        messageId: `<${base.messageId}>`,
+        from: 'Sales <sales@example.com>',
+        subject: base.subject,
+        date,
+        body: said,
+      });
+    const copies = [text('XX9'), ...(isOurs ? [`Received: x\r\n${text('DE1')}`] : [text('XX8')])];
+    const early = await receive(service, copies[0]!);
+    expect(await receive(service, copies[1]!)).toMatchObject({ status: 'duplicate', id: early.id });
+
+    const raw = Buffer.from(text('DE1'));
+    const pool = createPool({
+      connection: database.connectionString,
+      maxConnections: 1,
+      connectTimeoutMs: 5000,
+      statementTimeoutMs: 10_000,
+      logger: silentLogger,
+    });
+    await createMessageStore(pool, createKysely(pool)).recordOutbound({
+      ...base,
+      from: { name: '', localPart: 'sales', domain: 'example.com' },
+      date: new Date(date),
+      state: 'unknown',
+      textBody: 'DE1',
+      raw,
+      rawPath: null,
+      rawSizeBytes: raw.length,
+    });
+    await pool.end();
+    await waitUntil('the copies are compared', async () => {
+      const rows = await query(
+        database.connectionString,
+        'select from email_variants where not is_compared',
+        [],
+      );
+      return rows.length === 0;
+    });
+    const email = await emailOf(base.id);
+    expect(email).toMatchObject({
+      direction: 'outbound',
+      state: isOurs ? 'sent' : 'unknown',
+      text_body: 'DE1',
+    });
+    expect((await textsOf(base.id)).sort()).toEqual(isOurs ? ['XX9'] : ['XX8', 'XX9']);
+    expect(await emailOf(early.id)).toEqual(email);
+  });
+});
