@@ -65,6 +65,12 @@ export function createAccountLookup(accounts: Iterable<Account>): (address: stri
   }
   return (address) => {
     const key = address.toLowerCase();
-    return byAddress.get(key) ?? byAddress.get(key.replace(/\+[^@]*@/, '@')) ?? null;
+    return byAddress.get(key) ?? byAddress.get(withoutDetail(key)) ?? null;
   };
+}
+
+function withoutDetail(address: string): string {
+  const plus = address.indexOf('+');
+  const at = plus === -1 ? -1 : address.indexOf('@', plus);
+  return at === -1 ? address : address.slice(0, plus) + address.slice(at);
 }

@@ -1,4 +1,5 @@
 /** `BLOB_URL` of an S3 store: `s3://bucket/prefix?endpoint=https://host&region=eu-central-1&path_style=true`. */
+import { trimEnds } from '../../core/trim-ends.ts';
 import { parseStoragePath } from './storage-path.ts';
 
 export interface S3Location {
@@ -52,7 +53,7 @@ function readEndpoint(text: string | null): string | null {
 }
 
 function readPrefix(pathname: string): string {
-  const path = pathname.replace(/^\/+|\/+$/g, '');
+  const path = trimEnds(pathname, (character) => character === '/');
   if (path === '') return '';
   try {
     return `${parseStoragePath(decodeURIComponent(path)).join('/')}/`;

@@ -9,7 +9,7 @@ import { parseJson } from './parse-json.ts';
 import { readRequestBody, takeAwaitingContinue } from './request-body.ts';
 
 /** RFC 8259 §11 knows no charset; Seen in practice: most clients name UTF-8. */
-const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-?8"?[ \t]*)?;?[ \t]*$/i;
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-?8"?[ \t]*)?(?:;[ \t]*)?$/i;
 
 /** A few words; what is larger is something else. */
 const MAX_SMALL_BODY_BYTES = 4096;

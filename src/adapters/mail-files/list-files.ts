@@ -150,6 +150,7 @@ function toListed(file: string, format: MailFile['format'], stats: BigIntStats):
 function readMarkOf(file: string): boolean | null {
   const folder = path.basename(path.dirname(file));
   if (folder !== 'new' && folder !== 'cur') return null;
+  // Input: at most 255 characters, the name of a file.
   return folder === 'cur' && /:2,[^:,]*S[^:]*$/.test(path.basename(file));
 }
 

@@ -27,15 +27,22 @@ interface Element {
   readonly words: Word[];
   /** Content of the first angle brackets. */
   angle: string | null;
+  /** It holds an `@`. */
+  hasAngleAt: boolean;
   comment: string;
+  /** One of the words is not blank. */
+  isFilled: boolean;
+  /** One of the words, outside of quotes, holds an `@`. */
+  hasAt: boolean;
 }
 
 const ENCODED_WORD = /=\?[\w!#$%&'*+\-^`{|}~.:]{1,80}\?[bq]\?[^?\s]*\?=/iy;
-const ORDINARY = /[^"(<>,;:=\s]+/y;
-const SPACE = /\s+/y;
+const SPACE = /\s/;
+/** They begin or end something else than a word of an element. */
+const SPECIALS = new Set('"(<>,;:');
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
-/** How much of a broken address is kept; the longest good one has 320 (RFC 5321 §4.5.3.1). */
-const MAX_BROKEN_CHARS = 320;
+/** The longest good address has 320 (RFC 5321 §4.5.3.1); of a broken one as much is kept. */
+const MAX_SPEC_CHARS = 320;
 /** A name with more words, spaces counted, is not joined over a comma: a bound on the work. */
 const MAX_NAME_WORDS = 40;
 
@@ -61,6 +68,7 @@ export function parseLenientAddressList(
   return { addresses, hasBroken, isCut };
 }
 
+/** Without those that are empty. */
 function* readElements(text: string): Generator<Element> {
   // From here on no quote or comment is closed; looked for once, since each search reads up to the end.
   let openQuote = text.length;
@@ -76,7 +84,7 @@ function* readElements(text: string): Generator<Element> {
       const end = endOfQuoted(text, at);
       if (end === -1) openQuote = at;
       else {
-        element.words.push({ text: unescape(text.slice(at + 1, end)), quoted: true });
+        addWord(element, unescape(text.slice(at + 1, end)), true);
         at = end + 1;
       }
       continue;
@@ -93,11 +101,16 @@ function* readElements(text: string): Generator<Element> {
     if (character === '<') {
       const end = endOfAngle(text, at);
       // Of several the first that can be an address.
-      if (element.angle?.includes('@') !== true) element.angle = text.slice(at + 1, end);
+      if (!element.hasAngleAt) {
+        element.angle = text.slice(at + 1, end);
+        element.hasAngleAt = element.angle.includes('@');
+      }
       at = text.charAt(end) === '>' ? end + 1 : end;
       continue;
     }
     if (character === ',' || character === ';') {
+      at++;
+      if (waiting === null && isEmpty(element)) continue;
       if (waiting !== null && !isNamed(element)) yield waiting;
       else if (waiting !== null) element = joinName(waiting, element, separator);
       waiting = null;
@@ -105,13 +118,12 @@ function* readElements(text: string): Generator<Element> {
       if (isBareName(element)) waiting = element;
       else yield element;
       element = emptyElement();
-      at++;
       continue;
     }
-    if (character === ':' && element.angle === null && !hasAt(element)) {
+    if (character === ':' && element.angle === null && !element.hasAt) {
       // RFC 5322 §3.4: the name of a group; also `mailto:`.
       waiting = null;
-      element = emptyElement();
+      if (!isEmpty(element)) element = emptyElement();
       at++;
       continue;
     }
@@ -119,43 +131,74 @@ function* readElements(text: string): Generator<Element> {
   }
   if (waiting !== null && !isNamed(element)) yield waiting;
   else if (waiting !== null) element = joinName(waiting, element, separator);
-  yield element;
+  if (!isEmpty(element)) yield element;
 }
 
 /** At an atom, an encoded word, white space or a stray special; returns the index behind it. */
 function readText(text: string, at: number, element: Element): number {
-  for (const pattern of [SPACE, ENCODED_WORD, ORDINARY]) {
-    pattern.lastIndex = at;
-    const found = pattern.exec(text)?.[0];
-    if (found === undefined) continue;
-    element.words.push({ text: pattern === SPACE ? ' ' : found, quoted: false });
-    return at + found.length;
-  }
-  if (text.charAt(at) !== '>') element.words.push({ text: text.charAt(at), quoted: false });
-  return at + 1;
+  const character = text.charAt(at);
+  if (character === '>') return at + 1;
+  const end = isSpace(character) ? endOfSpace(text, at) : endOfAtoms(text, at);
+  addWord(element, isSpace(character) ? ' ' : text.slice(at, end), false);
+  return end;
+}
+
+function endOfSpace(text: string, from: number): number {
+  let at = from + 1;
+  while (at < text.length && isSpace(text.charAt(at))) at++;
+  return at;
+}
+
+/** Behind atoms, encoded words and whatever else stands there without white space; at least one character. */
+function endOfAtoms(text: string, from: number): number {
+  let at = from;
+  do {
+    if (text.charAt(at) === '=' && text.charAt(at + 1) === '?') {
+      ENCODED_WORD.lastIndex = at;
+      at += ENCODED_WORD.exec(text)?.[0].length ?? 1;
+    } else {
+      at++;
+    }
+  } while (at < text.length && !SPECIALS.has(text.charAt(at)) && !isSpace(text.charAt(at)));
+  return at;
+}
+
+function isSpace(character: string): boolean {
+  return character === ' ' || ((character < '!' || character > '~') && SPACE.test(character));
 }
 
 function emptyElement(): Element {
-  return { words: [], angle: null, comment: '' };
+  return { words: [], angle: null, hasAngleAt: false, comment: '', isFilled: false, hasAt: false };
 }
 
-function hasAt(element: Element): boolean {
-  return element.words.some(({ text, quoted }) => !quoted && text.includes('@'));
+function isEmpty({ words, angle, comment }: Element): boolean {
+  return words.length === 0 && angle === null && comment === '';
+}
+
+function addWord(element: Element, text: string, quoted: boolean): void {
+  element.words.push({ text, quoted });
+  if (!element.isFilled) element.isFilled = text.trim() !== '';
+  if (!quoted && !element.hasAt) element.hasAt = text.includes('@');
 }
 
 /** The words before a comma may be the first half of a name only where there is a second half. */
-function isNamed(element: Element): boolean {
-  return !hasAt(element) && element.words.some(({ text }) => text.trim() !== '');
+function isNamed({ isFilled, hasAt }: Element): boolean {
+  return isFilled && !hasAt;
 }
 
-function isBareName(element: Element): boolean {
-  if (element.angle !== null || hasAt(element) || element.words.length > MAX_NAME_WORDS) return false;
-  return element.words.some(({ text }) => text.trim() !== '');
+function isBareName({ words, angle, isFilled, hasAt }: Element): boolean {
+  return angle === null && !hasAt && isFilled && words.length <= MAX_NAME_WORDS;
 }
 
+/** Adds to the first of them: a copy for each comma would be a copy of the words before. */
 function joinName(before: Element, element: Element, separator: string): Element {
-  const comma: Word = { text: separator, quoted: false };
-  return { ...element, words: [...before.words, comma, ...element.words] };
+  before.words.push({ text: separator, quoted: false });
+  for (const word of element.words) before.words.push(word);
+  before.angle = element.angle;
+  before.hasAngleAt = element.hasAngleAt;
+  before.comment = element.comment;
+  before.hasAt = element.hasAt;
+  return before;
 }
 
 /** None for an empty element. */
@@ -210,6 +253,7 @@ function findAddresses(places: readonly (readonly Word[])[], names: readonly Wor
 
 /** null when it is no address. */
 function readSpec(given: string): Omit<Address, 'name'> | null {
+  if (given.length > MAX_SPEC_CHARS) return null;
   const bare = given.replace(/^mailto:/i, '');
   // Seen in practice: Outlook's quotes around an address. Alone, a quote is a character of the local part.
   const [, spec = bare] = /^['‘](.*)['’]$/s.exec(bare) ?? [];
@@ -227,8 +271,10 @@ function readSpec(given: string): Omit<Address, 'name'> | null {
 
 /** RFC 5322 §4.4: comments, and white space around dots. Only in what could be an address by its length. */
 function withoutBlank(spec: string): string {
-  if (spec.length > MAX_BROKEN_CHARS) return '';
-  return spec.replace(/\([^()]*\)/g, '').replace(/\s*([.@])\s*/g, '$1');
+  if (spec.length > MAX_SPEC_CHARS) return '';
+  const visible = spec.replace(/\([^()]*\)/g, '');
+  // Input: at most 320 characters, MAX_SPEC_CHARS.
+  return visible.replace(/\s*([.@])\s*/g, '$1');
 }
 
 function readLocalPart(text: string): string | null {
@@ -275,7 +321,7 @@ function trimWords(words: readonly Word[]): readonly Word[] {
 }
 
 function brokenText(text: string): string {
-  return text.replace(CONTROLS, ' ').slice(0, MAX_BROKEN_CHARS).toWellFormed();
+  return text.replace(CONTROLS, ' ').slice(0, MAX_SPEC_CHARS).toWellFormed();
 }
 
 /** -1 when the quote is never closed. */

@@ -25,13 +25,14 @@ export function findScattered<T>(
   for (const chunk of chunksOf(words)) {
     const spec = chunk.some(({ text }) => text.includes('@')) ? readChunk(chunk, read) : null;
     if (spec === null) {
-      before.push(...chunk);
+      for (const word of chunk) before.push(word);
     } else {
       found.push({ spec, name: before });
       before = [];
     }
   }
-  found.at(-1)?.name.push(...before);
+  const last = found.at(-1);
+  if (last !== undefined) for (const word of before) last.name.push(word);
   return found;
 }
 

@@ -135,5 +135,6 @@ function severityByStatus(status: string): BounceSeverity | null {
 
 /** Any of the alternatives, not within a longer word. */
 function words(...alternatives: readonly string[]): RegExp {
+  // Input: at most 1,000 characters, as cleanReplyText leaves of a reply.
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:${alternatives.join('|')})(?![\\p{L}\\p{N}])`, 'iu');
 }

@@ -9,6 +9,7 @@ import { parseLenientAddressList } from '../address/lenient-address-list.ts';
 import type { MessageId } from '../message/message-id.ts';
 import { parseMessageIdList } from '../message/references.ts';
 import { fieldValue } from '../mime/header-fields.ts';
+import { trimEnd } from '../trim-ends.ts';
 import type { ParsedMessage } from '../mime/parsed-message.ts';
 import { classifyFailure, findStatus } from './bounce-recipient.ts';
 import type { BounceRecipient } from './bounce-recipient.ts';
@@ -33,23 +34,30 @@ const GAVE_UP =
 
 const ADDRESS = '[^\\s<>()"\'@,;:\\[\\]]{1,64}@[^\\s<>()"\'@,;:\\[\\]]{1,255}';
 
-/** A line that is about one recipient: it begins with the address. */
+/** A line that is about one recipient: it begins with the address; the white space before that is gone. */
 const RECIPIENT_LINES: readonly RegExp[] = [
   // qmail, Postfix: `<a@x>:`, `<a@x>: host … said: …`; sendmail: `<a@x>`, and `554 <a@x>... reason`.
-  new RegExp(`^\\s*(?:[45]\\d\\d[ -])?<(${ADDRESS})>(?:[:.]|\\s|$)`),
+  // Input: at most 1,000 characters, MAX_LINE_CHARS.
+  new RegExp(`^(?:[45]\\d\\d[ -])?<(${ADDRESS})>(?:[:.]|\\s|$)`),
   // Exim, Gmail, Domino, Exchange, GMX: the address alone, with a colon, in quotes, in a list.
-  new RegExp(`^\\s*[*•-]?\\s*["']?(${ADDRESS})["']?:?\\s*$`),
+  // Input: at most 1,000 characters, MAX_LINE_CHARS.
+  new RegExp(`^[*•-]?\\s*["']?(${ADDRESS})["']?:?\\s*$`),
   // OpenSMTPD, Zoho, mobile carriers: the address and the reason in one line.
-  new RegExp(`^\\s*(${ADDRESS})(?:[:,]\\s|\\s+\\[|\\s+(?=\\w))`),
+  // Input: at most 1,000 characters, MAX_LINE_CHARS.
+  new RegExp(`^(${ADDRESS})(?:[:,]\\s|\\s+\\[|\\s+(?=\\w))`),
   // Outlook and Exchange: `a@x (a@x)`, `Max Muster (a@x)`, `'a@x' on 3/1/2026 …`, `a@x<mailto:a@x>`.
-  new RegExp(`^\\s*'?(?:[^()@]{1,100} \\()?(${ADDRESS})'?(?: ?\\(|\\)$|<mailto:| on )`),
+  // Input: at most 1,000 characters, MAX_LINE_CHARS.
+  new RegExp(`^'?(?:[^()@]{1,100} \\()?(${ADDRESS})'?(?: ?\\(|\\)$|<mailto:| on )`),
   // Domino: `User max (a@x) not listed in Domino Directory`.
-  new RegExp(`^\\s*User \\S{1,100} \\((${ADDRESS})\\) not listed`, 'i'),
+  // Input: at most 1,000 characters, MAX_LINE_CHARS.
+  new RegExp(`^User \\S{1,100} \\((${ADDRESS})\\) not listed`, 'i'),
   // Amazon WorkMail, Sun Messaging Server: fields of a report in the text.
-  new RegExp(`^\\s*(?:Final-Recipient: *rfc822;|Recipient address:) *<?(${ADDRESS})`, 'i'),
+  // Input: at most 1,000 characters, MAX_LINE_CHARS.
+  new RegExp(`^(?:Final-Recipient: *rfc822;|Recipient address:) *<?(${ADDRESS})`, 'i'),
 ];
 
 /** A line that names the recipient somewhere, when no line begins with one: IMail, DragonFly, Verizon, McAfee. */
+// Input: at most 1,000 characters, MAX_LINE_CHARS.
 const NAMED_IN_LINE = new RegExp(
   `(?:^|\\s)(?:to|recipients?|addressed to|user|userid|address|mailbox|for|Empfänger|destinataire)(?:[:=] *| +)["'<(]{0,2}(${ADDRESS})`,
   'i',
@@ -198,10 +206,12 @@ function mentionedIn(lines: readonly string[], uninvolved: ReadonlySet<string>):
 
 function recipientIn(line: string, patterns: readonly RegExp[]): string | null {
   if (!line.includes('@')) return null;
+  const begun = line.trimStart();
   for (const pattern of patterns) {
+    const named = pattern.exec(begun)?.[1];
+    if (named === undefined) continue;
     // A sentence may end behind it.
-    const found = pattern.exec(line)?.[1]?.replace(/\.+$/, '');
-    if (found === undefined) continue;
+    const found = trimEnd(named, (character) => character === '.');
     const [address] = parseLenientAddressList(found, 1).addresses;
     if (address !== undefined && address.domain.includes('.')) return addrSpec(address);
   }

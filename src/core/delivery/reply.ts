@@ -22,7 +22,8 @@ const ENHANCED_STATUS = /^([245]\.\d{1,3}\.\d{1,3})(?:\s+|$)/;
  * (§4.2.1 wants the same one on each), or a last line that announces another.
  */
 export function parseReply(raw: string): Reply | null {
-  const lines = raw.replace(/(?:\r?\n)+$/, '').split(/\r?\n/);
+  const lines = raw.split(/\r?\n/);
+  while (lines.length > 1 && lines.at(-1) === '') lines.pop();
   let code: string | null = null;
   let enhancedStatus: string | null = null;
   const texts: string[] = [];

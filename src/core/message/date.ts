@@ -8,11 +8,14 @@
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 const TIME = '(\\d{1,2})[:.](\\d{1,2})(?:[:.](\\d{1,2})(?:[.,]\\d{1,9})?)?(?: ?([ap]m)\\b)?';
+// Input: at most 200 characters, MAX_DATE_CHARS.
 const RFC_5322 = new RegExp(
   `^(?:[a-z]{2,12}\\.?,? )?(\\d{1,2})[ -]([a-z]{3,9})\\.?[ -](\\d{2,4}),? ${TIME}(.*)$`,
   'i',
 );
+// Input: at most 200 characters, MAX_DATE_CHARS.
 const ASCTIME = new RegExp(`^[a-z]{2,12},? ([a-z]{3,9}) (\\d{1,2}),? ${TIME}(.*?) (\\d{4})$`, 'i');
+// Input: at most 200 characters, MAX_DATE_CHARS.
 const ISO_8601 = new RegExp(`^(\\d{4})-(\\d{2})-(\\d{2})[t ]${TIME}(.*)$`, 'i');
 
 /** RFC 5322 §4.3, in hours. Military letters and unknown names are UTC, as it demands. */

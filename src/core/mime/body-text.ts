@@ -8,7 +8,8 @@
 import { endOfBase64 } from './base64-text.ts';
 import { decodeCharset } from './charset.ts';
 import { unflow } from './flowed-text.ts';
-import { htmlToText } from './html-to-text.ts';
+import { renderHtml } from './html-to-text.ts';
+import type { ParseDefect } from './parsed-message.ts';
 import type { ReceivedPart } from './received-part.ts';
 import { decodeTransfer } from './transfer-decoding.ts';
 
@@ -67,7 +68,7 @@ class BodyReader {
   read(part: ReceivedPart): Pair {
     if (part.children.length > 0) {
       const pairs = part.children.map((child) => this.read(child));
-      return part.mediaType === 'multipart/alternative' ? choose(pairs) : join(pairs);
+      return part.mediaType === 'multipart/alternative' ? choose(pairs) : join(pairs, part.defects);
     }
     if (part.boundary !== null) return this.#readEmptyMultipart(part);
     if (LEFT_OUT.has(part.mediaType) && !part.isAttachment) return NOTHING;
@@ -102,13 +103,18 @@ function choose(pairs: readonly Pair[]): Pair {
   };
 }
 
-function join(pairs: readonly Pair[]): Pair {
+function join(pairs: readonly Pair[], defects: Set<ParseDefect>): Pair {
   const filled = pairs.filter(({ text, html }) => text !== null || html !== null);
   const [only, ...others] = filled;
   if (only === undefined) return NOTHING;
   if (others.length === 0) return only;
   const htmls = filled.map(({ text, html }) => html ?? `<pre>${escapeHtml(text ?? '')}</pre>`);
-  const texts = filled.map(({ text, html }) => text ?? htmlToText(html ?? ''));
+  const texts = filled.map(({ text, html }) => {
+    if (text !== null) return text;
+    const rendered = renderHtml(html ?? '');
+    if (rendered.isCut) defects.add('html_text_cut');
+    return rendered.text;
+  });
   return {
     text: texts.filter((text) => text !== '').join('\n\n'),
     html: filled.some(({ html }) => html !== null) ? htmls.join('\n') : null,

@@ -4,8 +4,10 @@
  * that it left out, such as UTF-7 and the IBM code pages.
  */
 import iconv from 'iconv-lite';
+import { trimEnds } from '../trim-ends.ts';
 import { repairUtf8 } from './damaged-utf8.ts';
 import { joinEscapes } from './japanese-escapes.ts';
+import { MAX_CHARSET_LABEL_CHARS, MAX_KNOWN_CHARSETS } from './limits.ts';
 
 /** What was wrong with the label or the bytes. */
 export type CharsetDefect = 'unknown_charset' | 'wrong_charset' | 'invalid_characters';
@@ -61,6 +63,10 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 type Decode = (bytes: Buffer) => string;
 
+/** Looking up a label, and making a decoder, takes some 10 µs; a header may hold 70,000 encoded words. */
+const charsets = new Map<string, string | null>();
+const decoders = new Map<string, Decode>();
+
 /**
  * Decodes; never throws. `label` is the charset as given, null when there was none. Bytes that are valid UTF-8 are
  * read as such under the labels UTF-8, US-ASCII, ISO-8859-1 and windows-1252, and without a known label: text in
@@ -98,11 +104,13 @@ export function decodeCharset(bytes: Buffer, label: string | null): DecodedText 
  * quotes or white space around it.
  */
 export function knownCharset(label: string): string | null {
-  const clean = label
-    .trim()
-    .replace(/^["']+|["']+$/g, '')
-    .toLowerCase();
-  const name = Object.hasOwn(ALIASES, clean) ? (ALIASES[clean] ?? clean) : clean;
+  const clean = trimEnds(label.trim(), (character) => character === '"' || character === "'");
+  if (clean.length > MAX_CHARSET_LABEL_CHARS) return null;
+  return remembered(charsets, clean.toLowerCase(), findCharset);
+}
+
+function findCharset(label: string): string | null {
+  const name = Object.hasOwn(ALIASES, label) ? (ALIASES[label] ?? label) : label;
   try {
     return new TextDecoder(name).encoding;
   } catch {
@@ -112,7 +120,7 @@ export function knownCharset(label: string): string | null {
 
 /** Decodes bytes of one charset, as knownCharset names it; bytes that it does not allow become U+FFFD. */
 export function decodeKnownCharset(bytes: Buffer, charset: string): string {
-  return charset === 'utf-8' ? new TextDecoder('utf-8').decode(bytes) : decoderOf(charset)(bytes);
+  return decoderOf(charset)(bytes);
 }
 
 /** null when the bytes are not valid UTF-8. */
@@ -125,6 +133,10 @@ export function decodeUtf8(bytes: Buffer): string | null {
 }
 
 function decoderOf(charset: string): Decode {
+  return remembered(decoders, charset, createDecoder);
+}
+
+function createDecoder(charset: string): Decode {
   if (charset === 'windows-1252') return decodeWindows1252;
   try {
     const decoder = new TextDecoder(charset);
@@ -133,6 +145,16 @@ function decoderOf(charset: string): Decode {
   } catch {
     return (bytes) => iconv.decode(bytes, charset).toWellFormed();
   }
+}
+
+/** Strangers choose the keys, so all are forgotten when they are too many. */
+function remembered<T>(known: Map<string, T>, key: string, find: (key: string) => T): T {
+  const value = known.get(key);
+  if (value !== undefined) return value;
+  const found = find(key);
+  if (known.size >= MAX_KNOWN_CHARSETS) known.clear();
+  known.set(key, found);
+  return found;
 }
 
 /** Written out, since some versions of Node.js read this label as ISO-8859-1, which has controls in place of `€`. */

@@ -13,7 +13,9 @@ export interface ContentType {
 
 /** RFC 2045 §5.1: printable ASCII without `tspecials`. */
 const TOKEN = "[\\w!#$%&'*+.^`{|}~-]+";
+// Input: at most 1,000 characters, MAX_CONTENT_TYPE_CHARS.
 const MEDIA_TYPE = new RegExp(`^[ \\t]*(${TOKEN})/(${TOKEN})[ \\t]*(?=;|$)`);
+// Input: at most 1,000 characters, MAX_CONTENT_TYPE_CHARS.
 const PARAMETER = new RegExp(
   `;[ \\t]*(?:(${TOKEN})=(?:(${TOKEN})|"((?:[ !#-\\[\\]-~]|\\\\[ -~])*)"))?[ \\t]*(?=;|$)`,
   'y',

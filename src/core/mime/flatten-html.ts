@@ -4,6 +4,8 @@
  * attribute ends its tag.
  */
 
+import { decodeHTML, decodeHTMLAttribute } from 'entities';
+
 /** Elements whose content is not text of the mail. */
 const SKIPPED = new Set(['title', 'style', 'script', 'template', 'xml', 'noscript', 'svg', 'math', 'iframe']);
 
@@ -19,16 +21,14 @@ const BLOCKS = new Set(
 const BREAKS = new Set('blockquote br h1 h2 h3 h4 h5 h6 p pre'.split(' '));
 
 const CELLS = new Set(['td', 'th']);
+/** The ends of SKIPPED. Searched in the HTML itself: in a lower-case copy, places differ (`İ` becomes two characters). */
+const ENDS = new Map(Array.from(SKIPPED, (name) => [name, new RegExp(`</${name}`, 'gi')]));
 const TAG_NAME = /^\/?([a-z][a-z0-9]*)/i;
 const HREF = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i;
 const ALT = /\salt\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i;
 
-/**
- * The text of HTML with line breaks for blocks, still with its character references (`&auml;`), and no `<` left.
- * Takes time in proportion to the length for any input.
- */
+/** The text of HTML with line breaks for blocks. Takes time in proportion to the length for any input. */
 export function flattenHtml(html: string): string {
-  const lower = html.toLowerCase();
   const text: string[] = [];
   const add = (piece: string): void => {
     const last = text.at(-1)?.at(-1) ?? '\n';
@@ -39,12 +39,12 @@ export function flattenHtml(html: string): string {
   let link = '';
   for (let at = 0; at < html.length;) {
     const open = html.indexOf('<', at);
-    add(collapse(html.slice(at, open === -1 ? html.length : open)));
+    add(decodeHTML(collapse(html.slice(at, open === -1 ? html.length : open))));
     if (open === -1) break;
-    const [, name = ''] = TAG_NAME.exec(lower.slice(open + 1, open + 20)) ?? [];
+    const name = TAG_NAME.exec(html.slice(open + 1, open + 20))?.[1]?.toLowerCase() ?? '';
     const isMarkup = name !== '' || /[!/?]/.test(html.charAt(open + 1));
     if (!isMarkup) {
-      text.push('&lt;');
+      text.push('<');
       at = open + 1;
       continue;
     }
@@ -57,10 +57,12 @@ export function flattenHtml(html: string): string {
 
     const tag = html.slice(open, end);
     const closing = html.charAt(open + 1) === '/';
-    if (SKIPPED.has(name) && !closing) {
-      const contentEnd = lower.indexOf(`</${name}`, at);
-      if (contentEnd === -1) break;
-      at = contentEnd;
+    const contentEnd = closing ? undefined : ENDS.get(name);
+    if (contentEnd !== undefined) {
+      contentEnd.lastIndex = at;
+      const end = contentEnd.exec(html);
+      if (end === null) break;
+      at = end.index;
     } else if (BREAKS.has(name)) {
       text.push('\n');
     } else if (BLOCKS.has(name)) {
@@ -71,7 +73,7 @@ export function flattenHtml(html: string): string {
     } else if (name === 'img') {
       add(collapse(attribute(ALT, tag)));
     } else if (name === 'a') {
-      if (link !== '') text.push(` &lt;${link}&gt;`);
+      if (link !== '') text.push(` <${link}>`);
       link = closing ? '' : shownLink(attribute(HREF, tag));
     }
   }
@@ -80,7 +82,7 @@ export function flattenHtml(html: string): string {
 
 function attribute(pattern: RegExp, tag: string): string {
   const [, doubleQuoted, singleQuoted, bare] = pattern.exec(tag) ?? [];
-  return (doubleQuoted ?? singleQuoted ?? bare ?? '').replaceAll('<', '&lt;');
+  return decodeHTMLAttribute(doubleQuoted ?? singleQuoted ?? bare ?? '');
 }
 
 function shownLink(href: string): string {

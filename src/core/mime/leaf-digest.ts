@@ -31,8 +31,10 @@ export class ByteDigest implements LeafDigest {
   }
 
   update(piece: Buffer): void {
-    this.#waiting.append(piece);
-    if (this.#waiting.length >= DECODED_AT_ONCE_BYTES) this.#decode();
+    for (let at = 0; at < piece.length; at += DECODED_AT_ONCE_BYTES) {
+      this.#waiting.append(piece.subarray(at, at + DECODED_AT_ONCE_BYTES));
+      if (this.#waiting.length >= DECODED_AT_ONCE_BYTES) this.#decode();
+    }
   }
 
   end(): string {

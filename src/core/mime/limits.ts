@@ -65,11 +65,17 @@ export const MAX_HTML_CHARS = 2_000_000;
 /** Tags of HTML that the rendering library gets. Ours: its worst case then takes about 0.1 s. */
 export const MAX_HTML_TAGS = 5000;
 
-/**
- * Nesting of HTML that the rendering library follows. Ours: newsletters have 40 to 80; each quoted level is repeated in
- * front of each of its lines, so the text grows with it.
- */
+/** Nesting of HTML that the rendering library follows. Ours: newsletters have 40 to 80. */
 export const MAX_HTML_DEPTH = 100;
+
+/**
+ * What quotes and lists may write in front of their lines, each level in front of each line, in UTF-16 units; less for
+ * short HTML. Ours: half of the longest text.
+ */
+export const MAX_HTML_MARK_CHARS = 1_000_000;
+
+/** Numbers at which a list may start; a larger one is 1. Ours: the number stands in front of each line, as blanks. */
+export const MAX_LIST_NUMBER = 999_999;
 
 // Reading received mail. All are ours: above what real mail has, below what hurts.
 
@@ -106,6 +112,12 @@ export const MAX_TNEF_BYTES = 32_000_000;
 /** Attributes and properties of a winmail.dat. Real ones have hundreds. */
 export const MAX_TNEF_ENTRIES = 20_000;
 
+/**
+ * Attachments of one message, with those out of a winmail.dat, up to which one is unpacked. As MAX_PARTS; real ones have
+ * dozens.
+ */
+export const MAX_UNPACKED_ATTACHMENTS = 1000;
+
 /** Addresses in From, To, Cc and so on of one message together. */
 export const MAX_MESSAGE_ADDRESSES = 5000;
 
@@ -120,6 +132,12 @@ export const MAX_TRAILING_SPACE_BYTES = 998;
 
 /** A decoded subject, in UTF-16 units; what is longer is cut. */
 export const MAX_SUBJECT_CHARS = 10_000;
+
+/** The name of a charset, in characters; the longest in use, of those that iconv-lite reads too, has about 20. */
+export const MAX_CHARSET_LABEL_CHARS = 64;
+
+/** Charsets whose decoders are kept; some 40 are in use. */
+export const MAX_KNOWN_CHARSETS = 200;
 
 /** Continuations of one parameter (RFC 2231 §3). */
 export const MAX_PARAMETER_SECTIONS = 100;

@@ -17,7 +17,7 @@ import type { BodyText } from './body-text.ts';
 import { fieldValue, fieldValues, messageIdsOf } from './header-fields.ts';
 import type { HeaderField } from './header-fields.ts';
 import { decodeHeaderText, hasUnknownCharset } from './header-text.ts';
-import { htmlToText } from './html-to-text.ts';
+import { renderHtml } from './html-to-text.ts';
 import { MAX_SUBJECT_CHARS } from './limits.ts';
 import { MessageLimitError } from './message-limit-error.ts';
 import { toParseLimits } from './parse-limits.ts';
@@ -80,7 +80,7 @@ function toMessage(structure: Structure, limits: ParseLimits): ParsedMessage {
   const unpacked = readAttachments(body.attachments, body.html);
   const html = isBlank(body) ? (unpacked.html ?? body.html) : body.html;
   const text = isBlank(body) ? (unpacked.text ?? body.text) : body.text;
-  const shownText = text !== null && text.trim() !== '' ? text : htmlToText(html ?? '');
+  const shownText = text !== null && text.trim() !== '' ? text : readHtmlText(html ?? '', root.defects);
   const parts = allParts(root);
   const message = {
     fields,
@@ -107,6 +107,12 @@ function toMessage(structure: Structure, limits: ParseLimits): ParsedMessage {
   const [limit] = passed;
   if (limit !== undefined) throw new MessageLimitError(limit, { ...message, defects });
   return { ...message, defects };
+}
+
+function readHtmlText(html: string, defects: Set<ParseDefect>): string {
+  const { text, isCut } = renderHtml(html);
+  if (isCut) defects.add('html_text_cut');
+  return text;
 }
 
 function isBlank({ text, html }: BodyText): boolean {

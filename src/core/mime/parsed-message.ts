@@ -33,6 +33,7 @@ export const PARSE_DEFECTS = [
   'unknown_charset',
   'wrong_charset',
   'invalid_characters',
+  'html_text_cut',
   'tnef_not_unpacked',
 ] as const;
 export type ParseDefect = (typeof PARSE_DEFECTS)[number];

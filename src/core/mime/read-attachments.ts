@@ -4,6 +4,7 @@
 import { displayFilename } from './filename.ts';
 import { fieldValue, parseHeaderBlock } from './header-fields.ts';
 import { decodeHeaderText } from './header-text.ts';
+import { MAX_UNPACKED_ATTACHMENTS } from './limits.ts';
 import type { ParsedAttachment } from './parsed-message.ts';
 import type { ReceivedPart } from './received-part.ts';
 import { unpackTnef } from './tnef.ts';
@@ -51,8 +52,9 @@ export function readAttachments(parts: readonly ReceivedPart[], html: string | n
   let tnefText: string | null = null;
   let tnefHtml: string | null = null;
   for (const part of parts) {
+    const left = MAX_UNPACKED_ATTACHMENTS - attachments.length;
     const unpacked = part.keep === 'tnef' && !part.isCut ? unpackTnef(decodedBytes(part)) : null;
-    if (unpacked === null) {
+    if (unpacked === null || unpacked.attachments.length > left) {
       if (part.keep === 'tnef') part.defects.add('tnef_not_unpacked');
       attachments.push(toAttachment(part, shown));
       continue;

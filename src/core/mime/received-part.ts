@@ -5,6 +5,7 @@ import { ByteCollector } from './byte-collector.ts';
 import type { LeafDigest } from './leaf-digest.ts';
 import { fieldValue } from './header-fields.ts';
 import type { HeaderField } from './header-fields.ts';
+import { trimEnds } from '../trim-ends.ts';
 import { MAX_MEDIA_NAME_CHARS, MAX_RECEIVED_BOUNDARY_CHARS } from './limits.ts';
 import type { ParseDefect } from './parsed-message.ts';
 import { readParameters } from './read-parameters.ts';
@@ -132,7 +133,7 @@ function readBoundary(
 }
 
 function toEncoding(text: string | null, defects: Set<ParseDefect>): TransferEncoding {
-  const value = readParameters(text ?? '7bit').value.replace(/^["'\s]+|["'\s]+$/g, '');
+  const value = trimEnds(readParameters(text ?? '7bit').value, (character) => /["'\s]/.test(character));
   if (value === 'base64' || value === 'quoted-printable') return value;
   // RFC 2045 §6.4 would have such a part taken as octets.
   if (!/^(?:7-?bit|8-?bit|binary|none|)$/.test(value)) defects.add('unknown_encoding');

@@ -36,6 +36,7 @@ export const DATED = /^(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]
 export const RULE = /^\s*_{10,}\s*$/;
 
 const label = (names: string): RegExp =>
+  // Input: at most 500 characters, MAX_MARKER_CHARS.
   new RegExp(`^\\s*[*_]{0,2}(?:${names})\\s?[*_]{0,2}\\s?[:：][*_]{0,2}(?:\\s|$)`, 'iu');
 
 /** The four fields of the header block that Outlook and others put above a quote. */

@@ -45,6 +45,14 @@ const BUDGETS: Readonly<Record<Exclude<Keep, 'nothing'>, Budget>> = {
 const LF = 0x0a;
 const CR = 0x0d;
 const HYPHEN = 0x2d;
+/** What a delimiter begins with (RFC 2046 §5.1.1), behind the line before it. */
+const LINE_OF_HYPHENS = Buffer.from('\n--');
+
+/** What a delimiter line says: the level of its multipart, and whether it closes that. */
+interface Delimiter {
+  readonly level: number;
+  readonly isLast: boolean;
+}
 
 /** Reads one message: `write` its bytes, then `end` once. */
 export class StructureReader {
@@ -54,6 +62,8 @@ export class StructureReader {
   readonly #left: Record<Budget, number>;
   /** Multiparts that are open, outermost first. */
   readonly #open: ReceivedPart[] = [];
+  /** Their delimiters, without the hyphens in front: one look for each line, however many are open. */
+  readonly #delimiters = new Map<string, Delimiter>();
   #root: ReceivedPart | null = null;
   /** The part whose body is being read; null while a header is. */
   #current: ReceivedPart | null = null;
@@ -69,6 +79,8 @@ export class StructureReader {
   #atLineStart = true;
   /** Length of the line end before `#offset`; it belongs to a delimiter that follows (RFC 2046 §5.1.1). */
   #lineEndBytes = 0;
+  /** The piece before ended in CR, the line end of which LF is still to come. */
+  #isWithinLineEnd = false;
   /** Of what stands behind the last part that may be read; null while all is read. */
   #rest: LeafDigest | null = null;
   /** Messages that this one is contained in. */
@@ -81,14 +93,20 @@ export class StructureReader {
   }
 
   write(chunk: Buffer): void {
+    const lastLineEnd = chunk.lastIndexOf(LF) + 1;
     for (let at = 0; at < chunk.length;) {
-      const lf = chunk.indexOf(LF, at);
-      const lineEnd = lf === -1 ? chunk.length : lf + 1;
-      // A line without an end is taken in pieces, so that it costs no memory.
-      const end = Math.min(lineEnd, at + MAX_LINE_PIECE_BYTES - this.#pending.length);
-      const piece = chunk.subarray(at, end);
-      at = end;
-      const isWhole = lf !== -1 && end === lineEnd;
+      const linesEnd = this.#endOfBodyLines(chunk, at, lastLineEnd);
+      if (linesEnd > at) {
+        this.#readPiece(chunk.subarray(at, linesEnd));
+        at = linesEnd;
+        continue;
+      }
+      // A line without an end is taken in pieces, so that it costs no memory, nor a search of all that follows for each.
+      const next = chunk.subarray(at, at + MAX_LINE_PIECE_BYTES - this.#pending.length);
+      const lf = next.indexOf(LF);
+      const isWhole = lf !== -1;
+      const piece = isWhole ? next.subarray(0, lf + 1) : next;
+      at += piece.length;
       if (this.#pending.length === 0 && (isWhole || piece.length === MAX_LINE_PIECE_BYTES)) {
         this.#readPiece(piece);
         continue;
@@ -115,6 +133,20 @@ export class StructureReader {
     };
   }
 
+  /**
+   * Behind the whole lines from `at` on that can only be body, which are taken at once: a call for each of millions of
+   * short lines would take seconds. `at` itself when the next line needs a look of its own.
+   */
+  #endOfBodyLines(chunk: Buffer, at: number, lastLineEnd: number): number {
+    if (at >= lastLineEnd || this.#pending.length > 0) return at;
+    if (this.#rest !== null) return lastLineEnd;
+    if (this.#current === null) return at;
+    if (this.#open.length === 0) return lastLineEnd;
+    if (this.#atLineStart && chunk[at] === HYPHEN && chunk[at + 1] === HYPHEN) return at;
+    const hyphens = chunk.indexOf(LINE_OF_HYPHENS, at);
+    return hyphens === -1 ? lastLineEnd : hyphens + 1;
+  }
+
   #readPending(): void {
     // A copy: reading may go on to fill the collector again.
     const piece = Buffer.from(this.#pending.bytes());
@@ -122,7 +154,7 @@ export class StructureReader {
     this.#readPiece(piece);
   }
 
-  /** Reads a line with its end, or a piece of a line that is too long. */
+  /** Reads a line with its end, lines that can only be body, or a piece of a line that is too long. */
   #readPiece(piece: Buffer): void {
     const isLineStart = this.#atLineStart;
     if (this.#rest !== null) this.#rest.update(piece);
@@ -131,7 +163,8 @@ export class StructureReader {
       else this.#keep(this.#current, piece);
     }
     this.#offset += piece.length;
-    this.#lineEndBytes = lineEndBytes(piece);
+    this.#lineEndBytes = lineEndBytes(piece) + (this.#isWithinLineEnd && isLineFeed(piece) ? 1 : 0);
+    this.#isWithinLineEnd = piece[piece.length - 1] === CR;
     this.#atLineStart = this.#lineEndBytes > 0;
   }
 
@@ -166,8 +199,10 @@ export class StructureReader {
     this.#current = part;
     if (part.boundary === null && part.keep !== 'text') part.digest = this.#createDigest(part);
     if (part.boundary !== null) {
-      if (this.#open.length < this.#limits.partDepth) this.#open.push(part);
-      else this.#passed.add('part_depth');
+      if (this.#open.length < this.#limits.partDepth) {
+        this.#open.push(part);
+        this.#nameDelimiters();
+      } else this.#passed.add('part_depth');
     }
     // Offsets would be wrong if bytes of the header had been dropped.
     if (bodyStart === null || this.#passed.has('header_bytes')) return false;
@@ -201,17 +236,12 @@ export class StructureReader {
     if (this.#open.length === 0 || line[0] !== HYPHEN || line[1] !== HYPHEN) return false;
     if (line.length > MAX_RECEIVED_BOUNDARY_CHARS + 100) return false;
     // RFC 2046 §5.1.1: white space may follow ("transport-padding").
-    const text = line.toString('latin1', 2).trimEnd();
-    for (let level = this.#open.length - 1; level >= 0; level--) {
-      const boundary = this.#open[level]?.boundary ?? '';
-      if (text === boundary || text === `${boundary}--`) {
-        this.#closeWithin(level);
-        if (text === boundary) this.#startChild(level);
-        else this.#closeMultipart();
-        return true;
-      }
-    }
-    return false;
+    const delimiter = this.#delimiters.get(line.toString('latin1', 2).trimEnd());
+    if (delimiter === undefined) return false;
+    this.#closeWithin(delimiter.level);
+    if (delimiter.isLast) this.#closeMultipart();
+    else this.#startChild(delimiter.level);
+    return true;
   }
 
   /** Ends everything that is open within the multipart at `level`. */
@@ -219,9 +249,20 @@ export class StructureReader {
     if (this.#current === null) this.#endHeader(false);
     const end = this.#offset - this.#lineEndBytes;
     if (this.#current !== null) this.#current.end = Math.max(this.#current.start, end);
-    for (const part of this.#open.splice(level + 1)) {
+    const unclosed = this.#open.splice(level + 1);
+    for (const part of unclosed) {
       part.end = Math.max(part.start, end);
       part.defects.add('missing_closing_boundary');
+    }
+    if (unclosed.length > 0) this.#nameDelimiters();
+  }
+
+  /** Of two multiparts with one boundary the inner one is meant; a boundary may also look like the end of another. */
+  #nameDelimiters(): void {
+    this.#delimiters.clear();
+    for (const [level, { boundary }] of this.#open.entries()) {
+      this.#delimiters.set(`${boundary}--`, { level, isLast: true });
+      this.#delimiters.set(`${boundary}`, { level, isLast: false });
     }
   }
 
@@ -244,6 +285,7 @@ export class StructureReader {
   #closeMultipart(): void {
     const part = this.#open.pop();
     if (part === undefined) return;
+    this.#nameDelimiters();
     part.end = this.#offset;
     // What follows is its epilogue, which nobody reads.
     if (part.keep === 'preamble' && part.children.length > 0) part.keep = 'nothing';
@@ -295,6 +337,10 @@ class ContainedDigest implements LeafDigest {
 
 /** Those that tell a message from another one, and that no server changes. */
 const CONTAINED_FIELDS = ['message-id', 'date', 'from', 'subject'];
+
+function isLineFeed(piece: Buffer): boolean {
+  return piece.length === 1 && piece[0] === LF;
+}
 
 function lineEndBytes(piece: Buffer): number {
   if (piece[piece.length - 1] !== LF) return 0;

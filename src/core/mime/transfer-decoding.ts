@@ -48,29 +48,64 @@ export function createTransferDecoder(encoding: TransferEncoding): TransferDecod
   return { write: (chunk) => chunk, end: () => EMPTY };
 }
 
+/** The six bits of each character; -1 for what is no base64. URL-safe base64 (RFC 4648 §5) is read as well. */
+const BASE64_BITS = new Int8Array(256).fill(-1);
+for (const [bits, character] of [
+  ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
+].entries()) {
+  BASE64_BITS[character.charCodeAt(0)] = bits;
+}
+BASE64_BITS['-'.charCodeAt(0)] = 62;
+BASE64_BITS['_'.charCodeAt(0)] = 63;
+
+/** Byte by byte: what stands between the characters, and how many joined pieces there are, makes no difference. */
 class Base64Decoder implements TransferDecoder {
-  /** Up to three characters that are no whole group yet. */
-  #carry = '';
+  /** Characters of the group under way, 0 to 3, and their bits. */
+  #count = 0;
+  #bits = 0;
 
   write(chunk: Buffer): Buffer {
-    // RFC 2045 §6.8: characters outside of the alphabet are ignored. URL-safe base64 (RFC 4648 §5) is read as well.
-    const clean = this.#carry + chunk.toString('latin1').replace(/[^A-Za-z0-9+/=_-]+/g, '');
-    if (!clean.includes('=')) return this.#decodeGroups(clean);
-    const pieces = clean.split(/=+/);
-    const last = pieces.pop() ?? '';
-    const decoded = pieces.map((piece) => Buffer.from(piece, 'base64'));
-    return Buffer.concat([...decoded, this.#decodeGroups(last)]);
+    const out = Buffer.allocUnsafe(Math.ceil(((chunk.length + this.#count) * 3) / 4));
+    let count = this.#count;
+    let bits = this.#bits;
+    let to = 0;
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at] ?? 0;
+      const value = BASE64_BITS[byte] ?? -1;
+      if (value >= 0) {
+        bits = (bits << 6) | value;
+        if (++count < 4) continue;
+        out[to] = bits >> 16;
+        out[to + 1] = bits >> 8;
+        out[to + 2] = bits;
+        to += 3;
+      } else if (byte === EQUALS) {
+        to = putRest(out, to, bits, count);
+      } else {
+        // RFC 2045 §6.8: characters outside of the alphabet are ignored.
+        continue;
+      }
+      count = 0;
+      bits = 0;
+    }
+    this.#count = count;
+    this.#bits = bits;
+    return out.subarray(0, to);
   }
 
   end(): Buffer {
-    return Buffer.from(this.#carry, 'base64');
+    const out = Buffer.allocUnsafe(2);
+    return out.subarray(0, putRest(out, 0, this.#bits, this.#count));
   }
+}
 
-  #decodeGroups(clean: string): Buffer {
-    const whole = clean.length - (clean.length % 4);
-    this.#carry = clean.slice(whole);
-    return Buffer.from(clean.slice(0, whole), 'base64');
-  }
+/** The bytes of a group of less than four characters; returns where they end. One character is no byte yet. */
+function putRest(out: Buffer, to: number, bits: number, count: number): number {
+  if (count < 2) return to;
+  out[to] = count === 2 ? bits >> 4 : bits >> 10;
+  if (count === 2) return to + 1;
+  out[to + 1] = bits >> 2;
+  return to + 2;
 }
 
 class QuotedPrintableDecoder implements TransferDecoder {

@@ -44,13 +44,16 @@ const EXPANDED = /[äöüøå]/g;
 
 /** The words in their order. Lazy, so that a caller may stop. */
 export function* wordsOf(text: string): Generator<WordForms> {
+  // A text of Chinese characters has few different ones; the forms of one take some µs.
+  const known = new Map<string, WordForms | null>();
   for (const [run] of text.toLowerCase().matchAll(WORD)) {
     if (PLAIN.test(run)) {
       yield [run.slice(0, MAX_WORD_CHARS)];
       continue;
     }
     for (const [word] of UNSPACED.test(run) ? run.matchAll(UNSPACED_WORD) : [[run]]) {
-      const forms = formsOf(word);
+      let forms = known.get(word);
+      if (forms === undefined) known.set(word, (forms = formsOf(word)));
       if (forms !== null) yield forms;
     }
   }

@@ -126,7 +126,8 @@ export function describe(error: unknown): string {
   const stderr: unknown =
     typeof error === 'object' && error !== null ? Reflect.get(error, 'stderr') : undefined;
   const text = typeof stderr === 'string' && stderr.trim() !== '' ? stderr : String(error);
-  return text.trim().replace(/\s*\n\s*/g, '; ');
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.filter((line) => line !== '').join('; ');
 }
 
 function asSelf(): Identity {

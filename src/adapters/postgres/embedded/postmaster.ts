@@ -93,7 +93,7 @@ export async function readCommandLine(pid: number): Promise<string | null> {
   }
   try {
     const { stdout } = await promisify(execFile)('ps', ['-ww', '-o', 'stat=,command=', '-p', String(pid)]);
-    const [, state, command] = /^\s*(\S+)\s+(.*?)\s*$/.exec(stdout) ?? [];
+    const [, state, command] = /^(\S+)\s+(\S.*)$/s.exec(stdout.trim()) ?? [];
     return command === undefined || state?.startsWith('Z') === true ? null : command;
   } catch {
     return null;

@@ -41,7 +41,7 @@ const PATIENCE_MS = 10_000;
 /** For so long a start is repeated while the remains of a killed server go away. */
 const REMAINS_MS = 15_000;
 /** What the server says then: its sessions hold the shared memory, or another start was quicker. */
-const REMAINS = /pre-existing shared memory block|lock file ".*" already exists|could not lock/;
+const REMAINS = /pre-existing shared memory block|lock file "[^"\n]*" already exists|could not lock/;
 
 export class ServerProcess {
   readonly #options: ServerProcessOptions;

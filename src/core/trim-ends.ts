@@ -1,0 +1,16 @@
+/**
+ * `text` without the characters at its ends that `isDropped` names. A loop, since a regular expression such as `\s+$`
+ * looks at each run of them anew from each of its characters: the square of the length.
+ */
+export function trimEnds(text: string, isDropped: (character: string) => boolean): string {
+  let start = 0;
+  while (start < text.length && isDropped(text.charAt(start))) start++;
+  return trimEnd(text.slice(start), isDropped);
+}
+
+/** As trimEnds, at the end only. */
+export function trimEnd(text: string, isDropped: (character: string) => boolean): string {
+  let end = text.length;
+  while (end > 0 && isDropped(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
+}

@@ -1,0 +1,72 @@
+/**
+ * What hostile input costs, in CPU time: twice the input, about twice the work. Sizes double until the work can be
+ * measured, so that a reader which grows with the square is found while it is small.
+ */
+import { describe, expect, it } from 'vitest';
+import { bestCpuMs, cpuMs } from './cpu-time.ts';
+import { HOSTILE_SHAPES } from './hostile-shapes.ts';
+import type { HostileShape } from './hostile-shapes.ts';
+import { READERS } from './readers.ts';
+
+const FIRST_BYTES = 8 * 1024;
+const LAST_BYTES = 512 * 1024;
+/** From this size on the cost for each megabyte counts; below, fixed costs are most of it. */
+const CHEAP_FROM_BYTES = 256 * 1024;
+/** Below this, noise is as large as what is measured. */
+const MEASURABLE_MS = 25;
+/** 2 is linear, 4 the square. */
+const MAX_RATIO = 3;
+/** Of CPU, where it is linear. Nearly all take less than a quarter of it, on a machine that does nothing else. */
+const MAX_MS_PER_MEGABYTE = 1000;
+
+describe('readers', () => {
+  it.each(HOSTILE_SHAPES.map((shape) => [shape.reader, shape.name, shape] as const))(
+    '%s: the work grows with the size only for %s',
+    (_reader, _name, shape) => {
+      const { bytes, ratio, msPerMegabyte } = measure(shape);
+      expect({ bytes, isLinear: ratio <= MAX_RATIO, ratio }).toMatchObject({ isLinear: true });
+      expect({ bytes, isCheap: msPerMegabyte <= MAX_MS_PER_MEGABYTE, msPerMegabyte }).toMatchObject({
+        isCheap: true,
+      });
+    },
+  );
+});
+
+interface Growth {
+  readonly bytes: number;
+  /** Of the work for twice so many bytes. */
+  readonly ratio: number;
+  readonly msPerMegabyte: number;
+}
+
+function measure(shape: HostileShape): Growth {
+  const read = READERS[shape.reader];
+  for (let bytes = FIRST_BYTES; ; bytes *= 2) {
+    const [small, large] = [shape.make(bytes), shape.make(2 * bytes)];
+    let largeMs = cpuMs(() => read(large));
+    const isSmall = bytes < CHEAP_FROM_BYTES && largeMs < 10 * MEASURABLE_MS;
+    if (bytes < LAST_BYTES && (largeMs < MEASURABLE_MS || isSmall)) continue;
+    // The first run compiles.
+    let smallMs = bestCpuMs(2, () => read(small));
+    const isSuspicious = (): boolean =>
+      largeMs >= MEASURABLE_MS &&
+      (largeMs / smallMs > MAX_RATIO || perMegabyte(largeMs, large) > MAX_MS_PER_MEGABYTE);
+    // Repeated before it counts, but not for minutes.
+    for (let run = 0; run < 4 && isSuspicious() && largeMs < 5000; run++) {
+      largeMs = Math.min(
+        largeMs,
+        cpuMs(() => read(large)),
+      );
+      smallMs = Math.min(
+        smallMs,
+        bestCpuMs(2, () => read(small)),
+      );
+    }
+    const ratio = largeMs < MEASURABLE_MS ? 1 : largeMs / smallMs;
+    return { bytes, ratio, msPerMegabyte: perMegabyte(largeMs, large) };
+  }
+}
+
+function perMegabyte(ms: number, { length }: Buffer): number {
+  return ms / (length / 1_000_000);
+}

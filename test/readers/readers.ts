@@ -1,0 +1,142 @@
+/** Everything that reads what strangers write, each as one function of bytes. None of them may throw, whatever it gets. */
+import { JsonStringReader } from '../../src/adapters/http/json-string-reader.ts';
+import { decodeBase64 } from '../../src/adapters/http/base64-decoder.ts';
+import { parseAddressList } from '../../src/core/address/address-list.ts';
+import { parseLenientAddressList } from '../../src/core/address/lenient-address-list.ts';
+import { classifyAutomatic } from '../../src/core/delivery/automatic.ts';
+import { readBounce } from '../../src/core/delivery/bounce.ts';
+import { severityOf } from '../../src/core/delivery/failure-severity.ts';
+import { cleanReplyText, parseRelayMessageId, parseReply } from '../../src/core/delivery/reply.ts';
+import { ServiceError } from '../../src/core/errors.ts';
+import { summariseHeader } from '../../src/core/mailbox/header-summary.ts';
+import { readStatus } from '../../src/core/mbox/read-status.ts';
+import { createMboxSplitter } from '../../src/core/mbox/split-mbox.ts';
+import { subjectKeyOf } from '../../src/core/message/base-subject.ts';
+import { parseMessageDate } from '../../src/core/message/date.ts';
+import { identityOf } from '../../src/core/message/identity.ts';
+import { parseMessageId } from '../../src/core/message/message-id.ts';
+import { parseMessageIdList } from '../../src/core/message/references.ts';
+import { toSnippet } from '../../src/core/message/snippet.ts';
+import { decodeCharset } from '../../src/core/mime/charset.ts';
+import { parseContentType } from '../../src/core/mime/content-type.ts';
+import { asciiFilename, displayFilename, StorageNames } from '../../src/core/mime/filename.ts';
+import { unflow } from '../../src/core/mime/flowed-text.ts';
+import { textTokens } from '../../src/core/mime/header.ts';
+import { parseHeaderBlock } from '../../src/core/mime/header-fields.ts';
+import { decodeHeaderText } from '../../src/core/mime/header-text.ts';
+import { htmlToText } from '../../src/core/mime/html-to-text.ts';
+import { MAX_SUBJECT_CHARS } from '../../src/core/mime/limits.ts';
+import { MessageLimitError } from '../../src/core/mime/message-limit-error.ts';
+import { formatParameter } from '../../src/core/mime/parameter.ts';
+import { parseMessage } from '../../src/core/mime/parse.ts';
+import type { ParsedMessage } from '../../src/core/mime/parsed-message.ts';
+import { cutQuotedHtml } from '../../src/core/mime/quoted-html.ts';
+import { readParameters } from '../../src/core/mime/read-parameters.ts';
+import { newText } from '../../src/core/mime/reply-text.ts';
+import { encodeText } from '../../src/core/mime/text-encoding.ts';
+import { unpackTnef } from '../../src/core/mime/tnef.ts';
+import { decodeTransfer } from '../../src/core/mime/transfer-decoding.ts';
+import { toSearchDocument } from '../../src/core/search/document.ts';
+import { formatTsquery, parseSearchQuery } from '../../src/core/search/query.ts';
+
+/** Passes over the errors that are made for callers. */
+export type Reader = (input: Buffer) => void;
+
+/** A whole message, as receiving one reads it. */
+export function readMail(raw: Buffer): void {
+  const message = parse(raw);
+  newText(message.text, message.html);
+  const names = new StorageNames();
+  for (const { filename } of message.attachments) names.add(filename);
+  classifyAutomatic(message);
+  readBounce(message);
+  identityOf(message);
+}
+
+export const READERS = {
+  mail: readMail,
+  'header fields': (input) => void parseHeaderBlock(input),
+  'header summary of a mailbox': (input) => void summariseHeader(input, input.length),
+  parameters: ofText((text) => readParameters(text)),
+  'content type': ofText((text) => forCaller(() => parseContentType(text, 'content_type'))),
+  'strict addresses': ofText((text) => forCaller(() => parseAddressList(text, 'to'))),
+  'lenient addresses': ofText((text) => parseLenientAddressList(text)),
+  'encoded words': ofText(decodeHeaderText),
+  'Message-ID': ofText(parseMessageId),
+  'Message-IDs': ofText(parseMessageIdList),
+  date: ofText(parseMessageDate),
+  'base subject': ofText(subjectKeyOf),
+  'charset without a label': (input) => void decodeCharset(input, null),
+  'charset UTF-8': (input) => void decodeCharset(input, 'utf-8'),
+  'charset UTF-7': (input) => void decodeCharset(input, 'utf-7'),
+  'charset ISO-2022-JP': (input) => void decodeCharset(input, 'iso-2022-jp'),
+  'charset label': ofText((text) => decodeCharset(Buffer.from('x'), text)),
+  base64: (input) => void decodeTransfer(input, 'base64'),
+  'quoted-printable': (input) => void decodeTransfer(input, 'quoted-printable'),
+  'HTML to text': ofText(htmlToText),
+  'quoted HTML': ofText(cutQuotedHtml),
+  'reply text': ofText((text) => newText(text)),
+  'reply text with HTML': ofText((text) => newText('see below', text)),
+  'flowed text': ofText((text) => unflow(text, true)),
+  TNEF: (input) => void unpackTnef(input),
+  mbox: readMbox,
+  'mbox status': (input) => void readStatus(input),
+  'search query': ofText((text) => {
+    const query = parseSearchQuery(text);
+    return query === null ? '' : formatTsquery(query);
+  }),
+  'search words': ofText((text) =>
+    toSearchDocument({
+      subject: text.slice(0, MAX_SUBJECT_CHARS),
+      people: [text],
+      files: [text],
+      body: text,
+    }),
+  ),
+  'SMTP reply': ofText((text) => {
+    const reply = parseReply(text);
+    return reply === null ? cleanReplyText(text) : parseRelayMessageId(reply, text);
+  }),
+  'failure severity': ofText((text) => severityOf(null, cleanReplyText(text))),
+  'file name': ofText((text) => [
+    displayFilename(text),
+    new StorageNames([text]).add(displayFilename(text)),
+    asciiFilename(text),
+  ]),
+  snippet: ofText(toSnippet),
+  'base64 of a caller': ofText(decodeBase64),
+  'JSON string': (input) => forCaller(() => new JsonStringReader().push(input)),
+  'text to send': ofText((text) => forCaller(() => encodeText(text, 'text_body', true))),
+  'header to send': ofText((text) => forCaller(() => textTokens(text, 'subject'))),
+  'parameter to send': ofText((text) => formatParameter('filename', displayFilename(text))),
+} as const satisfies Readonly<Record<string, Reader>>;
+
+export type ReaderName = keyof typeof READERS;
+
+function parse(raw: Buffer): ParsedMessage {
+  try {
+    return parseMessage(raw);
+  } catch (error) {
+    if (error instanceof MessageLimitError) return error.partial;
+    throw error;
+  }
+}
+
+/** In pieces, as files are read. */
+function readMbox(input: Buffer): void {
+  const splitter = createMboxSplitter();
+  for (let at = 0; at < input.length; at += 65_536) splitter.write(input.subarray(at, at + 65_536));
+  splitter.end();
+}
+
+function ofText(read: (text: string) => unknown): Reader {
+  return (input) => void read(input.toString('utf8'));
+}
+
+function forCaller(read: () => unknown): void {
+  try {
+    read();
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+  }
+}

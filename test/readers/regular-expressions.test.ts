@@ -1,0 +1,89 @@
+/**
+ * No regular expression of the source takes more than time in proportion to its input (ReDoS): recheck proves it, or
+ * looks for an input that shows otherwise. One that does has a bound on its input beside it: `Input: at most 320
+ * characters`; then the worst input of that length is tried.
+ */
+import { check } from 'recheck';
+import { describe, expect, it } from 'vitest';
+import { bestCpuMs } from './cpu-time.ts';
+import { findExpressions, sourceFiles, watchExpressions } from './find-regular-expressions.ts';
+
+/** For one expression. */
+const CHECK_TIMEOUT_MS = 60_000;
+/** For one that has a bound: its worst input is looked for, and need not be found. */
+const BOUNDED_CHECK_TIMEOUT_MS = 2000;
+/** CPU for the worst input within the bound. */
+const MAX_BOUNDED_MS = 20;
+
+const found = sourceFiles().map((file) => ({ file, ...findExpressions(file) }));
+const literals = found.flatMap((one) => one.literals);
+const calls = found.flatMap((one) => one.calls);
+const withCalls = [...new Set(calls.map(({ file }) => file))];
+const made = await watchExpressions(withCalls);
+
+const places = [
+  ...literals.map((one) => ({ ...one, place: `${one.file}:${one.line}` })),
+  ...made.map((one) => ({ ...one, place: one.file, maxChars: boundOfCalls(one.file) })),
+];
+const expressions = [
+  ...new Map(places.map((one) => [`${one.place} /${one.source}/${one.flags}`, one])).values(),
+];
+
+describe('a regular expression', () => {
+  it('is found wherever it stands', () => {
+    expect(literals.length).toBeGreaterThan(250);
+    expect(made.length).toBeGreaterThan(25);
+  });
+
+  it.each(withCalls)('that %s makes is made when it is loaded, or has a bound beside it', (file) => {
+    expect(made.some((one) => one.file === file) || boundOfCalls(file) !== null).toBe(true);
+  });
+
+  it('is recognised when it is slow', async () => {
+    const { status } = await check('^["\']+|["\']+$', 'g', { timeout: CHECK_TIMEOUT_MS });
+    expect(status).toBe('vulnerable');
+  });
+
+  it.each(expressions.map((one) => [one.place, one.source.slice(0, 60), one] as const))(
+    'of %s takes time in proportion to its input: %s',
+    async (_place, _source, { source, flags, maxChars }) => {
+      const diagnostics = await check(source, flags, {
+        timeout: maxChars === null ? CHECK_TIMEOUT_MS : BOUNDED_CHECK_TIMEOUT_MS,
+      });
+      const status = maxChars === null ? diagnostics.status : 'bounded';
+      const example = diagnostics.status === 'vulnerable' ? diagnostics.attack.pattern : '';
+      expect({ status, example }).toEqual({
+        status: maxChars === null ? 'safe' : 'bounded',
+        example: expect.anything(),
+      });
+      if (diagnostics.status !== 'vulnerable' || maxChars === null) return;
+      const input = worstInput(diagnostics.attack.pumps, diagnostics.attack.suffix, maxChars);
+      expect(bestCpuMs(3, () => input.search(new RegExp(source, flags)))).toBeLessThan(MAX_BOUNDED_MS);
+    },
+    2 * CHECK_TIMEOUT_MS,
+  );
+});
+
+/** Which call made which expression is not known, so all of a file have to have a bound, and the largest counts. */
+function boundOfCalls(file: string): number | null {
+  const bounds = calls
+    .filter((call) => call.file === file)
+    .map(({ maxChars }) => maxChars ?? Number.POSITIVE_INFINITY);
+  const bound = Math.max(...bounds);
+  return Number.isFinite(bound) ? bound : null;
+}
+
+interface Pump {
+  readonly prefix: string;
+  readonly pump: string;
+}
+
+/** The attack, pumped as far as the bound allows. */
+function worstInput(pumps: readonly Pump[], suffix: string, maxChars: number): string {
+  const fixed = pumps.reduce((sum, { prefix }) => sum + prefix.length, suffix.length);
+  const each = Math.max(0, maxChars - fixed) / Math.max(1, pumps.length);
+  const text = pumps
+    .map(({ prefix, pump }) => prefix + pump.repeat(Math.floor(each / Math.max(1, pump.length))))
+    .join('');
+  return (text + suffix).slice(0, maxChars);
+}
