@@ -35,6 +35,7 @@ async function start(file, args, env, ready, cwd) {
   child.stdout.resume();
   return {
     value: match,
+    pid: child.pid,
     async stop() {
       child.kill('SIGTERM');
       await exited;
@@ -51,7 +52,7 @@ export async function startSink() {
 /** The service with an embedded database in a fresh folder. */
 export async function startService(env = {}) {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'email-worker-bench-'));
-  const { value, stop } = await start(
+  const { value, pid, stop } = await start(
     here('../dist/main.js'),
     [],
     { PORT: '0', DATA_DIR: dataDir, API_SECRET: SECRET, LOG_LEVEL: 'info', ...env },
@@ -60,6 +61,7 @@ export async function startService(env = {}) {
   );
   return {
     url: value,
+    pid,
     dataDir,
     async stop() {
       await stop();
@@ -70,6 +72,6 @@ export async function startService(env = {}) {
 
 /** Bare Fastify with `pg` and one prepared query, on the same database. */
 export async function startBareReader(dataDir) {
-  const { value, stop } = await start(here('bare-reader.mjs'), [dataDir], {}, /^url (\S+)/);
-  return { url: value, stop };
+  const { value, pid, stop } = await start(here('bare-reader.mjs'), [dataDir], {}, /^url (\S+)/);
+  return { url: value, pid, stop };
 }

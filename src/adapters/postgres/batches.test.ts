@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../core/errors.ts';
-import { createBatches } from './batches.ts';
+import { createBatches, type BatchLimits } from './batches.ts';
 
 interface Write {
   readonly items: readonly number[];
@@ -9,7 +9,7 @@ interface Write {
 }
 
 /** Writes end when the test says so; items are their own size in bytes. */
-function createWorld(limits = { items: 3, bytes: 100, failTogether: true }) {
+function createWorld(limits: BatchLimits = { items: 3, bytes: 100, failTogether: true }) {
   const writes: Write[] = [];
   const add = createBatches<number, string>(
     limits,
@@ -37,6 +37,28 @@ describe('what comes', () => {
     world.writes[2]?.resolve();
     expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5].map((item) => `wrote ${item}`));
     expect(world.written()).toEqual([[1], [2, 3, 4], [5]]);
+  });
+
+  it('in one turn may be together, and more than one write under way', async () => {
+    const limits = { items: 3, bytes: 1000, failTogether: true, atOnce: 2, collectsTurn: true };
+    const world = createWorld(limits);
+    const results = [1, 2, 3, 4].map((item) => world.add(item));
+    expect(world.written()).toEqual([]);
+    await world.settled();
+    expect(world.written()).toEqual([[1, 2, 3], [4]]);
+    results.push(...[5, 6].map((item) => world.add(item)));
+    await world.settled();
+    expect(world.written()).toHaveLength(2);
+    world.writes[1]?.resolve();
+    await world.settled();
+    expect(world.written()).toEqual([[1, 2, 3], [4], [5, 6]]);
+    world.writes[0]?.resolve();
+    world.writes[2]?.resolve();
+    expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5, 6].map((item) => `wrote ${item}`));
+    const alone = world.add(7);
+    await world.settled();
+    world.writes[3]?.resolve();
+    expect(await alone).toBe('wrote 7');
   });
 
   it('is written with as many others as fit, and alone when it is too large for any', async () => {

@@ -14,6 +14,8 @@ export interface BatchLimits {
   readonly failTogether: boolean;
   /** Writes (or reads) under way at the same moment. Default: 1. */
   readonly atOnce?: number;
+  /** What comes in one turn of the event loop is in one batch, which begins at its end. Default: false, the first one begins alone. */
+  readonly collectsTurn?: boolean;
 }
 
 /**
@@ -33,13 +35,15 @@ export function createBatches<T, R>(
   let writing = 0;
 
   function start(): void {
-    if (writing >= atOnce || waiting.length === 0) return;
-    writing += 1;
-    const goOn = () => {
-      writing -= 1;
-      start();
-    };
-    writeBatch(takeBatch()).then(goOn, goOn);
+    while (writing < atOnce && waiting.length > 0) {
+      writing += 1;
+      writeBatch(takeBatch()).then(goOn, goOn);
+    }
+  }
+
+  function goOn(): void {
+    writing -= 1;
+    start();
   }
 
   function takeBatch(): readonly Waiting<T, R>[] {
@@ -71,7 +75,8 @@ export function createBatches<T, R>(
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      start();
+      if (limits.collectsTurn !== true) start();
+      else if (waiting.length === 1) setImmediate(start);
     });
 }
 

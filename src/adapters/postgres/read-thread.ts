@@ -30,7 +30,13 @@ const BEGINNING = { date: '-infinity', id: '00000000-0000-0000-0000-000000000000
 export function createThreadReader(pool: Pool): (threadId: string) => Promise<EmailsJson | null> {
   const query = createNamedQuery(pool);
   const readSmall = createBatches<string, SmallThread>(
-    { items: THREADS_AT_ONCE, bytes: Infinity, failTogether: true, atOnce: STATEMENTS_AT_ONCE },
+    {
+      items: THREADS_AT_ONCE,
+      bytes: Infinity,
+      failTogether: true,
+      atOnce: STATEMENTS_AT_ONCE,
+      collectsTurn: true,
+    },
     () => 0,
     (threadIds) => readTogether(query, threadIds),
   );

@@ -1,0 +1,134 @@
+/**
+ * Measures reading different threads, each round against bare Fastify with `pg` and one prepared query on the same database:
+ * reads a second, latency, and the CPU time of each process for one read. Rounds of both sides alternate.
+ * `BENCH_THREADS` sets how many threads of 5 emails there are (20,000), `BENCH_ROUNDS` and `BENCH_SECONDS` how long it takes.
+ */
+import autocannon from 'autocannon';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { cpus } from 'node:os';
+import pg from 'pg';
+import { connectionOf } from './connection.mjs';
+import { SECRET, startBareReader, startService } from './processes.mjs';
+import { CONCURRENCY } from './workload.mjs';
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
+const THREADS = Number(process.env.BENCH_THREADS ?? 20_000);
+const headers = { authorization: `Bearer ${SECRET}` };
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+/** As the data has them. */
+const idOf = (thread) => {
+  const hex = createHash('md5').update(`thread${thread}`).digest('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+};
+const anyPath = () => `/api/thread/${idOf(1 + Math.floor(Math.random() * THREADS))}`;
+
+/** 5 emails of 1.7 kB in each thread, both directions, three of them with a file. Without triggers and the search index. */
+const DATA = `
+  set session_replication_role = replica;
+  set synchronous_commit = off;
+  insert into email_threads (id, account_id) select md5('thread' || i)::uuid, 'default' from generate_series(1, ${THREADS}) i;
+  insert into emails (id, account_id, thread_id, direction, message_id, in_reply_to, reference_ids, from_address,
+    to_addresses, cc_addresses, bcc_addresses, subject, text_body, date, state, placement_rule, raw_size_bytes, raw,
+    identity_key, reply_text)
+  select md5('email' || i || '-' || k)::uuid, 'default', md5('thread' || i)::uuid,
+    case when k % 2 = 0 then 'inbound' else 'outbound' end, i || '-' || k || '@example.com', '{}', '{}',
+    '{"name":"Ada Lovelace","address":"ada@example.org"}', '[{"name":"Vertrieb","address":"sales@example.com"}]', '[]', '[]',
+    'Ihre Bestellung ' || i,
+    (select string_agg(md5(i::text || k || j), case when j % 7 = 0 then E'\\n' else ' Grüße ' end) from generate_series(1, 40) j),
+    timestamptz '2025-01-01' + i * interval '1 minute' + k * interval '1 hour',
+    case when k % 2 = 0 then 'received' else 'sent' end, 'new', 2000, '',
+    case when k % 2 = 0 then sha256((i || '-' || k)::bytea) end, case when k % 2 = 0 then '' end
+  from generate_series(1, ${THREADS}) i, generate_series(1, 5) k;
+  insert into email_attachments (id, email_id, ordinal, filename, content_type, size_bytes, storage_path, sha256)
+  select md5('file' || i || '-' || k)::uuid, md5('email' || i || '-' || k)::uuid, 0, 'rechnung.pdf', 'application/pdf', 12345,
+    'default/' || md5('email' || i || '-' || k)::uuid || '/rechnung.pdf', sha256('x')
+  from generate_series(1, ${THREADS}) i, generate_series(1, 5, 2) k;
+  set session_replication_role = origin;`;
+
+const TICKS_PER_SECOND = 100;
+
+/** CPU time of a process so far, with that of its ended children, in ms. */
+function cpuOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return (fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * 1000) / TICKS_PER_SECOND;
+}
+
+/** Of the database with all its processes. */
+function databaseCpu(postmaster) {
+  const children = readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')[1] === postmaster;
+    } catch {
+      return false;
+    }
+  });
+  return [postmaster, ...children].reduce((sum, pid) => sum + cpuOf(pid), 0);
+}
+
+async function load({ url, pid }, postmaster) {
+  const before = [cpuOf(pid), databaseCpu(postmaster)];
+  const result = await autocannon({
+    url,
+    connections: CONCURRENCY,
+    duration: SECONDS,
+    headers,
+    requests: [{ setupRequest: (request) => ({ ...request, path: anyPath() }) }],
+  });
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${result.non2xx} refused, ${result.errors} broken`);
+  const reads = result['2xx'];
+  return {
+    rate: reads / result.duration,
+    node: (cpuOf(pid) - before[0]) / reads,
+    database: (databaseCpu(postmaster) - before[1]) / reads,
+    p50: result.latency.p50,
+    p99: result.latency.p99,
+  };
+}
+
+console.log(
+  `${cpus().length} cores (${cpus()[0].model}), Node.js ${process.version}, ${ROUNDS} rounds of ${SECONDS} s, ${THREADS} threads`,
+);
+const service = await startService();
+try {
+  const postmaster = readFileSync(path.join(service.dataDir, 'postgres/data/postmaster.pid'), 'utf8').split(
+    '\n',
+  )[0];
+  const client = new pg.Client(connectionOf(service.dataDir));
+  await client.connect();
+  await client.query(DATA);
+  await client.query('vacuum analyze');
+  await client.end();
+  const bare = await startBareReader(service.dataDir);
+  for (let index = 0; index < 20; index += 1) {
+    const target = anyPath();
+    const [a, b] = await Promise.all(
+      [bare.url, service.url].map(async (url) => (await fetch(url + target, { headers })).text()),
+    );
+    if (a !== b) throw new Error(`the two readers do not give the same answer for ${target}`);
+  }
+  const sides = { baseline: bare, service };
+  const results = { baseline: [], service: [] };
+  for (const side of Object.values(sides)) await load(side, postmaster);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const [name, side] of Object.entries(sides)) results[name].push(await load(side, postmaster));
+  }
+  const of = (name, key) => median(results[name].map((result) => result[key]));
+  for (const name of Object.keys(sides)) {
+    console.log(
+      `${name.padEnd(8)} ${of(name, 'rate').toFixed(0)}/s (${results[name].map(({ rate }) => rate.toFixed(0)).join(' ')}), ` +
+        `CPU ms for one read: Node.js ${of(name, 'node').toFixed(3)}, PostgreSQL ${of(name, 'database').toFixed(3)}; ` +
+        `latency ms: p50 ${of(name, 'p50')}, p99 ${of(name, 'p99')}`,
+    );
+  }
+  console.log(`ratio    ${(of('service', 'rate') / of('baseline', 'rate')).toFixed(2)} (goal 1.7)`);
+  await bare.stop();
+} finally {
+  await service.stop();
+}
