@@ -4,9 +4,10 @@
 import { pipeline, Transform } from 'node:stream';
 import type { Readable, TransformCallback } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { Logger } from '../../app/ports.ts';
 import { formatAttachmentDisposition } from './content-disposition.ts';
+import type { HttpContext } from './context.ts';
 import { FILE_CSP } from './security-headers.ts';
+import { cutStalledReader } from './stalled-reader.ts';
 
 export interface FileResponse {
   readonly filename: string;
@@ -16,8 +17,12 @@ export interface FileResponse {
   readonly stream: Readable | null;
 }
 
-/** Sends it; the stream is destroyed when the client goes away. */
-export function sendFile(reply: FastifyReply, logger: Logger, file: FileResponse): FastifyReply {
+/** Sends it; the stream is destroyed when the client goes away, or takes nothing any more. */
+export function sendFile(
+  reply: FastifyReply,
+  { limits, logger }: Pick<HttpContext, 'limits' | 'logger'>,
+  file: FileResponse,
+): FastifyReply {
   reply.header('content-length', file.sizeBytes);
   reply.header('content-disposition', formatAttachmentDisposition(file.filename));
   reply.header('content-security-policy', FILE_CSP);
@@ -26,6 +31,7 @@ export function sendFile(reply: FastifyReply, logger: Logger, file: FileResponse
     return reply.send();
   }
   if (file.stream === null) return reply.send();
+  cutStalledReader(reply, limits);
   const checked = new ExactLength(file.sizeBytes);
   checked.once('error', (err) => {
     // Before the first byte it is an error like any other, and the error handler logs it.

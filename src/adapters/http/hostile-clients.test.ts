@@ -451,6 +451,23 @@ describe('downloads', () => {
     expect(app.logs).toEqual([]);
   });
 
+  it('are ended when the client takes nothing any more', async () => {
+    const source = new Readable({
+      read() {
+        this.push(Buffer.alloc(65_536));
+      },
+    });
+    const overrides = { readAttachment: async () => large, openAttachment: async () => source };
+    await start({ answerIdleTimeoutMs: 300 }, overrides);
+    const { write, socket, closed } = await client();
+    socket.pause();
+    await write(download);
+    await expect.poll(() => source.destroyed).toBe(true);
+    socket.resume();
+    expect((await closed()).length).toBeLessThan(large.sizeBytes);
+    expect(app.logs).toEqual([]);
+  });
+
   it('that fail in the middle cut the connection, and are logged', async () => {
     const source = new PassThrough();
     await start({}, { openAttachment: async () => source });

@@ -30,7 +30,7 @@ export interface HttpLimits {
   readonly bodyIdleTimeoutMs: number;
   /** Answers at the same moment that are sent piece by piece, some 3 MB of memory each; more get 503 `busy`. Default 32. */
   readonly maxLargeAnswers: number;
-  /** Time in which a client takes nothing of a large answer, after which it is cut off, in milliseconds. Default 60 s. */
+  /** Time in which a client takes nothing of a large answer or a file, after which it is cut off, in milliseconds. Default 60 s. */
   readonly answerIdleTimeoutMs: number;
   /** Time for a whole request to arrive, in milliseconds. Default 300 s, 25 MiB at 1 Mbit/s. */
   readonly requestTimeoutMs: number;

@@ -77,7 +77,7 @@ export function registerAttachmentRoutes(app: HttpServer, context: HttpContext):
       reply.header('accept-ranges', 'bytes');
       reply.header('content-type', toContentType(attachment.contentType));
       const file = { filename: attachment.filename, sizeBytes };
-      if (request.method === 'HEAD') return sendFile(reply, context.logger, { ...file, stream: null });
+      if (request.method === 'HEAD') return sendFile(reply, context, { ...file, stream: null });
 
       const applies = headers['if-range'] === undefined || isSameEntity(headers['if-range'], etag);
       const range = applies ? parseByteRange(headers.range, sizeBytes) : null;
@@ -87,11 +87,11 @@ export function registerAttachmentRoutes(app: HttpServer, context: HttpContext):
       }
       if (range === null) {
         const stream = await application.openAttachment(attachment);
-        return sendFile(reply, context.logger, { ...file, stream });
+        return sendFile(reply, context, { ...file, stream });
       }
       const stream = await application.openAttachment(attachment, range);
       reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${sizeBytes}`);
-      return sendFile(reply, context.logger, {
+      return sendFile(reply, context, {
         filename: attachment.filename,
         sizeBytes: range.end - range.start + 1,
         stream,
