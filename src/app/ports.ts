@@ -324,6 +324,8 @@ export interface EmailDetail extends EmailSummary {
   readonly nextAttemptAt: Date | null;
   /** After this it is not tried again; null when it is not in the queue. */
   readonly giveUpAt: Date | null;
+  /** The queue's process that had it fell silent; when it comes back, it says what became of it, or sends it. */
+  readonly claimLost: boolean;
 }
 
 export interface DeliveryView extends RecipientOutcome {

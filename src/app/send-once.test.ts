@@ -19,6 +19,8 @@ let work: KeyWork;
 let journal: Set<string>;
 /** States of the recorded emails, by id. */
 let record: Map<string, EmailState>;
+/** Emails whose process in the queue fell silent. */
+let lost: Set<string>;
 let now: number;
 let sends: string[];
 let foldersRemoved: number;
@@ -32,6 +34,7 @@ beforeEach(() => {
   work.takeSettlingRequest();
   journal = new Set();
   record = new Map();
+  lost = new Set();
   now = 0;
   sends = [];
   foldersRemoved = 0;
@@ -58,7 +61,9 @@ const ports = (): SendOncePorts => ({
   store: {
     async readEmail(id) {
       const state = record.get(id);
-      return state === undefined ? null : { ...sampleDetail, id, state, stateDetail: 'why' };
+      return state === undefined
+        ? null
+        : { ...sampleDetail, id, state, stateDetail: 'why', claimLost: lost.has(id) };
     },
   },
   ids: { uuid: () => `email-${now}-${sends.length}`, randomBytes: (length) => Buffer.alloc(length) },
@@ -177,4 +182,12 @@ test.each<[EmailState, object]>([
   record.set('email', state);
   await settle();
   expect(keys.stored.get('key')?.outcome).toMatchObject(outcome);
+});
+
+test('a request whose queued email is lost for now is answered as it was, and not as an unknown send', async () => {
+  await keys.claim({ key: 'key', emailId: 'email' }, Buffer.alloc(32));
+  record.set('email', 'unknown');
+  lost.add('email');
+  await settle();
+  expect(keys.stored.get('key')?.outcome).toMatchObject({ kind: 'sent', id: 'email' });
 });

@@ -82,18 +82,23 @@ function outcomeOf(email: EmailDetail): SendOutcome {
     case 'failed':
       return { kind: 'failed', code: 'send_failed', details };
     case 'unknown':
+      // Only until its process is back; it came from the queue, so that it was answered before.
+      if (email.claimLost) return queuedOutcome(email);
       return { kind: 'failed', code: 'send_unknown', details };
     case 'sent':
     case 'received':
       return { kind: 'sent', id, messageId, threadId };
-    case 'deferred': {
-      // Sent at once to some, and put off for others: the answer was 200. From the queue: it was 202.
-      const accepted = email.deliveries.some((delivery) => delivery.state === 'accepted');
-      return { kind: accepted ? 'sent' : 'queued', id, messageId, threadId };
-    }
+    case 'deferred':
+      return queuedOutcome(email);
     case 'queued':
     case 'sending':
     case 'cancelled':
       return { kind: 'queued', id, messageId, threadId };
   }
+}
+
+/** Sent at once to some, and put off for others: the answer was 200. From the queue: it was 202. */
+function queuedOutcome({ id, messageId, threadId, deliveries }: EmailDetail): SendOutcome {
+  const accepted = deliveries.some((delivery) => delivery.state === 'accepted');
+  return { kind: accepted ? 'sent' : 'queued', id, messageId, threadId };
 }

@@ -180,6 +180,7 @@ export const sampleDetail: EmailDetail = {
   receivedBy: { way: 'imap', place: 'INBOX' },
   variants: [sampleVariant],
   refusedVariants: 0,
+  claimLost: false,
 };
 
 export const sampleListing: ListedEmail = {

@@ -154,6 +154,7 @@ describe('a process that starts again', () => {
       attempts: [{ outcome: 'unknown', startedAt, endedAt: null }],
       nextAttemptAt: null,
       giveUpAt: null,
+      claimLost: false,
     });
     expect(sample.sent()).toBe(0);
     expect(await query(database.connectionString, 'select 1 from send_queue')).toEqual([]);
@@ -165,7 +166,11 @@ describe('a process that fell silent', () => {
     const { id, other, sent } = await lose(await start({ work: false }));
     const email = await other.read(id);
     expect(email.stateDetail).toContain('fell silent');
-    expect(email).toMatchObject({ deliveries: [{ state: 'unknown' }], attempts: [{ outcome: 'unknown' }] });
+    expect(email).toMatchObject({
+      deliveries: [{ state: 'unknown' }],
+      attempts: [{ outcome: 'unknown' }],
+      claimLost: true,
+    });
     expect(sent()).toBe(0);
   });
 

@@ -210,7 +210,8 @@ const READ_EMAIL = `
       from bounce_reports b where b.report_id = e.id
     ) as bounce,
     case when q.owner is null then q.due_at end as next_attempt_at,
-    case when q.owner is null or q.lease_until is not null then q.give_up_at end as give_up_at
+    case when q.owner is null or q.lease_until is not null then q.give_up_at end as give_up_at,
+    q.owner is not null and q.lease_until is null as claim_lost
   from emails e left join send_queue q on q.email_id = e.id where e.id = ${EMAIL_ID}`;
 
 /** People write to mailing lists, too. */

@@ -71,6 +71,7 @@ export interface DetailRow extends SummaryRow {
   created_at: Date;
   next_attempt_at: Date | null;
   give_up_at: Date | null;
+  claim_lost: boolean;
   deliveries: ({ address: string; state: DeliveryState; report: ReportJson | null } & ReplyColumns)[];
   bounce: BounceView | null;
   attempts: AttemptRow[];
@@ -201,6 +202,7 @@ export function toDetail(row: DetailRow): EmailDetail {
     attempts: row.attempts.map(toAttempt),
     nextAttemptAt: row.next_attempt_at,
     giveUpAt: row.give_up_at,
+    claimLost: row.claim_lost,
   };
 }
 
