@@ -74,7 +74,8 @@ async function startParts(
   );
 
   const app = createHttpApp({
-    application: { ...application, ...auditOperations(application, security) },
+    application,
+    operationsOf: (actor) => auditOperations(application, security, actor),
     spool,
     secrets,
     logger,

@@ -5,13 +5,21 @@
  */
 import type { Suppression } from '../core/delivery/suppression.ts';
 import { ServiceError } from '../core/errors.ts';
-import { currentActor } from './actor.ts';
 import type { Application } from './application.ts';
 import type { CustomerRegistration } from './customer-ports.ts';
 import type { SecurityEvent, SecurityLog } from './security-log.ts';
 import type { DecisionResult } from './thread-decisions.ts';
 
-type Operations = Pick<
+/** Who acts, as an edge knows it. */
+export interface HttpActor {
+  readonly by: 'http';
+  /** See core/edge/address-group.ts. */
+  readonly address: string;
+  /** Which of the secrets of `API_SECRET` was used, from 1. */
+  readonly credential: number;
+}
+
+export type Operations = Pick<
   Application,
   | 'cancelSend'
   | 'retrySend'
@@ -32,8 +40,12 @@ const MAX_LOCATED = 20;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The same operations, told. */
-export function auditOperations(application: Application, security: SecurityLog): Operations {
+/** The same operations, told as those of this actor. */
+export function auditOperations(
+  application: Application,
+  security: SecurityLog,
+  actor: HttpActor,
+): Operations {
   async function act<T>(
     event: SecurityEvent,
     what: Fields,
@@ -44,7 +56,7 @@ export function auditOperations(application: Application, security: SecurityLog)
     }: { before?: () => Promise<unknown>; work: () => Promise<T>; after: (result: T) => unknown },
   ): Promise<T> {
     const was = before === undefined ? {} : { before: await unlessRefused(before) };
-    const fields = { actor: currentActor(), ...what, ...was };
+    const fields = { actor, ...what, ...was };
     let result: T;
     try {
       result = await work();

@@ -3,13 +3,14 @@
  * its parameters, then its body.
  */
 import Fastify from 'fastify';
-import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Application } from '../../app/application.ts';
+import type { HttpActor, Operations } from '../../app/audit-operations.ts';
 import type { Clock, Logger, Spool } from '../../app/ports.ts';
 import type { SecurityLog } from '../../app/security-log.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { createAuthenticator } from './auth.ts';
+import { actorOf, createAuthenticator } from './auth.ts';
 import { createClientErrorHandler } from './client-error.ts';
 import { ConnectionPlaces } from './connection-places.ts';
 import type { HttpContext, HttpServer } from './context.ts';
@@ -42,6 +43,8 @@ import { toValidationError } from './validation.ts';
 
 export interface HttpAppOptions {
   readonly application: Application;
+  /** Operations in the name of an actor; default: those of `application`, which know of no actor. */
+  readonly operationsOf?: (actor: HttpActor) => Operations;
   readonly spool: Spool;
   /** Bearer secrets; any of them opens. At least one, none empty. */
   readonly secrets: readonly string[];
@@ -67,7 +70,18 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const { application, spool, logger, clock } = options;
   const lingering = new LingeringClose(limits);
   const emailsResponse = createEmailsResponse(limits, logger);
-  const context: HttpContext = { application, spool, limits, lingering, logger, clock, ...emailsResponse };
+  const operationsOf = options.operationsOf ?? (() => application);
+  const operationsFor = (request: FastifyRequest) => operationsOf(actorOf(request));
+  const context: HttpContext = {
+    application,
+    operationsFor,
+    spool,
+    limits,
+    lingering,
+    logger,
+    clock,
+    ...emailsResponse,
+  };
   const now = () => performance.now();
   const { security, trustedProxies = [] } = options;
   const places = new ConnectionPlaces({ max: limits.maxConnections, security, now });

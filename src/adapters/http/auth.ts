@@ -2,8 +2,9 @@
  * Bearer authentication (RFC 6750 §2.1) against the shared secret.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { onRequestHookHandler } from 'fastify';
-import { runAs } from '../../app/actor.ts';
+import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { HttpActor } from '../../app/audit-operations.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { clientAddressOf } from './client-address.ts';
 import type { ConnectionPlaces } from './connection-places.ts';
@@ -12,9 +13,18 @@ import type { LoginFailures } from './login-failures.ts';
 /** Case-insensitive scheme (RFC 9110 §11.1), then one token. */
 const BEARER = /^bearer +(\S+) *$/i;
 
+/** Which secret each request that got in has shown, from 1. */
+const credentials = new WeakMap<IncomingMessage, number>();
+
+/** Whose request it is; for requests that got in. */
+export function actorOf(request: FastifyRequest): HttpActor {
+  return { by: 'http', address: clientAddressOf(request), credential: credentials.get(request.raw) ?? 0 };
+}
+
 /**
  * Makes the hook that refuses requests without one of `secrets`; it runs before the body is read. Several secrets are
- * accepted so that a secret can be changed without a gap. A connection with a right one keeps its place. Throws TypeError when there is none or one is empty.
+ * accepted so that a secret can be changed without a gap. A connection with a right one keeps its place. Throws TypeError
+ * when there is none or one is empty.
  */
 export function createAuthenticator(
   secrets: readonly string[],
@@ -31,7 +41,8 @@ export function createAuthenticator(
     const secret = token === undefined ? 0 : whichMatches(token, expected);
     if (secret > 0) {
       places.keep(request.raw.socket);
-      runAs({ by: 'http', address: clientAddressOf(request), credential: secret }, done);
+      credentials.set(request.raw, secret);
+      done();
       return;
     }
     const reason = authorization === undefined ? 'missing' : 'wrong';

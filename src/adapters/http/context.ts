@@ -2,9 +2,16 @@
  * What every route gets, and the typed Fastify instance they are registered on.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyBaseLogger, FastifyInstance, FastifyTypeProvider, RawServerDefault } from 'fastify';
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyRequest,
+  FastifyTypeProvider,
+  RawServerDefault,
+} from 'fastify';
 import type { XStatic } from 'typebox/schema';
 import type { Application } from '../../app/application.ts';
+import type { Operations } from '../../app/audit-operations.ts';
 import type { Clock, Logger, Spool } from '../../app/ports.ts';
 import type { EmailsResponse } from './emails-response.ts';
 import type { HttpLimits } from './limits.ts';
@@ -12,6 +19,8 @@ import type { LingeringClose } from './lingering-close.ts';
 
 export interface HttpContext extends EmailsResponse {
   readonly application: Application;
+  /** What operators do, as acts of the one whose request it is. */
+  readonly operationsFor: (request: FastifyRequest) => Operations;
   readonly spool: Spool;
   readonly limits: HttpLimits;
   readonly lingering: LingeringClose;

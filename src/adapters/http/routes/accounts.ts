@@ -48,7 +48,10 @@ const QuarantineParams = {
   properties: { id: { ...Uuid, description: 'As `GET /api/quarantine` names it.' } },
 } as const;
 
-export function registerAccountRoutes(app: HttpServer, { application, limits }: HttpContext): void {
+export function registerAccountRoutes(
+  app: HttpServer,
+  { application, operationsFor, limits }: HttpContext,
+): void {
   app.get(
     '/api/accounts',
     {
@@ -127,6 +130,7 @@ export function registerAccountRoutes(app: HttpServer, { application, limits }: 
       },
       preValidation: optionalJsonBody(limits),
     },
-    async (request) => toQuarantinedJson(await application.retryQuarantined(request.params.id.toLowerCase())),
+    async (request) =>
+      toQuarantinedJson(await operationsFor(request).retryQuarantined(request.params.id.toLowerCase())),
   );
 }

@@ -77,7 +77,7 @@ const AmbiguousEmails = {
 
 export function registerCustomerRuleRoutes(
   app: HttpServer,
-  { application, limits, sendEmailPage }: HttpContext,
+  { application, operationsFor, limits, sendEmailPage }: HttpContext,
 ): void {
   app.get(
     '/api/customer/:customerId/addresses',
@@ -139,7 +139,7 @@ export function registerCustomerRuleRoutes(
     async (request) => {
       const customerId = request.params.customerId.toLowerCase();
       const { addresses, domains, company_id: companyId } = request.body;
-      const { registration, relinked } = await application.registerCustomer({
+      const { registration, relinked } = await operationsFor(request).registerCustomer({
         customerId,
         companyId: companyId?.toLowerCase() ?? null,
         addresses,

@@ -77,7 +77,7 @@ const ResolveBody = {
 
 export function registerSendStateRoutes(
   app: HttpServer,
-  { application, limits, sendEmailPage }: HttpContext,
+  { application, operationsFor, limits, sendEmailPage }: HttpContext,
 ): void {
   app.get(
     '/api/emails',
@@ -145,7 +145,7 @@ export function registerSendStateRoutes(
     },
     async (request) => {
       const id = request.params.id.toLowerCase();
-      return answer(id, await application.cancelSend(id));
+      return answer(id, await operationsFor(request).cancelSend(id));
     },
   );
 
@@ -177,7 +177,7 @@ export function registerSendStateRoutes(
     },
     async (request) => {
       const id = request.params.id.toLowerCase();
-      return answer(id, await application.retrySend(id));
+      return answer(id, await operationsFor(request).retrySend(id));
     },
   );
 
@@ -209,7 +209,7 @@ export function registerSendStateRoutes(
     },
     async (request) => {
       const id = request.params.id.toLowerCase();
-      return answer(id, await application.resolveSend(id, request.body.outcome));
+      return answer(id, await operationsFor(request).resolveSend(id, request.body.outcome));
     },
   );
 }

@@ -90,7 +90,10 @@ const Lifted = {
   properties: { address: { type: 'string' }, lifted_at: Timestamp },
 } as const;
 
-export function registerSuppressionRoutes(app: HttpServer, { application, limits }: HttpContext): void {
+export function registerSuppressionRoutes(
+  app: HttpServer,
+  { application, operationsFor, limits }: HttpContext,
+): void {
   app.get(
     '/api/suppressions',
     {
@@ -177,7 +180,7 @@ export function registerSuppressionRoutes(app: HttpServer, { application, limits
     },
     async (request) => {
       const note = request.body.note ?? null;
-      return toSuppressionJson(await application.suppress(request.params.address, note));
+      return toSuppressionJson(await operationsFor(request).suppress(request.params.address, note));
     },
   );
 
@@ -207,7 +210,7 @@ export function registerSuppressionRoutes(app: HttpServer, { application, limits
       preValidation: optionalJsonBody(limits),
     },
     async (request) => {
-      const { address, liftedAt } = await application.liftSuppression(request.params.address);
+      const { address, liftedAt } = await operationsFor(request).liftSuppression(request.params.address);
       return { address, lifted_at: liftedAt.toISOString() };
     },
   );

@@ -93,7 +93,7 @@ const COMMON =
   'The decision outlives later mail and a rethreading: a reply goes where the email is that it answers, whatever its ' +
   'References name. Identifiers stay valid. A repeat of the same request changes nothing.';
 
-export function registerThreadDecisionRoutes(app: HttpServer, { application, limits }: HttpContext): void {
+export function registerThreadDecisionRoutes(app: HttpServer, { operationsFor, limits }: HttpContext): void {
   const preValidation = smallJsonBody(limits, MAX_BODY_BYTES);
   const lower = (ids: readonly string[]) => ids.map((id) => id.toLowerCase());
 
@@ -116,7 +116,7 @@ export function registerThreadDecisionRoutes(app: HttpServer, { application, lim
     },
     async (request) =>
       toResultJson(
-        await application.splitThread({
+        await operationsFor(request).splitThread({
           threadId: request.params.threadId.toLowerCase(),
           emailIds: lower(request.body.email_ids),
           reason: request.body.reason ?? null,
@@ -143,7 +143,7 @@ export function registerThreadDecisionRoutes(app: HttpServer, { application, lim
     },
     async (request) =>
       toResultJson(
-        await application.mergeThreads({
+        await operationsFor(request).mergeThreads({
           threadId: request.params.threadId.toLowerCase(),
           otherThreadId: request.body.thread_id.toLowerCase(),
           reason: request.body.reason ?? null,
@@ -170,7 +170,7 @@ export function registerThreadDecisionRoutes(app: HttpServer, { application, lim
     },
     async (request) =>
       toResultJson(
-        await application.moveEmails({
+        await operationsFor(request).moveEmails({
           threadId: request.params.threadId.toLowerCase(),
           emailIds: lower(request.body.email_ids),
           reason: request.body.reason ?? null,
