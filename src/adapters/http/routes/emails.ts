@@ -123,7 +123,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
       const { sizeBytes, stream } = await application.readVariantRaw(params.id.toLowerCase(), id);
       reply.header('content-type', 'message/rfc822');
       reply.header('accept-ranges', 'none');
-      return sendFile(reply, context.logger, { filename: `${id}.eml`, sizeBytes, stream });
+      return sendFile(reply, context, { filename: `${id}.eml`, sizeBytes, stream });
     },
   });
 }
