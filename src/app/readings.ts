@@ -8,6 +8,7 @@ import { htmlToText } from '../core/mime/html-to-text.ts';
 import { MessageLimitError } from '../core/mime/message-limit-error.ts';
 import { createMessageParser } from '../core/mime/parse.ts';
 import type { ParsedMessage } from '../core/mime/parsed-message.ts';
+import { readBaseSubject } from '../core/message/base-subject.ts';
 import { newText } from '../core/mime/reply-text.ts';
 import { shortenHeader } from '../core/mime/shorten-header.ts';
 import type { ReadHeader, ReadingKind, Readings, ReceivedMessage } from './reading-ports.ts';
@@ -30,7 +31,7 @@ export function understand(chunks: Iterable<Buffer>, context: AutomaticContext):
   const message = parse(chunks);
   return {
     message,
-    replyText: newText(message.text, message.html),
+    replyText: newText(message.text, message.html, readBaseSubject(message.subject).isForward),
     automatic: classifyAutomatic(message, context),
     bounce: readBounce(message, context),
   };

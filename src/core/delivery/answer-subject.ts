@@ -57,5 +57,6 @@ const RECEIPT = startsWith(
 
 /** Any of the alternatives at the beginning, not within a longer word. */
 function startsWith(...alternatives: readonly string[]): RegExp {
+  // Input: at most 300 characters, MAX_START_CHARS.
   return new RegExp(`^(?:${alternatives.join('|')})(?![\\p{L}\\p{N}])`, 'iu');
 }

@@ -27,7 +27,8 @@ export function isFreeFormNotice(
     return false;
   const isReturned = returned.length > 0 || free.messageIds.length > 0;
   const isTold = isReturned || isBounceSubject(message.subject);
-  if (message.from.some(isMailer)) return isTold || SAYS_FAILURE.test(message.text);
+  if (message.from.some(isMailer))
+    return isTold || SAYS_FAILURE.test(message.text.slice(0, MAX_NOTICE_CHARS));
   if (message.contentType === 'multipart/report' || message.from.some(isPostmaster)) return isTold;
   // Both what servers said, and whom it is about or what was returned.
   const said = free.recipients.some(({ address, status, diagnostic }) =>
@@ -36,15 +37,21 @@ export function isFreeFormNotice(
   return said && isTold;
 }
 
+/** Enough of a text to find what it is about. */
+const MAX_NOTICE_CHARS = 5000;
+
 /** The opening of a text. */
 const MAX_OPENING_CHARS = 2000;
 
 const TELLS_OF_SUCCESS =
   /\b(?:(?:has been|was) successfully (?:delivered|relayed|sent)|successfully delivered to|erfolgreich (?:zugestellt|übermittelt))\b/i;
 
-/** What servers and notices about them say of a failure; a text about anything else may say it as well. */
+/**
+ * What servers and notices about them say of a failure; a text about anything else may say it as well.
+ * Input: at most 5,000 characters, MAX_NOTICE_CHARS.
+ */
 const SAYS_FAILURE =
-  /(?<![\d.])[45]\.[0-7]\.\d{1,3}(?![\d.]*\d)|(?<!\d)[45][0-5]\d[ -]|undeliver|n[o']t be delivered|not delivered|delivery|returned|unknown (?:user|host|recipient|address)|(?:user|host|recipient|address)\S* (?:is )?unknown|reject|refused|quota|mailbox|zugestellt|zustell|unzustellbar|distribu|remis|entreg|recapit|consegn|bezorg|bestell?baar|доставл|配信|送信|配達|无法|退信/i;
+  /(?<![\d.])[45]\.[0-7]\.\d{1,3}(?![\d.]*\d)|(?<!\d)[45][0-5]\d[ -]|undeliver|n[o']t be delivered|not delivered|delivery|returned|unknown (?:user|host|recipient|address)|(?:user|host|recipient|address)\S{0,40} (?:is )?unknown|reject|refused|quota|mailbox|zugestellt|zustell|unzustellbar|distribu|remis|entreg|recapit|consegn|bezorg|bestell?baar|доставл|配信|送信|配達|无法|退信/i;
 
 /** A reply of a server. */
 function hasReply(text: string): boolean {

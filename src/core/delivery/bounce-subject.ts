@@ -15,6 +15,7 @@ const MAX_START_CHARS = 300;
 const MAIL = String.raw`(?:e-?)?(?:mails?|messages?|mail messages?)`;
 const NACHRICHT = String.raw`(?:(?:die|ihre?|deine|eine) )?(?:folgende |gesendete )?(?:e-?mail-?)?(?:nachricht|mail|e-?mail)(?: an \S+)?`;
 
+/** Input: at most 300 characters, MAX_START_CHARS. */
 const NOTICE = new RegExp(
   `^(?:${[
     // English

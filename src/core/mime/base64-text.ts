@@ -42,5 +42,5 @@ function isRule(line: string): boolean {
 
 /** Words, an address or a link: signs that foreign characters within Base64 do not make. */
 function isClearText(line: string): boolean {
-  return /[a-z]{2,} +[a-z]{2,}|\w@\w|:\/\//i.test(line);
+  return /[a-z]{2} {1,5}[a-z]{2}|\w@\w|:\/\//i.test(line);
 }

@@ -9,7 +9,7 @@ export const MAX_MARKER_CHARS = 500;
 
 /** `-----Original Message-----`: everything below is quoted. */
 export const ORIGINAL_MESSAGE =
-  /^\s*[-_=]{2,}\s*(?:original (?:message|appointment)|reply message|ursprüngliche (?:nachricht|mail)|original-?nachricht|message d'origine|message original|mensaje original|mensagem original|messaggio originale|oorspronkelijk bericht|origineel bericht|oprindelig meddelelse|original ?meddelande|ursprungligt meddelande|opprinnelig melding|alkuperäinen viesti|wiadomość oryginalna|původní zpráva|исходное сообщение|eredeti üzenet|özgün ileti|邮件原件|原始邮件|元のメッセージ)\s*[-_=]{2,}\s*$/iu;
+  /^\s*[-_=]{2,}\s*(?:original (?:message|appointment)|reply message|ursprüngliche (?:nachricht|mail)|original-?nachricht|message d['’]origine|message (?:original|initial|d['’]origine)|(?:mail|courriel) original|mensaje original|mensagem original|messaggio originale|oorspronkelijk bericht|origineel bericht|oprindelig meddelelse|original ?meddelande|ursprungligt meddelande|opprinnelig melding|alkuperäinen viesti|wiadomość oryginalna|původní zpráva|исходное сообщение|oryginalna wiadomość|pôvodná správa|mesaj(?:ul)? original|izvorna poruka|αρχικό μήνυμα|оригинално съобщение|оригінальне повідомлення|원본 (?:메일|메시지)|eredeti üzenet|özgün ileti|邮件原件|原始邮件|元のメッセージ)\s*[-_=]{2,}\s*$/iu;
 
 /** From here on everything is what the sender passes on; it is kept. */
 export const FORWARDED =
@@ -17,23 +17,45 @@ export const FORWARDED =
 
 /** The verb of an attribution, `wrote`. */
 export const WROTE =
-  /(?:\b(?:wrote|writes|schrieb|geschrieben|a écrit|ecrit|escribió|escreveu|ha scritto|schreef|skrev|kirjoitti|napsal|şunu yazdı)|napisał|написал|пишет|пише|ezt írta|写道|寫道|のメール|님이 작성)/iu;
+  /(?:\b(?:wrote|writes|schrieb|geschrieben|a écrit|ecrit|escribió|escrigué|ha escrit|escreveu|ha scritto|schreef|geschreven|skrev|kirjoitti|kirjutas|napsal|napísal|napisao|napisala|napisal|ezt írta|a scris|rašė|rakstīja|menulis)(?:\(a\)|\/la|\(-a\))?|napisał(?:\(a\))?|написала?|пишет|пише|έγραψε|đã viết|şun(?:u|ları) yazdı|写道|寫道|のメール|님이 작성|כתב\/ה|כתב|كتب)/iu;
 
 /** How one begins: a word and a date in the languages of WROTE, or a date. A name may stand first too, see EMAIL. */
 export const ATTRIBUTION_START =
-  /^(?:(?:on|am|le|el|il|em|op|den|på|w dniu|dnia|dne|von|at|ma|ti|ke|to|pe|la|su)\b.*\d|\d{1,4}[-/.年])/iu;
+  /^(?:(?:on|am|le|el|il|em|en|op|den|på|w dniu|dnia|dňa|dne|von|at|ma|ti|ke|to|pe|la|su|în|στις|vào)(?![\p{L}\p{N}]).*\d|\d{1,4}[-/.年년])/iu;
+
+/** A date at the beginning, the day of the week before it perhaps, in any language. */
+export const DATE_FIRST =
+  /^(?:\p{L}{2,15}\.?,? )?(?:\d{1,2}\.? (?:de )?\p{L}{2,14}\.?,? (?:de )?\d{4}|\p{L}{3,14}\.? \d{1,2},? \d{4}|\d{4}年|\d{4}년)/iu;
+
+/** Words between an address and the verb that belong to the verb; dates may stand there as well. */
+export const VERB_FILLER =
+  /^(?:het|volgende|heeft|folgendes|hat|je|a|ha|va|has|tarihinde|님이|于|於|odesílatel|ο|χρήστης)$/iu;
+
+/** Whoever writes of himself quotes nothing by it. */
+export const OWN_WRITING =
+  /\b(?:(?:i|we|you|ich|wir|sie|du|ihr) (?:wrote|schrieb\w*)|schrieb\w* (?:ich|wir|sie|du|ihr)\b)/iu;
 
 /** An address within an attribution. */
 export const EMAIL = /[^\s<>@]@[^\s<>@]/;
 
-/** A time or a year within an attribution. */
-export const TIME_OR_YEAR = /\d[:.h]\d{2}|\b(?:19|20)\d{2}\b/u;
+/** A time within an attribution, and a year. */
+export const TIME = /\d[:.h]\d{2}/u;
+export const YEAR = /(?<!\d)(?:19|20)\d{2}(?!\d)/u;
+
+/** A year, or a day and a month. */
+export const DATE = /(?<!\d)(?:19|20)\d{2}(?!\d)|(?<!\d)\d{1,2}[./-] ?\d{1,2}[./-]/u;
+
+/** Text, then an attribution on the same line: `Thanks--- On Mon, …`. Input: at most 500 characters, MAX_MARKER_CHARS. */
+export const INLINE_ATTRIBUTION = /-{2,}\s*(?=\p{L}{1,8} .*\d)/gu;
+
+/** Marks of direction that Gmail puts around names in Hebrew and Arabic. */
+export const DIRECTION_MARKS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** `2026-05-03 10:00 GMT+02:00 Max Muster <max@example.com>:`, as Gmail writes it in several languages. */
 export const DATED = /^(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}),? /u;
 
-/** Outlook's rule above its header block. */
-export const RULE = /^\s*_{10,}\s*$/;
+/** A rule above a quote: Outlook's, or what `<hr>` becomes. */
+export const RULE = /^\s*(?:_{5,}|-{5,}|={5,}|—{3,}|─{3,})\s*$/u;
 
 const label = (names: string): RegExp =>
   // Input: at most 500 characters, MAX_MARKER_CHARS.
@@ -45,7 +67,7 @@ export const BLOCK_FROM = label(
 );
 export const BLOCK_REST: readonly RegExp[] = [
   label(
-    'Sent|Date|Gesendet|Datum|Envoyé(?: le)?|Enviado(?: el| em)?|Enviada em|Fecha|Data|Inviato|Verzonden|Sendt|Dato|Skickat|Wysłano|Odesláno|Lähetetty|Päivämäärä|Отправлено|Дата|Küldve|Gönderilme|Gönderme Tarihi|Tarih|发送时间|日期|送信日時|日時|보낸 날짜',
+    'Sent|Date|Gesendet(?: am)?|Verstuurd|Dátum|Odoslané|Trimis|Poslano|Надіслано|Изпратено|Datum|Envoyé(?: le)?|Enviado(?: el| em)?|Enviada em|Fecha|Data|Inviato|Verzonden|Sendt|Dato|Skickat|Wysłano|Odesláno|Lähetetty|Päivämäärä|Отправлено|Дата|Küldve|Gönderilme|Gönderme Tarihi|Tarih|发送时间|日期|送信日時|日時|보낸 날짜',
   ),
   label('To|An|À|Para|A|Aan|Til|Till|Do|Komu|Vastaanottaja|Кому|Címzett|Kime|收件人|宛先|받는 사람'),
   label(
@@ -55,4 +77,4 @@ export const BLOCK_REST: readonly RegExp[] = [
 
 /** Lines that programs put below a text. */
 export const PROGRAM_SIGNATURE =
-  /^\s*(?:sent from (?:my |mail for |yahoo mail|outlook)|get outlook for |von meinem .{2,40} gesendet|gesendet (?:von|mit|mit der) |diese nachricht wurde von meinem .{2,60} gesendet|envoyé de(?:puis)? mon |enviado desde mi |enviado do meu |inviato da(?:l mio)? |verzonden vanaf mijn |skickat från min |sendt fra min |wysłane z |отправлено с ).{0,100}$/iu;
+  /^\s*(?:sent (?:from (?:my |mail for |yahoo mail|outlook|samsung |the all new )|with proton ?mail)|get outlook for |von meinem .{2,40} gesendet|gesendet (?:von|mit|mit der) |diese nachricht wurde von meinem .{2,60} gesendet|envoyé de(?:puis)? mon |enviado desde mi |enviado do meu |inviato da(?:l mio)? |verzonden vanaf mijn |skickat från min |sendt fra min |wysłane z |отправлено с ).{0,100}$/iu;

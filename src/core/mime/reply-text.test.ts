@@ -12,7 +12,32 @@ interface Sample {
 const FILE = new URL('../../../test/fixtures/replies/samples.json', import.meta.url);
 const SAMPLES = JSON.parse(readFileSync(FILE, 'utf8')) as readonly Sample[];
 
+/** `## name`, the text, a line `=>`, the new text. */
+const PROGRAMS = readFileSync(new URL('programs.txt', FILE), 'utf8')
+  .split(/^## /m)
+  .slice(1)
+  .map((part) => {
+    const [name = '', ...lines] = part.trimEnd().split('\n');
+    const arrow = lines.indexOf('=>');
+    return [name, lines.slice(0, arrow).join('\n'), lines.slice(arrow + 1).join('\n')] as const;
+  });
+
 describe('newText', () => {
+  it.each(PROGRAMS)('reads %s', (name, text, expected) => {
+    expect(newText(text, null, name.endsWith('(subject of a forward)'))).toBe(expected);
+  });
+
+  it('keeps what is passed on in HTML, too', () => {
+    const html =
+      '<div>Bitte ansehen.</div><div class="gmail_quote">---------- Forwarded message ---------<br>Von: Eva<br><br>Passt Montag?</div>';
+    const text = 'Bitte ansehen.\n\n---------- Forwarded message ---------\nVon: Eva\n\nPasst Montag?';
+    expect(newText(text, html)).toBe(text);
+    const outlook =
+      '<p>Bitte ansehen.</p><hr><div id="divRplyFwdMsg"><b>Von:</b> Eva</div><div>Passt Montag?</div>';
+    expect(newText('Bitte ansehen.\n\nEva\n\nPasst Montag?', outlook, true)).toContain('Passt Montag?');
+    expect(newText('Bitte ansehen.\n\nEva\n\nPasst Montag?', outlook)).toBe('Bitte ansehen.');
+  });
+
   it.each(SAMPLES.map(({ name, text, expected }) => [name, text, expected]))(
     'reads %s',
     (_, text, expected) => {
@@ -80,6 +105,11 @@ describe('newText', () => {
     ' \n',
     'wrote ',
     '\n',
+    '--- On 1 ',
+    'x--- On 1 a@b wrote:\n',
+    '-----\n',
+    'a@b '.repeat(20),
+    '---- On 2026 9:15 a@b wrote ----x\n',
   ])('needs linear time for many %j', (unit) => {
     expect(bestCpuMs(2, () => newText(unit.repeat(Math.floor(500_000 / unit.length))))).toBeLessThan(1500);
   });
