@@ -7,6 +7,7 @@ import { createMailboxStatusStore } from './adapters/postgres/mailbox-status.ts'
 import { createPlacementStore } from './adapters/postgres/read-placement.ts';
 import { createInboundStore } from './adapters/postgres/record-inbound.ts';
 import { createSearchIndex } from './adapters/postgres/search-index.ts';
+import { createRefusedMergeStore } from './adapters/postgres/refused-merges.ts';
 import { createThreadDecisions } from './adapters/postgres/thread-decisions.ts';
 import { createThreadList } from './adapters/postgres/thread-list.ts';
 import { createUsedAccounts } from './adapters/postgres/used-accounts.ts';
@@ -20,6 +21,7 @@ import { createPlacementReads } from './app/placement.ts';
 import { createReads } from './app/read-emails.ts';
 import { createMailboxStatus } from './app/read-mailbox-status.ts';
 import { createThreadReads } from './app/read-threads.ts';
+import { createRefusedMerges } from './app/refused-merges.ts';
 import { receiveMessage } from './app/receive-message.ts';
 import { sendMessage } from './app/send-message.ts';
 import { sendOnce, type SendOncePorts } from './app/send-once.ts';
@@ -104,7 +106,7 @@ export function createApplication(
     ...mailboxes,
     ...refuseUnknownAccounts(
       { accounts: parts.accounts, isUsed: createUsedAccounts(pool) },
-      { ...threads, ...operations, ...mailboxes },
+      { ...threads, ...operations, ...mailboxes, ...createRefusedMerges(createRefusedMergeStore(db)) },
     ),
     receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),

@@ -9,6 +9,7 @@ import type { ListedDefect } from './queue-ports.ts';
 import type { QuarantinedMessage, ReadingStatus } from './mailbox-status-ports.ts';
 import type { ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
 import type { ExplainedPlacement } from './placement-facts.ts';
+import type { RefusedMerge } from './refused-merge-ports.ts';
 import type { DecisionResult, MergeRequest, MoveRequest, SplitRequest } from './thread-decisions.ts';
 import type { Address } from '../core/address/address.ts';
 import type { AutoSubmitted } from '../core/delivery/loop-guard.ts';
@@ -197,6 +198,18 @@ export interface ThreadsRequest extends ThreadFilter {
   readonly cursor: string | null;
 }
 
+export interface RefusedMergesRequest {
+  /** null: of all accounts. */
+  readonly accountId: string | null;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+export interface RefusedMergesPage {
+  readonly refusedMerges: readonly RefusedMerge[];
+  readonly nextCursor: string | null;
+}
+
 export interface SuppressionsPage {
   readonly suppressions: readonly Suppression[];
   /** null on the last page. */
@@ -316,6 +329,8 @@ export interface Application {
   liftSuppression(address: string): Promise<{ readonly address: string; readonly liftedAt: Date }>;
   /** Throws `email_not_found`. */
   readEmail(id: string): Promise<EmailDetail>;
+  /** Merges that mail did not get, newest first. Throws `invalid_cursor`, `unknown_account`. */
+  listRefusedMerges(request: RefusedMergesRequest): Promise<RefusedMergesPage>;
   /** Throws `email_not_found`. */
   explainPlacement(emailId: string): Promise<ExplainedPlacement>;
   /** Gives emails of a thread a new one. Throws what `ThreadDecisions.split` throws. */

@@ -3,7 +3,7 @@ import { ServiceError } from '../core/errors.ts';
 import type { Application } from './application.ts';
 import type { Account } from './ports.ts';
 
-type AccountLists = Pick<Application, 'listThreads' | 'listEmails' | 'listQuarantine'>;
+type AccountLists = Pick<Application, 'listThreads' | 'listEmails' | 'listQuarantine' | 'listRefusedMerges'>;
 
 export interface KnownAccountsPorts {
   readonly accounts: ReadonlyMap<string, Account>;
@@ -28,6 +28,10 @@ export function refuseUnknownAccounts(ports: KnownAccountsPorts, lists: AccountL
     async listEmails(request) {
       await check(request.accountId);
       return lists.listEmails(request);
+    },
+    async listRefusedMerges(request) {
+      await check(request.accountId);
+      return lists.listRefusedMerges(request);
     },
     async listQuarantine(request) {
       await check(request.accountId);

@@ -1,12 +1,15 @@
 /** What is known of the reasons why an email is in its thread. */
 import type { Tie } from '../core/thread/link-chain.ts';
 import type { Placement } from './ports.ts';
+import type { RefusedMerge } from './refused-merge-ports.ts';
 
 export interface PlacementFact extends Placement {
   readonly emailId: string;
   readonly messageId: string;
   readonly accountId: string;
   readonly threadId: string;
+  /** Where the matched Message-ID is now; null when none decided. */
+  readonly matchedThreadId: string | null;
   /** Emails of the account that have the matched Message-ID, oldest first, at most 10; empty when none was seen. */
   readonly matchedEmails: readonly PlacedEmail[];
   /** The email of the thread that was recorded first of those that name the matched Message-ID; null for none. */
@@ -20,6 +23,8 @@ export interface PlacementFact extends Placement {
   readonly merges: readonly { readonly threadId: string; readonly mergedAt: Date }[];
   /** About the email or its thread, the newest first, at most 100. */
   readonly decisions: readonly PlacementDecision[];
+  /** What it names of other customers' threads, the newest first, at most 100. */
+  readonly refused: readonly RefusedMerge[];
 }
 
 export interface PlacedEmail {
@@ -42,7 +47,7 @@ export interface PlacementDecision {
 }
 
 export interface ExplainedPlacement extends PlacementFact {
-  /** One English sentence. */
+  /** One or two English sentences. */
   readonly explanation: string;
 }
 

@@ -17,6 +17,7 @@ import type { QuarantinedMessage } from '../../src/app/mailbox-status-ports.ts';
 import type { EmailDetail, EmailSummary, SpoolFolder, StoredAttachment } from '../../src/app/ports.ts';
 import type { ThreadListing } from '../../src/app/thread-list-ports.ts';
 import type { ExplainedPlacement } from '../../src/app/placement-facts.ts';
+import type { RefusedMerge } from '../../src/app/refused-merge-ports.ts';
 import type { DecisionResult } from '../../src/app/thread-decisions.ts';
 import type { Suppression } from '../../src/core/delivery/suppression.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
@@ -192,6 +193,19 @@ export const sampleListing: ListedEmail = {
   nextAttemptAt: new Date('2026-01-31T12:05:00.000Z'),
 };
 
+const sampleRefused: RefusedMerge = {
+  id: IDS.attachment,
+  accountId: 'main',
+  emailId: IDS.email,
+  threadId: IDS.thread,
+  customerId: IDS.customer,
+  otherThreadId: IDS.attachment,
+  otherCustomerId: null,
+  rule: 'references',
+  messageId: 'two@example.org',
+  refusedAt: sampleEmail.date,
+};
+
 const samplePlacement: ExplainedPlacement = {
   emailId: IDS.email,
   messageId: sampleEmail.messageId,
@@ -199,6 +213,7 @@ const samplePlacement: ExplainedPlacement = {
   threadId: IDS.thread,
   rule: 'in_reply_to',
   matchedMessageId: 'one@example.org' as MessageId,
+  matchedThreadId: IDS.thread,
   matchedEmails: [],
   firstNamedBy: {
     id: IDS.email,
@@ -209,6 +224,7 @@ const samplePlacement: ExplainedPlacement = {
   chain: [{ emailId: IDS.email, rule: 'in_reply_to', messageId: 'one@example.org' }],
   merges: [{ threadId: IDS.customer, mergedAt: sampleEmail.date }],
   decisions: [],
+  refused: [sampleRefused],
   explanation: 'It answers <one@example.org>.',
 };
 
@@ -320,6 +336,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     retrySend: async () => 'queued',
     resolveSend: async (_id, outcome) => outcome,
     explainPlacement: async () => samplePlacement,
+    listRefusedMerges: async () => ({ refusedMerges: [sampleRefused], nextCursor: null }),
     splitThread: async () => sampleDecision,
     mergeThreads: async () => sampleDecision,
     moveEmails: async () => sampleDecision,

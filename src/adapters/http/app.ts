@@ -32,6 +32,7 @@ import { registerEmailRoutes } from './routes/emails.ts';
 import { registerHealthRoutes } from './routes/health.ts';
 import { registerInboundRoutes } from './routes/inbound.ts';
 import { registerPlacementRoutes } from './routes/placement.ts';
+import { registerRefusedMergeRoutes } from './routes/refused-merges.ts';
 import { registerSendRoutes } from './routes/send.ts';
 import { registerSendStateRoutes } from './routes/sends.ts';
 import { registerThreadListRoutes } from './routes/thread-list.ts';
@@ -159,6 +160,7 @@ function registerRoutes(
     registerCustomerRuleRoutes(secured, context);
     registerEmailRoutes(secured, context);
     registerPlacementRoutes(secured, context);
+    registerRefusedMergeRoutes(secured, context);
     registerAttachmentRoutes(secured, context);
   });
 }

@@ -64,6 +64,7 @@ describe('the OpenAPI document', () => {
       'get /api/health/ready',
       'get /api/openapi.json',
       'get /api/quarantine',
+      'get /api/refused-merges',
       'get /api/suppressions',
       'get /api/suppressions/{address}',
       'get /api/thread/{threadId}',

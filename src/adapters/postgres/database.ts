@@ -112,6 +112,7 @@ interface LabelSeparationTable {
 }
 
 interface RefusedLinkTable {
+  id: Generated<string>;
   email_id: string;
   message_id: string;
   refused_at: Generated<Date>;

@@ -12,6 +12,7 @@ import type { Database } from './database.ts';
 import { resolveEmails } from './move-threads.ts';
 import { guard } from './pool.ts';
 import { toMessageId } from './rows.ts';
+import { refusedQuery, toRefusedMerge } from './refused-merges.ts';
 import { readThreadGraph, type ThreadGraph } from './thread-graph.ts';
 
 /** Emails of a thread in which a chain is looked for: some tens of milliseconds. */
@@ -38,6 +39,7 @@ interface PlacementRow {
   thread_id: string;
   rule: Placement['rule'];
   matched: string | null;
+  matched_thread: string | null;
   email_count: string;
 }
 
@@ -45,6 +47,10 @@ async function readPlacement(trx: Transaction<Database>, given: string): Promise
   const [emailId = given] = await resolveEmails(trx, [given]);
   const { rows } = await sql<PlacementRow>`
     select e.message_id, e.account_id, e.thread_id, e.placement_rule as rule, e.placement_message_id as matched,
+      (
+        select m.thread_id from thread_message_ids m
+        where m.account_id = e.account_id and m.message_id = e.placement_message_id
+      ) as matched_thread,
       (select count(*) from emails t where t.thread_id = e.thread_id) as email_count
     from emails e where e.id = ${emailId}`.execute(trx);
   const [row] = rows;
@@ -59,18 +65,26 @@ async function readPlacement(trx: Transaction<Database>, given: string): Promise
     threadId: row.thread_id,
     rule: row.rule,
     matchedMessageId: matched === null ? null : toMessageId(matched),
+    matchedThreadId: row.matched_thread,
     matchedEmails: matched === null ? [] : await readBearers(trx, row.account_id, matched),
     firstNamedBy: graph === null || matched === null ? null : await readFirstNamer(trx, graph, matched),
     chain: graph === null ? null : chainOf(graph, emailId),
     merges: await readMerges(trx, row.thread_id),
     decisions: await readDecisions(trx, emailId, row.thread_id),
+    refused: (await refusedQuery(sql`and r.email_id = ${emailId}`, MAX_EVENTS).execute(trx)).rows.map(
+      toRefusedMerge,
+    ),
   };
 }
 
 function chainOf(graph: ThreadGraph, emailId: string): readonly Tie[] | null {
   const [first] = graph.emails;
   // Labels that are elsewhere, too, tie nothing here.
-  return first === undefined ? null : chainBetween(graph.emails, graph.messageIds, emailId, first.id);
+  // Beside which email a send was put is told where its sender named the thread; others say it by what they answer.
+  const emails = graph.emails.map((email) =>
+    email.rule === 'thread_id' ? email : { ...email, anchorId: null },
+  );
+  return first === undefined ? null : chainBetween(emails, graph.messageIds, emailId, first.id);
 }
 
 interface PlacedRow {

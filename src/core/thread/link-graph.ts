@@ -4,7 +4,7 @@
  *
  * A thread is what the links connect (RFC 5256 §3, REFERENCES), with two exceptions. A decision gives the emails and
  * Message-IDs of the threads it concerns a label each; equal labels belong together, separated ones never do. And
- * a link never brings sends of different parties together: see docs/decisions/0014-refused-merges.md.
+ * a link never brings sends of different parties together: see docs/decisions/0016-refused-merges.md.
  *
  * Where either is near, the links are taken in order of how telling they are, and a link that would join what is kept
  * apart is passed over: first what each email bears, then the email beside which its sender put it, then the first

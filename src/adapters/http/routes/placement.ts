@@ -5,6 +5,7 @@ import type { ExplainedPlacement, PlacedEmail } from '../../../app/placement-fac
 import type { HttpContext, HttpServer } from '../context.ts';
 import { PLACEMENT_RULES } from '../email-detail-schema.ts';
 import { errorResponses, MessageIdText, Timestamp, Uuid } from '../schemas.ts';
+import { RefusedMergeSchema, toRefusedMergeJson } from './refused-merges.ts';
 
 const EmailParams = {
   type: 'object',
@@ -80,6 +81,7 @@ const PlacementSchema = {
     'chain',
     'merges',
     'decisions',
+    'refused',
     'explanation',
   ],
   properties: {
@@ -126,7 +128,13 @@ const PlacementSchema = {
       items: DecisionSchema,
       description: 'About the email or its thread, the newest first, at most 100.',
     },
-    explanation: { type: 'string', description: 'One English sentence.' },
+    refused: {
+      type: 'array',
+      items: RefusedMergeSchema,
+      description:
+        'What it names of threads that sends named for other customers, the newest first, at most 100.',
+    },
+    explanation: { type: 'string', description: 'One or two English sentences.' },
   },
 } as const;
 
@@ -182,6 +190,7 @@ function toPlacementJson(placement: ExplainedPlacement) {
       reason: decision.reason,
       decided_at: decision.decidedAt.toISOString(),
     })),
+    refused: placement.refused.map(toRefusedMergeJson),
     explanation: placement.explanation,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * What sends say about threads, stored and not inferred; see docs/decisions/0014-refused-merges.md.
+ * What sends say about threads, stored and not inferred; see docs/decisions/0016-refused-merges.md.
  *
  * `anchor_id`: the email beside which the sender of an email put it. `ignored_ids`: Message-IDs that it names and that
  * were in another thread when its sender put it into this one. `party_id`: of an email that names a customer, the first
@@ -47,9 +47,11 @@ const STATEMENTS = [
   `create table refused_links (
     email_id uuid not null references emails on delete cascade deferrable initially deferred,
     message_id message_id not null,
-    refused_at timestamptz not null default now(),
+    id uuid not null unique default gen_random_uuid(),
+    -- Cursors have milliseconds.
+    refused_at timestamptz not null default date_trunc('milliseconds', now()),
     primary key (email_id, message_id)
   )`,
   // Newest first
-  `create index refused_links_list on refused_links (refused_at desc, email_id desc, message_id desc)`,
+  `create index refused_links_list on refused_links (refused_at desc, id desc)`,
 ];
