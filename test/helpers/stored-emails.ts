@@ -2,6 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 
+/** What one statement writes. */
+const MAX_STATEMENT_BYTES = 50_000_000;
+
 export interface StoredEmail {
   readonly id: string;
   readonly messageId: string;
@@ -62,18 +65,22 @@ export async function storeLargeThread(
   }: { count: number; bytes: number; from?: Date },
 ): Promise<string> {
   const threadId = await storeEmptyThread(pool);
-  await pool.query(
-    `insert into emails (id, account_id, thread_id, direction, message_id, in_reply_to, reference_ids, from_address,
+  // A busy machine needs its time, and a statement may take a minute.
+  const atOnce = Math.max(1, Math.floor(MAX_STATEMENT_BYTES / bytes));
+  for (let first = 1; first <= count; first += atOnce) {
+    await pool.query(
+      `insert into emails (id, account_id, thread_id, direction, message_id, in_reply_to, reference_ids, from_address,
       to_addresses, cc_addresses, bcc_addresses, subject, text_body, date, state, placement_rule, raw_size_bytes, raw)
     select gen_random_uuid(), 'default', $1::uuid, 'outbound', $1::uuid || '-' || i || '@example.com', '{}', '{}',
       '{"name":"","address":"sales@example.com"}', '[]', '[]', '[]', 'Betreff ' || i,
       -- A line, and noise that begins elsewhere in each
       left('Zeile ' || i || E'\\n' || substr(noise, i % 1000 + 1), $3::int), $4::timestamptz + i * interval '1 hour',
       'sent', 'new', 0, ''
-    from generate_series(1, $2::int) i,
+    from generate_series($5::int, $2::int) i,
       (select string_agg(md5(n::text), '') as noise from generate_series(1, ($3::int + 1000) / 32 + 1) n) s`,
-    [threadId, count, bytes, from],
-  );
+      [threadId, Math.min(first + atOnce - 1, count), bytes, from, first],
+    );
+  }
   // The search is not what is tested.
   await pool.query('delete from search_queue');
   return threadId;
