@@ -28,8 +28,11 @@ export interface ImportMailPorts extends RecordImportedPorts {
 export interface ImportRequest {
   readonly paths: readonly string[];
   readonly accountId: string;
-  /** They lie where sent emails lie: each is an outbound email. */
-  readonly isSentCopy: boolean;
+  /**
+   * `sent`: they lie where sent emails lie, each is an outbound email. `received`: none is. `folders`: as the names of their
+   * folders say; drafts, junk and trash are left out.
+   */
+  readonly as: 'sent' | 'received' | 'folders';
   /** Older ones are left out; null: none. */
   readonly since: Date | null;
   /** Whatever their files say of who has read them. */
@@ -55,7 +58,7 @@ export interface ImportFailure {
   readonly reason: string;
 }
 
-/** Emails, but for the last two. */
+/** Emails, but for the last five. */
 export interface ImportCounts {
   imported: number;
   /** Recorded before, by whatever path. */
@@ -65,6 +68,12 @@ export interface ImportCounts {
   failed: number;
   /** Files that should be one, without anything in them; they are looked at again each time. */
   empty: number;
+  /** Files of drafts, and of folders of drafts, templates and unsent emails. */
+  unsent: number;
+  /** Files of folders of junk. */
+  junk: number;
+  /** Files of folders of trash. */
+  trash: number;
   /** Bytes of mbox files that are done since an import before; they were not read. */
   mboxBytesBefore: number;
   /** Files that are done since an import before; they were not read. */
@@ -73,7 +82,9 @@ export interface ImportCounts {
 
 /** Before anything was counted. */
 export function zeroCounts(): ImportCounts {
-  return { imported: 0, known: 0, older: 0, failed: 0, empty: 0, mboxBytesBefore: 0, unchangedFiles: 0 };
+  const leftOut = { unsent: 0, junk: 0, trash: 0 };
+  const before = { mboxBytesBefore: 0, unchangedFiles: 0 };
+  return { imported: 0, known: 0, older: 0, failed: 0, empty: 0, ...leftOut, ...before };
 }
 
 /** Emails under way at the same time: one batch is read while another is written. */
@@ -132,6 +143,8 @@ class ImportRun {
       if (this.#signal.aborted) break;
       if (listed.kind === 'unusable') {
         this.#fail({ path: listed.path, offset: null, reason: listed.reason });
+      } else if (this.#isLeftOut(listed.file)) {
+        this.#observer.advanced(listed.file.sizeBytes);
       } else if (listed.file.format === 'mbox') {
         await this.#importMbox(listed.file);
       } else {
@@ -213,12 +226,14 @@ class ImportRun {
 
   /** False when it has to be looked at again: it failed, or the import ended. */
   async #record(
-    { path, format, isRead }: MailFile,
+    file: MailFile,
     offset: number | null,
     receivedAt: Date,
     message: ReadMessage,
   ): Promise<boolean> {
-    const { accountId, isSentCopy, since, isUnread } = this.#request;
+    const { path, format, isRead } = file;
+    const { accountId, since, isUnread } = this.#request;
+    const isSentCopy = this.#isSent(file);
     const place = format === 'mbox' ? 'mbox' : isRead === null ? 'file' : 'maildir';
     const mark = isUnread ? false : format === 'mbox' ? null : (isRead ?? true);
     try {
@@ -240,6 +255,18 @@ class ImportRun {
     }
   }
 
+  #isSent({ use }: MailFile): boolean {
+    const { as } = this.#request;
+    return as === 'sent' || (as === 'folders' && use === 'sent');
+  }
+
+  /** Drafts are neither sent nor received; of what lies in the trash nobody knows which of both it is. */
+  #isLeftOut({ use }: MailFile): boolean {
+    if (this.#request.as !== 'folders' || use === null || use === 'sent') return false;
+    this.#counts[use] += 1;
+    return true;
+  }
+
   /** With one email, or with all. */
   #end(place: Omit<ImportFailure, 'reason'>, error: unknown): void {
     if (isFatal(error)) this.#fatal.abort(error);
@@ -253,9 +280,9 @@ class ImportRun {
 
   /** Done is done for the same kind of import only. */
   #keyOf(file: MailFile): string {
-    const { isSentCopy, since } = this.#request;
+    const { since } = this.#request;
     return createHash('sha256')
-      .update(JSON.stringify([file.key, isSentCopy, since]))
+      .update(JSON.stringify([file.key, this.#isSent(file), since]))
       .digest('hex');
   }
 }

@@ -1,4 +1,5 @@
 /** What importing needs from the outside. */
+import type { SpecialFolder } from '../core/mailbox/special-folder.ts';
 
 /** A file that may hold emails. */
 export interface MailFile {
@@ -10,6 +11,8 @@ export interface MailFile {
   readonly modifiedAt: Date;
   /** In a Maildir, whether somebody has read it; null elsewhere. */
   readonly isRead: boolean | null;
+  /** What its folder is for, by its name, or its own mark as a draft; null for any other. */
+  readonly use: SpecialFolder | null;
   /** The same file, also under another name; for a `message`, one that was not changed since. */
   readonly key: string;
 }

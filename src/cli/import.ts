@@ -25,7 +25,11 @@ export const importCommand = defineCommand({
     'Each email is recorded once, in its thread, however often it is imported and by whatever path it came. After an ' +
     'interruption, or when emails were added, run the same command again: what is done is passed by, and counted as ' +
     'files, or bytes of mbox files, done before. What can not be imported is listed, and stops nothing; files without ' +
-    'anything in them are listed as empty, and are no failure.',
+    'anything in them are listed as empty, and are no failure.\n\n' +
+    'Folders and mbox files with the name of a Sent folder (Sent, Sent Items, Gesendet, Envoyés …, with all they hold) are ' +
+    'emails that were sent from the account: they are recorded as outbound. Drafts, by their folder or their flag in a ' +
+    'Maildir, and folders of junk and trash are left out and counted; junk or trash that is named as a path is imported. ' +
+    '--sent and --received say otherwise, for everything.',
   arguments: [{ name: 'path', meaning: 'A file or a folder.', required: true, repeated: true }],
   options: {
     account: {
@@ -36,7 +40,11 @@ export const importCommand = defineCommand({
     sent: {
       type: 'boolean',
       meaning:
-        'They were sent from the account, by any program: record them as outbound. For Sent folders only.',
+        'All were sent from the account, by any program: record them as outbound. For Sent folders only.',
+    },
+    received: {
+      type: 'boolean',
+      meaning: 'All were received, whatever their folders are called; nothing is left out.',
     },
     since: {
       type: 'string',
@@ -55,12 +63,18 @@ export const importCommand = defineCommand({
         'Where to list what could not be imported, one JSON object a line. Default: a new file in `DATA_DIR/imports`.',
     },
   },
-  async run({ account, sent = false, since, unread = false, report: reportFile }, paths, context) {
+  async run(
+    { account, sent = false, received = false, since, unread = false, report: reportFile },
+    paths,
+    context,
+  ) {
     const { config, output, logger, signal } = context;
     const accountId = account ?? config.accounts[0].id;
     if (!config.accounts.some(({ id }) => id === accountId)) {
       throw new UsageError(`there is no account ${accountId}`);
     }
+    if (sent && received) throw new UsageError('--sent and --received exclude each other');
+    const as = sent ? 'sent' : received ? 'received' : 'folders';
     const sinceDate = since === undefined ? null : parseDate('--since', since);
     const report = new ImportReport(
       path.resolve(reportFile ?? path.join(config.dataDir, 'imports', `${nameOfNow()}.jsonl`)),
@@ -86,7 +100,7 @@ export const importCommand = defineCommand({
           maxBytes: config.maxInboundBytes,
           patienceMs: PATIENCE_MS,
         },
-        { paths, accountId, isSentCopy: sent, since: sinceDate, isUnread: unread },
+        { paths, accountId, as, since: sinceDate, isUnread: unread },
         {
           advanced: watch.advanced,
           failed: (failure) => report.add(failure),
@@ -153,12 +167,16 @@ function formatCounts({ imported, known, failed, unchangedFiles }: ImportCounts)
 
 function formatSummary(counts: ImportCounts, ms: number): string {
   const { imported, known, older, failed, empty, mboxBytesBefore, unchangedFiles } = counts;
+  const { unsent, junk, trash } = counts;
   const seconds = ms / 1000;
   const rate = Math.round((imported + known + older) / Math.max(seconds, 0.001));
   return [
     `imported ${imported}, known before ${known}, failed ${failed}`,
     ...(older > 0 ? [`older than wanted ${older}`] : []),
     ...(empty > 0 ? [`empty ${empty}`] : []),
+    ...(unsent > 0 ? [`files of drafts left out ${unsent}`] : []),
+    ...(junk > 0 ? [`files of junk left out ${junk}`] : []),
+    ...(trash > 0 ? [`files of trash left out ${trash}`] : []),
     ...(unchangedFiles > 0 ? [`files done before ${unchangedFiles}`] : []),
     ...(mboxBytesBefore > 0 ? [`bytes of mbox files done before ${mboxBytesBefore}`] : []),
     `${seconds.toFixed(1)} s, ${rate} a second`,

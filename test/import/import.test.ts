@@ -103,6 +103,64 @@ describe('formats', () => {
   });
 });
 
+describe('folders', () => {
+  const directions = async () =>
+    Object.fromEntries(
+      (await recorded()).map(({ message_id: id, direction }) => [id.slice(0, 2), direction]),
+    );
+
+  it('with the name of a Sent folder hold sent mail; drafts, junk and trash are left out, and counted', async () => {
+    const maildir = await makeMaildir(place('Maildir'));
+    await writeFile(path.join(maildir, 'cur', '1.M1.host:2,S'), mailOf(1, 0));
+    await writeFile(path.join(maildir, 'cur', '9.M9.host:2,DS'), mailOf(9, 0));
+    const folders = ['.Gesendete Objekte', '.INBOX.Sent', '.Drafts', '.Spam', '.Trash.Sent', '.Kunden'];
+    for (const [index, name] of folders.entries()) {
+      const folder = await makeMaildir(path.join(maildir, name));
+      await writeFile(path.join(folder, 'cur', '1.M1.host:2,S'), mailOf(index + 2, 0));
+    }
+    const { stdout, exitCode } = await runImport([place()]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(
+      'imported 4, known before 0, failed 0, files of drafts left out 2, files of junk left out 1, files of trash left out 1',
+    );
+    expect(await directions()).toEqual({ c1: 'inbound', c2: 'outbound', c3: 'outbound', c7: 'inbound' });
+    // Named, the trash is wanted.
+    await runImport([path.join(maildir, '.Spam')]);
+    expect(await directions()).toMatchObject({ c5: 'inbound' });
+  });
+
+  it('with --received hold received mail, whatever their names', async () => {
+    const sent = await makeMaildir(place('Maildir', '.Sent'));
+    await writeFile(path.join(sent, 'cur', '1.M1.host:2,DS'), mailOf(1, 0));
+    await writeFile(place('Sent Items.mbox'), joinMbox([mailOf(2, 0)]));
+    const { stdout } = await runImport([place(), '--received']);
+    expect(stdout).toContain('imported 2, known before 0, failed 0');
+    expect(await directions()).toEqual({ c1: 'inbound', c2: 'inbound' });
+    // What was taken for received turns.
+    await runImport([place()]);
+    expect(await directions()).toEqual({ c1: 'inbound', c2: 'outbound' });
+    expect(await runImport([place(), '--received', '--sent'])).toMatchObject({ exitCode: 2 });
+  });
+
+  it('that are mbox files are told by their names, and so is a path', async () => {
+    await mkdir(place('Sent.sbd'), { recursive: true });
+    await mkdir(place('Junk E-Mail'), { recursive: true });
+    await writeFile(place('Sent.sbd', '2025'), joinMbox([mailOf(1, 0)]));
+    await writeFile(place('INBOX'), joinMbox([mailOf(2, 0)]));
+    await writeFile(place('Junk E-Mail', 'a.eml'), mailOf(3, 0));
+    await writeFile(place('Sent-1'), joinMbox([mailOf(4, 0)]));
+    await writeFile(place('Entwürfe.mbox'), joinMbox([mailOf(5, 0), mailOf(6, 0)]));
+    const { stdout } = await runImport([place()]);
+    expect(stdout).toContain(
+      'imported 3, known before 0, failed 0, files of drafts left out 1, files of junk left out 1',
+    );
+    expect(await directions()).toEqual({ c1: 'outbound', c2: 'inbound', c4: 'outbound' });
+    await writeFile(place('Verzonden items'), joinMbox([mailOf(7, 0)]));
+    await runImport([place('Verzonden items')]);
+    expect(await directions()).toMatchObject({ c7: 'outbound' });
+  });
+});
+
 describe('options', () => {
   it('--sent records outbound emails, and turns those that were imported without it', async () => {
     await writeMails(place(), [mailOf(1, 0)]);

@@ -324,7 +324,7 @@ function createWorld(parts: Parts, random: Random): World {
         maxBytes: 1_000_000,
         patienceMs: 10_000,
       },
-      { paths: [path], accountId: account, isSentCopy: false, isUnread: random.chance(0.5), since: null },
+      { paths: [path], accountId: account, as: 'received', isUnread: random.chance(0.5), since: null },
       {
         advanced: () => undefined,
         failed: ({ reason }) => failures.push(`import: ${reason}`),

@@ -5,6 +5,9 @@
  *
  * What a person names may be a symbolic link; one that lies in a folder is not followed, as it may lead anywhere or back.
  * Pipes, sockets and devices are not opened.
+ *
+ * What a folder or an mbox file is for is told by its name, for all that it holds (special-folder.ts). Whoever names a folder of
+ * junk or trash wants what is in it.
  */
 import { createHash } from 'node:crypto';
 import type { BigIntStats, Dirent } from 'node:fs';
@@ -12,6 +15,7 @@ import { lstat, opendir, realpath, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import type { ListedFile, MailFile } from '../../app/import-ports.ts';
+import { specialFolderOf, type SpecialFolder } from '../../core/mailbox/special-folder.ts';
 import { openRegular } from './open-regular.ts';
 import { isMboxStart } from '../../core/mbox/split-mbox.ts';
 
@@ -25,8 +29,10 @@ export async function* listMailFiles(paths: readonly string[]): AsyncGenerator<L
     try {
       const real = await realpath(named);
       const stats = await stat(real, { bigint: true });
-      if (stats.isDirectory()) yield* listFolder(real, 0);
-      else if (stats.isFile()) yield await listNamed(real, stats);
+      const use = specialFolderOf(path.basename(path.resolve(named))) ?? specialFolderOf(path.basename(real));
+      const wanted = use === 'junk' || use === 'trash' ? null : use;
+      if (stats.isDirectory()) yield* listFolder(real, 0, wanted);
+      else if (stats.isFile()) yield await listNamed(real, stats, wanted);
       else yield unusable(named, 'is neither a file nor a folder');
     } catch (error) {
       const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
@@ -35,7 +41,11 @@ export async function* listMailFiles(paths: readonly string[]): AsyncGenerator<L
   }
 }
 
-async function* listFolder(folder: string, depth: number): AsyncGenerator<ListedFile> {
+async function* listFolder(
+  folder: string,
+  depth: number,
+  use: SpecialFolder | null,
+): AsyncGenerator<ListedFile> {
   if (depth > MAX_DEPTH) {
     yield unusable(folder, `lies more than ${MAX_DEPTH} folders deep`);
     return;
@@ -48,7 +58,7 @@ async function* listFolder(folder: string, depth: number): AsyncGenerator<Listed
       const found = path.join(folder, entry.name);
       if (entry.isDirectory()) subfolders.push(entry.name);
       else if (entry.isSymbolicLink()) links.push(found);
-      else if (!isMaildir && entry.isFile()) yield* listEntry(found, entry);
+      else if (!isMaildir && entry.isFile()) yield* listEntry(found, entry, use);
     }
   } catch (error) {
     yield unusable(folder, reasonOf(error));
@@ -57,24 +67,25 @@ async function* listFolder(folder: string, depth: number): AsyncGenerator<Listed
   if (isMaildir) {
     // In this order: a mail program moves emails from `new` to `cur`, and none is passed by.
     for (const name of ['new', 'cur'])
-      if (subfolders.includes(name)) yield* listMaildir(path.join(folder, name));
+      if (subfolders.includes(name)) yield* listMaildir(path.join(folder, name), use);
   }
   for (const name of subfolders.sort()) {
-    if (!isMaildir || !MAILDIR_FOLDERS.has(name)) yield* listFolder(path.join(folder, name), depth + 1);
+    if (isMaildir && MAILDIR_FOLDERS.has(name)) continue;
+    yield* listFolder(path.join(folder, name), depth + 1, use ?? specialFolderOf(name));
   }
 }
 
 /** `tmp` holds what is not delivered yet. */
 const MAILDIR_FOLDERS: ReadonlySet<string> = new Set(['cur', 'new', 'tmp']);
 
-async function* listMaildir(folder: string): AsyncGenerator<ListedFile> {
+async function* listMaildir(folder: string, use: SpecialFolder | null): AsyncGenerator<ListedFile> {
   try {
     for await (const entry of await opendir(folder, { bufferSize: 1024 })) {
       const found = path.join(folder, entry.name);
       // Maildir: names that begin with a dot are no emails.
       if (entry.name.startsWith('.') || entry.isDirectory()) continue;
       yield entry.isFile()
-        ? await describe(found, 'message')
+        ? await describe(found, 'message', isDraft(entry.name) ? 'unsent' : use)
         : unusable(found, 'is not a plain file, and not followed');
     }
   } catch (error) {
@@ -82,11 +93,17 @@ async function* listMaildir(folder: string): AsyncGenerator<ListedFile> {
   }
 }
 
-async function* listEntry(found: string, entry: Dirent): AsyncGenerator<ListedFile> {
-  if (entry.name.toLowerCase().endsWith('.eml')) yield await describe(found, 'message');
+async function* listEntry(
+  found: string,
+  entry: Dirent,
+  use: SpecialFolder | null,
+): AsyncGenerator<ListedFile> {
+  if (entry.name.toLowerCase().endsWith('.eml')) yield await describe(found, 'message', use);
   else {
     try {
-      if (isMboxStart(await readBeginning(found))) yield await describe(found, 'mbox');
+      if (isMboxStart(await readBeginning(found))) {
+        yield await describe(found, 'mbox', use ?? specialFolderOf(entry.name));
+      }
     } catch (error) {
       yield unusable(found, reasonOf(error));
     }
@@ -94,13 +111,14 @@ async function* listEntry(found: string, entry: Dirent): AsyncGenerator<ListedFi
 }
 
 /** A person says that it is one; still, a picture that was named by mistake is not recorded. */
-async function listNamed(file: string, stats: BigIntStats): Promise<ListedFile> {
+async function listNamed(file: string, stats: BigIntStats, use: SpecialFolder | null): Promise<ListedFile> {
   const beginning = await readBeginning(file);
-  if (isMboxStart(beginning)) return toListed(file, 'mbox', stats);
+  if (isMboxStart(beginning)) return toListed(file, 'mbox', stats, use);
   if (!LOOKS_LIKE_MESSAGE.test(beginning.toString('latin1')) && !file.toLowerCase().endsWith('.eml')) {
     return unusable(file, 'is neither an email nor an mbox file');
   }
-  return toListed(file, 'message', stats);
+  // Its name is nobody's folder.
+  return toListed(file, 'message', stats, null);
 }
 
 /** RFC 5322 §2.2: the name of a field and a colon. */
@@ -116,9 +134,13 @@ async function readBeginning(file: string): Promise<Buffer> {
   }
 }
 
-async function describe(file: string, format: MailFile['format']): Promise<ListedFile> {
+async function describe(
+  file: string,
+  format: MailFile['format'],
+  use: SpecialFolder | null,
+): Promise<ListedFile> {
   try {
-    return toListed(file, format, await lstat(file, { bigint: true }));
+    return toListed(file, format, await lstat(file, { bigint: true }), use);
   } catch (error) {
     return unusable(file, reasonOf(error));
   }
@@ -128,7 +150,12 @@ async function describe(file: string, format: MailFile['format']): Promise<Liste
  * The key holds no name: mail programs rename files in a Maildir for their flags. An mbox file grows, and a part of it
  * that is done is known by its bytes.
  */
-function toListed(file: string, format: MailFile['format'], stats: BigIntStats): ListedFile {
+function toListed(
+  file: string,
+  format: MailFile['format'],
+  stats: BigIntStats,
+  use: SpecialFolder | null,
+): ListedFile {
   const { dev, ino, size, mtimeNs } = stats;
   const version = format === 'message' ? [size, mtimeNs] : [];
   return {
@@ -139,12 +166,17 @@ function toListed(file: string, format: MailFile['format'], stats: BigIntStats):
       sizeBytes: Number(size),
       modifiedAt: new Date(Number(mtimeNs / 1_000_000n)),
       isRead: format === 'message' ? readMarkOf(file) : null,
+      use,
       key: createHash('sha256')
         .update([hostname(), dev, ino, ...version].join('\n'))
         .digest('hex'),
     },
   };
 }
+
+/** Maildir: the flag `D`. */
+// Input: at most 255 characters, the name of a file.
+const isDraft = (name: string): boolean => /:2,[^:,]*D[^:]*$/.test(name);
 
 /** Maildir: what nobody has looked at is in `new`, and names in `cur` end in `:2,` and flags. */
 function readMarkOf(file: string): boolean | null {
