@@ -46,17 +46,17 @@ const MAX_OPENING_CHARS = 2000;
 const TELLS_OF_SUCCESS =
   /\b(?:(?:has been|was) successfully (?:delivered|relayed|sent)|successfully delivered to|erfolgreich (?:zugestellt|übermittelt))\b/i;
 
-/**
- * What servers and notices about them say of a failure; a text about anything else may say it as well.
- * Input: at most 5,000 characters, MAX_NOTICE_CHARS.
- */
+/** What servers and notices about them say of a failure; a text about anything else may say it as well. */
 const SAYS_FAILURE =
+  // Input: at most 5,000 characters, MAX_NOTICE_CHARS.
   /(?<![\d.])[45]\.[0-7]\.\d{1,3}(?![\d.]*\d)|(?<!\d)[45][0-5]\d[ -]|undeliver|n[o']t be delivered|not delivered|delivery|returned|unknown (?:user|host|recipient|address)|(?:user|host|recipient|address)\S{0,40} (?:is )?unknown|reject|refused|quota|mailbox|zugestellt|zustell|unzustellbar|distribu|remis|entreg|recapit|consegn|bezorg|bestell?baar|доставл|配信|送信|配達|无法|退信/i;
 
-/** A reply of a server. */
 function hasReply(text: string): boolean {
-  return /(?<![\d.])[45]\.[0-7]\.\d{1,3}(?![\d.]*\d)|(?<!\d)[45][0-5]\d[ -](?=[\d<a-z])/i.test(text);
+  return REPLY.test(text.slice(0, MAX_NOTICE_CHARS));
 }
+
+/** A reply of a server. Input: at most 5,000 characters, MAX_NOTICE_CHARS. */
+const REPLY = /(?<![\d.])[45]\.[0-7]\.\d{1,3}(?![\d.]*\d)|(?<!\d)[45][0-5]\d[ -](?=[\d<a-z])/i;
 
 /** What comes from a recipient of the returned message did arrive. */
 function isFromRecipient({ from }: Notice, returned: readonly (readonly HeaderField[])[]): boolean {

@@ -153,8 +153,7 @@ function countAttribution(lines: readonly string[], at: number): number {
     if (isEnd && count === 1 && WROTE.test(bare) && isQuoted(lines[at + 1] ?? '')) return 1;
     if (!isStart && !EMAIL.test(bare)) return 0;
     if (isEnd) return readsAsAttribution(bare, isStart) || (isStart && isQuoteBelow()) ? count : 0;
-    // Input: at most 500 characters, MAX_MARKER_CHARS.
-    const isRuled = /^-{2,}.*-{2,}$/.test(joined);
+    const isRuled = joined.startsWith('--') && joined.endsWith('--');
     if (isRuled && readsAsAttribution(`${bare}:`, isStart)) return count;
     // Some write no colon; then only a quote below tells.
     if (isStart && WROTE.test(line) && isQuoteBelow()) return count;
