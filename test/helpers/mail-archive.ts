@@ -16,11 +16,16 @@ const FETCHED = '/var/cache/email-worker-test-mail';
  * CI can't skip by accident.
  */
 export function skipWithoutMailArchive(): boolean {
-  if (existsSync(folder())) return false;
+  if (hasMailArchive()) return false;
   const reason = `${folder()} is missing: run .ci/fetch-mail.sh`;
   if (process.env.REQUIRE_E2E === '1') throw new Error(`REQUIRE_E2E=1, but ${reason}`);
   process.stderr.write(`skipped: tests on real mail: ${reason}\n`);
   return true;
+}
+
+/** Whether there is any; for tests that can do without. */
+export function hasMailArchive(): boolean {
+  return existsSync(folder());
 }
 
 /** Every message, also those that are there twice, in a fixed order. */

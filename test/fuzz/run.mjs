@@ -1,0 +1,19 @@
+/**
+ * The long form of the fuzz of all readers, by hand: `npm run fuzz -- --minutes 60 --seed 7`. Real mail is that of
+ * MAIL_ARCHIVE, or what .ci/fetch-mail.sh fetched. Ends early when 20 faults are found.
+ */
+import { spawnSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '60' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  },
+});
+const { status } = spawnSync(
+  process.execPath,
+  ['node_modules/vitest/vitest.mjs', 'run', 'test/fuzz/readers.test.ts', '--disable-console-intercept'],
+  { stdio: 'inherit', env: { ...process.env, FUZZ_MINUTES: values.minutes, FUZZ_SEED: values.seed } },
+);
+process.exitCode = status ?? 1;
