@@ -114,6 +114,8 @@ export const HOSTILE_SHAPES: readonly HostileShape[] = [
   repeated('encoded words', '=?utf-8*'),
   repeated('encoded words', '=?utf-8?b?====', '', '?='),
   repeated('encoded words', '=?'),
+  repeated('mail', '=?x-none?q? ', 'Subject: '),
+  repeated('mail', '=?x-none?q?a?= ', 'Subject: '),
   repeated('encoded words', '?='),
   repeated('encoded words', ' ', '=?utf-8?q?a?=', '=?utf-8?q?a?='),
   // Addresses

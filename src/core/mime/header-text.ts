@@ -45,10 +45,11 @@ export function decodeHeaderText(text: string): string {
 
 /** Whether encoded words name a charset that nobody here knows. */
 export function hasUnknownCharset(text: string): boolean {
+  const lastEnd = text.lastIndexOf('?=');
   for (let open = text.indexOf('=?'); open !== -1; open = text.indexOf('=?', open + 2)) {
     PREFIX.lastIndex = open;
     const [, charset] = PREFIX.exec(text) ?? [];
-    if (charset !== undefined && !isKnownLabel(charset) && text.includes('?=', PREFIX.lastIndex)) return true;
+    if (charset !== undefined && PREFIX.lastIndex <= lastEnd && !isKnownLabel(charset)) return true;
   }
   return false;
 }

@@ -8,18 +8,19 @@ const ESCAPE = 0x1b;
 /** The bytes without escape sequences that another one follows at once. */
 export function joinEscapes(bytes: Buffer): Buffer {
   if (!bytes.includes(ESCAPE)) return bytes;
-  const pieces: Buffer[] = [];
+  const joined = Buffer.allocUnsafe(bytes.length);
+  let to = 0;
   let from = 0;
   for (let at = bytes.indexOf(ESCAPE); at !== -1; at = bytes.indexOf(ESCAPE, at)) {
     const length = escapeLength(bytes, at);
     if (length > 0 && escapeLength(bytes, at + length) > 0) {
-      pieces.push(bytes.subarray(from, at));
+      to += bytes.copy(joined, to, from, at);
       from = at + length;
     }
     at += Math.max(length, 1);
   }
-  pieces.push(bytes.subarray(from));
-  return Buffer.concat(pieces);
+  to += bytes.copy(joined, to, from);
+  return joined.subarray(0, to);
 }
 
 /** Of the sequence at `at`, ISO/IEC 2022: `ESC ( B`, `ESC $ B`, `ESC $ ( D`; 0 for none. */
