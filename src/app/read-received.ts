@@ -83,7 +83,7 @@ export async function readRawHeader(
 /** With the end of the line before. */
 const EMPTY_LINES = ['\n\n', '\n\r\n'];
 
-const NOTHING: ReadHeader = { identity: null, date: null, isRead: null };
+const NOTHING: ReadHeader = { identity: null, date: null };
 
 /** As far as it can be read. Throws `ServiceError('reading_unavailable')`. */
 export async function readHeader(reader: MessageReader, header: Buffer): Promise<ReadHeader> {

@@ -21,8 +21,6 @@ export interface ReadHeader {
   /** null without a Message-ID: such a message is known by its content only. */
   readonly identity: MessageIdentity | null;
   readonly date: Date | null;
-  /** By the field Status of mbox files; null without one. */
-  readonly isRead: boolean | null;
 }
 
 /** Everything that can be asked, and what it gives. */

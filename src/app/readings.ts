@@ -1,7 +1,6 @@
 /** The readings themselves. They run where nothing else does; see reading-ports.ts. */
 import { classifyAutomatic, type AutomaticContext } from '../core/delivery/automatic.ts';
 import { readBounce } from '../core/delivery/bounce.ts';
-import { readStatus } from '../core/mbox/read-status.ts';
 import { identityOf } from '../core/message/identity.ts';
 import { chooseSent, isRewrittenCopy } from '../core/message/sent-copy.ts';
 import { htmlToText } from '../core/mime/html-to-text.ts';
@@ -42,7 +41,6 @@ function readHeader(header: Buffer): ReadHeader {
   return {
     identity: message.messageId === null ? null : identityOf(message),
     date: message.date,
-    isRead: readStatus(header),
   };
 }
 

@@ -1,13 +1,14 @@
 /** One email of an import: read it, record it, and wait when what lies behind that is away for a while. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ServiceError, type ErrorCode } from '../core/errors.ts';
+import { readStatus } from '../core/mbox/read-status.ts';
 import type { ReceiveRequest, ReceiveResult } from './application.ts';
 import { DELIVERY_IN_MEMORY_MAX_BYTES } from './limits.ts';
 import type { Content, Logger, Spool, SpoolFolder } from './ports.ts';
 import { sizeOf } from './prepare-attachments.ts';
 import { readRaw } from './read-raw.ts';
 import { readHeader, readRawHeader } from './read-received.ts';
-import type { MessageReader, ReadHeader } from './reading-ports.ts';
+import type { MessageReader } from './reading-ports.ts';
 
 export interface RecordImportedPorts {
   readonly receive: (request: ReceiveRequest, folder: SpoolFolder) => Promise<ReceiveResult>;
@@ -89,9 +90,8 @@ export async function recordImported(
   const { raw, folder, since, receivedAt } = message;
   try {
     if (sizeOf(raw) === 0) return 'empty';
-    const header = since === null && message.isRead !== null ? null : await readItsHeader(ports, raw);
-    if (since !== null && (header?.date ?? receivedAt) < since) return 'older';
-    const isRead = message.isRead ?? header?.isRead ?? true;
+    if (since !== null && ((await readDate(ports, raw)) ?? receivedAt) < since) return 'older';
+    const isRead = message.isRead ?? readStatus(await readRawHeader(ports, raw)) ?? true;
     return await recordPatiently(ports, { ...message, isRead }, onWaiting, signal);
   } finally {
     await folder.remove();
@@ -126,8 +126,9 @@ async function recordPatiently(
   }
 }
 
-async function readItsHeader(ports: RecordImportedPorts, raw: Content): Promise<ReadHeader> {
-  return await readHeader(ports.reader, await readRawHeader(ports, raw));
+/** As its header says; null when that says nothing. */
+async function readDate(ports: RecordImportedPorts, raw: Content): Promise<Date | null> {
+  return (await readHeader(ports.reader, await readRawHeader(ports, raw))).date;
 }
 
 async function* limited(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {

@@ -16,9 +16,9 @@ describe('shortenHeader', () => {
       'Cc: c@example.com',
       'Subject: one',
       '\ttwo',
-      'In-Reply-To: <b@example.com>',
-      'References: <c@example.com>',
-      ' <b@example.com>',
+      'In-Reply-To: <two@mail.example.com>',
+      'References: <one@mail.example.com>',
+      ' <two@mail.example.com>',
     ];
     const header = [...kept, 'Content-Type: text/html; charset=utf-8', 'X-Other: 1', '', 'Body'];
     const {
@@ -35,7 +35,7 @@ describe('shortenHeader', () => {
     } = parseMessage(Buffer.from([...kept, '', ''].join('\r\n')));
     expect({ ...shortened, sizeBytes: 0 }).toEqual({ ...whole, sizeBytes: 0 });
     expect(shortened.to).toHaveLength(2);
-    expect(shortened.references).toEqual(['c@example.com', 'b@example.com']);
+    expect(shortened.references).toEqual(['one@mail.example.com', 'two@mail.example.com']);
   });
 
   it.each([

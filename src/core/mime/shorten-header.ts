@@ -17,7 +17,6 @@ const KEPT: Readonly<Record<string, { readonly maxBytes: number; readonly cutBeh
   subject: { maxBytes: 2000, cutBehind: ' ' },
   'in-reply-to': { maxBytes: 2000, cutBehind: '>' },
   references: { maxBytes: 10_000, cutBehind: '>' },
-  status: { maxBytes: 100, cutBehind: '' },
 };
 
 /** A field's name and colon stand within so many bytes. */
