@@ -69,9 +69,9 @@ export function findExpressions(file: string): SourceExpressions {
   return { literals, calls };
 }
 
-/** `Input: at most 320 characters` in the comment that ends on the line before, or two lines before. */
+/** `Input: at most 320 characters` in the comment above; not more than four lines above. */
 function boundAbove(lines: readonly string[], line: number): number | null {
-  const above = lines.slice(Math.max(0, line - 3), line - 1).join('\n');
+  const above = lines.slice(Math.max(0, line - 5), line - 1).join('\n');
   const bound = /Input: at most ([\d,]+) characters/.exec(above)?.[1];
   return bound === undefined ? null : Number(bound.replaceAll(',', ''));
 }

@@ -326,6 +326,11 @@ export const HOSTILE_SHAPES: readonly HostileShape[] = [
   ),
   parts(
     'mail',
+    'a report of CRs',
+    dsn((n) => times('\r', n)),
+  ),
+  parts(
+    'mail',
     'a report of spaces',
     dsn((n) => `Final-Recipient: x${times(' ', n)};`),
   ),

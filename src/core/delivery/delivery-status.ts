@@ -9,6 +9,7 @@ import { decodeUtf8 } from '../mime/charset.ts';
 import type { HeaderField } from '../mime/header-fields.ts';
 import { fieldValue } from '../mime/header-fields.ts';
 import { classifyFailure, findStatus, type BounceAction, type BounceRecipient } from './bounce-recipient.ts';
+import { trimEnd } from '../trim-ends.ts';
 import { cleanReplyText } from './reply.ts';
 
 /** What RFC 3464 §2.3 says about one recipient, in any order. */
@@ -34,13 +35,18 @@ const MAX_NAME_CHARS = 60;
 /** Fields without an empty line between them. */
 type FieldBlock = readonly HeaderField[];
 
+/** Seen in practice: CR alone, and CR CR LF. In two steps, since `\r*\n|\r` goes through a run of CRs from each of them. */
+function linesOf(text: string): readonly string[] {
+  const isCr = (character: string): boolean => character === '\r';
+  return text.split('\n').flatMap((line) => trimEnd(line, isCr).split('\r'));
+}
+
 /** The blocks of a report, in their order; none of them is empty. */
 function readFieldBlocks(bytes: Buffer): readonly FieldBlock[] {
   const blocks: RawField[][] = [[]];
   /** The field that the next line may continue. */
   let last: RawField | null = null;
-  // Seen in practice: CR alone, and CR CR LF.
-  for (const whole of (decodeUtf8(bytes) ?? bytes.toString('latin1')).split(/\r*\n|\r/)) {
+  for (const whole of linesOf(decodeUtf8(bytes) ?? bytes.toString('latin1'))) {
     const line = whole.slice(0, MAX_LINE_CHARS);
     const block = blocks.at(-1) ?? [];
     if (line.trim() === '') {

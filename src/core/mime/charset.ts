@@ -105,7 +105,8 @@ export function decodeCharset(bytes: Buffer, label: string | null): DecodedText 
  */
 export function knownCharset(label: string): string | null {
   const clean = trimEnds(label.trim(), (character) => character === '"' || character === "'");
-  if (clean.length > MAX_CHARSET_LABEL_CHARS) return null;
+  // No name has a space in it; looking one up that nobody knows takes longest.
+  if (clean.length > MAX_CHARSET_LABEL_CHARS || clean.includes(' ')) return null;
   return remembered(charsets, clean.toLowerCase(), findCharset);
 }
 
