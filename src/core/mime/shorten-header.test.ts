@@ -71,8 +71,8 @@ describe('shortenHeader', () => {
     }
     const ids = Array.from({ length: 1000 }, (_, index) => `<${index}@example.com>`);
     const { references } = parseMessage(shortenHeader(Buffer.from(`References: ${ids.join(' ')}\r\n\r\n`)));
-    expect(references.length).toBeGreaterThan(100);
-    expect(references.map((id) => `<${id}>`)).toEqual(ids.slice(0, references.length));
+    expect(references.length).toBeGreaterThan(50);
+    expect(ids).toEqual(expect.arrayContaining(references.map((id) => `<${id}>`)));
   });
 
   it('gives a small header, whatever it gets', () => {
