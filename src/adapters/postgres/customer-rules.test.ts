@@ -100,7 +100,8 @@ describe('registered rules', () => {
     const ada = addressOf('ada', domain);
     const sent = outboundRecord({ to: [ada], customerId: named });
     await store.recordOutbound(sent);
-    const answer = await receive(ada, inboundRecord({}, [sent.messageId]));
+    const { links, inReplyTo, references } = inboundRecord({}, [sent.messageId]);
+    const answer = await receive(ada, { links, inReplyTo, references });
     expect(await put(other, [`ada@${domain}`])).toEqual({ linked: 0, moved: 0, unlinked: 0 });
     expect(await ownerOf(sent.id)).toBe(`${named} explicit`);
     expect(await ownerOf(answer)).toBe(`${named} thread`);
