@@ -142,7 +142,7 @@ describe('parsing', () => {
         expect(message.from).toEqual([draft.from]);
         expect(message.to).toEqual(draft.to);
         expect(message.cc).toEqual(draft.cc);
-        expect(message.subject).toBe(draft.subject);
+        expect(message.subject).toBe(draft.subject.replace(/[\u2028\u2029]+/g, ' '));
         expect(normal(whereQuotable(draft.inReplyTo, message.inReplyTo))).toEqual(normal(draft.inReplyTo));
         const references = [...new Set(draft.references)];
         expect(normal(whereQuotable(references, message.references))).toEqual(normal(references));
