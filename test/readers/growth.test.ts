@@ -9,11 +9,12 @@ import type { HostileShape } from './hostile-shapes.ts';
 import { READERS } from './readers.ts';
 
 const FIRST_BYTES = 8 * 1024;
-const LAST_BYTES = 512 * 1024;
+/** Twice as much is still a header within its limit: beyond it another path is measured. */
+const LAST_BYTES = 256 * 1024;
 /** From this size on the cost for each megabyte counts; below, fixed costs are most of it. */
 const CHEAP_FROM_BYTES = 256 * 1024;
 /** Below this, noise is as large as what is measured. */
-const MEASURABLE_MS = 25;
+const MEASURABLE_MS = 60;
 /** 2 is linear, 4 the square. */
 const MAX_RATIO = 3;
 /** Of CPU, where it is linear. Nearly all take less than a fifth of it, on a machine that does nothing else. */
@@ -52,7 +53,7 @@ function measure(shape: HostileShape): Growth {
       largeMs >= MEASURABLE_MS &&
       (largeMs / smallMs > MAX_RATIO || perMegabyte(largeMs, large) > MAX_MS_PER_MEGABYTE);
     // Repeated before it counts, but not for minutes.
-    for (let run = 0; run < 4 && isSuspicious() && largeMs < 5000; run++) {
+    for (let run = 0; run < 10 && isSuspicious() && largeMs < 5000; run++) {
       largeMs = Math.min(
         largeMs,
         cpuMs(() => read(large)),
