@@ -2,7 +2,6 @@ import * as fc from 'fast-check';
 import { simpleParser, type AddressObject, type EmailAddress, type ParsedMail } from 'mailparser';
 import { describe, expect, it } from 'vitest';
 import { draftArbitrary } from '../../../test/helpers/arbitrary/draft.ts';
-import { addrSpec } from '../address/address.ts';
 import type { Address } from '../address/address.ts';
 import { parseAddressList } from '../address/address-list.ts';
 import { formatMessageId } from '../message/message-id.ts';
@@ -36,6 +35,9 @@ const withLf = (text: string | null): string => (text ?? '').replace(/\r\n?/g, '
 
 /** mailparser reads neither quoted local parts that hold specials nor literals; those are checked by our own parser. */
 const isReadByMailparser = ({ localPart }: Address): boolean => /^[\w.+-]+$/.test(localPart);
+
+/** mailparser shows the A-labels of some domains as Unicode, and keeps the quotes of a local part beside a name only. */
+const likeOurs = (address: string): string => address.replace('рф', 'xn--p1ai').replace(/^"([^"]*)"@/, '$1@');
 
 async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   const parts: Buffer[] = [];
@@ -128,8 +130,7 @@ describe('a composed message', () => {
         if (!all.every(isReadByMailparser)) return;
         const parsed = [mail.from, mail.to, mail.cc].flatMap(addresses);
         const found = parsed.flatMap(({ address }) => address || []);
-        // mailparser shows the A-labels of some domains as Unicode.
-        expect(found.map((one) => one.replace('рф', 'xn--p1ai'))).toEqual(all.map(addrSpec));
+        expect(found.map(likeOurs)).toEqual(all.map(({ localPart, domain }) => `${localPart}@${domain}`));
       }),
       { numRuns: 500 },
     );
