@@ -7,9 +7,11 @@ import {
   createEmbeddedWorkspace,
 } from '../../../../test/helpers/embedded-workspace.ts';
 import { query } from '../../../../test/helpers/query.ts';
+import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
 import type { TempFolder } from '../../../../test/helpers/temp-folder.ts';
 import { waitUntil } from '../../../../test/helpers/wait-until.ts';
 import { readCommandLine, readPidFile } from './postmaster.ts';
+import { startEmbeddedPostgres } from './server.ts';
 
 const isUnfinished = (name: string) => name.startsWith('data-unfinished-');
 
@@ -40,6 +42,19 @@ describe('after the service was killed', () => {
     expect(await pidIn(workspace.dataDir)).toBe(pid);
     expect(await query(second.connection, 'select one from note')).toEqual([{ one: 1 }]);
     await second.stop();
+    expect(await readCommandLine(pid!)).toBeNull();
+    expect(await workspace.listServed()).toEqual([]);
+  });
+
+  test('a start that is ended before it began ends the server left running', async () => {
+    await (await workspace.start()).kill();
+    const pid = await pidIn(workspace.dataDir);
+    const start = startEmbeddedPostgres({
+      dataDir: workspace.dataDir,
+      logger: silentLogger,
+      signal: AbortSignal.abort(new Error('stopped')),
+    });
+    await expect(start).rejects.toThrow('stopped');
     expect(await readCommandLine(pid!)).toBeNull();
     expect(await workspace.listServed()).toEqual([]);
   });

@@ -58,13 +58,17 @@ export class ServerProcess {
   }
 
   /**
-   * Returns when the server accepts connections. When it throws, no server is left running.
+   * Returns when the server accepts connections. When it throws, no server is left running, neither one of this process
+   * nor one that a killed process left behind.
    *
    * @param verify proves that; when it fails for a server that was taken over, that one is replaced.
    */
   async start(verify: () => Promise<void>): Promise<void> {
     const { signal } = this.#options;
-    signal?.throwIfAborted();
+    if (signal?.aborted === true) {
+      await this.#endLeftBehind();
+      signal.throwIfAborted();
+    }
     const onAbort = () => this.#abort.abort();
     signal?.addEventListener('abort', onAbort, { once: true });
     endWithProcess(this);
@@ -125,13 +129,17 @@ export class ServerProcess {
     return true;
   }
 
-  async #bringUp(): Promise<void> {
+  async #endLeftBehind(): Promise<void> {
     const { setup, logger } = this.#options;
     const running = await findRunning(setup.place.dataFolder, this.#commandLine);
-    if (running.kind !== 'none') {
-      logger.info({ pid: running.pid }, 'ends an embedded PostgreSQL that was left running');
-      await terminate(running.pid);
-    }
+    if (running.kind === 'none') return;
+    logger.info({ pid: running.pid }, 'ends an embedded PostgreSQL that was left running');
+    await terminate(running.pid);
+  }
+
+  async #bringUp(): Promise<void> {
+    const { setup } = this.#options;
+    await this.#endLeftBehind();
     this.#abort.signal.throwIfAborted();
     await this.#options.prepare();
     await ensureSocketFolder(this.#options.socketFolder, setup.identity);
