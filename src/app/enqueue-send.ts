@@ -79,6 +79,14 @@ async function storeSurely(
   }
 }
 
+/** Whether the caller wants the answer when the email is queued, and not when the mail server has answered. */
+export function asksForQueue({
+  respondAsync,
+  sendAt,
+}: Pick<SendRequest, 'respondAsync' | 'sendAt'>): boolean {
+  return respondAsync || sendAt !== null;
+}
+
 /** Throws `invalid_send_at` unless it is in the future and at most a year away. */
 export function readSendAt(sendAt: Date | null, now: Date): Date | null {
   if (sendAt === null) return null;

@@ -15,6 +15,8 @@ export interface KeyHold {
   readonly key: string;
   /** The id that the request's email has, or would have had. */
   readonly emailId: string;
+  /** The request asked for the queue: once its email is recorded, it is answered with `queued` whatever comes of it. */
+  readonly queued: boolean;
 }
 
 /** `taken`: by an earlier request; `outcome` is null while that one is not known to have ended. */

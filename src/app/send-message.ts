@@ -37,7 +37,7 @@ import { COMPOSE_IN_MEMORY_MAX_BYTES, MAX_SUBJECT_CHARS } from './limits.ts';
 import { prepareAttachments, readContent } from './prepare-attachments.ts';
 import type { PendingSends } from './pending-sends.ts';
 import type { MessageReader } from './reading-ports.ts';
-import { enqueueSend, readQueuePlace, readSendAt } from './enqueue-send.ts';
+import { asksForQueue, enqueueSend, readQueuePlace, readSendAt } from './enqueue-send.ts';
 import { useRoomOf, type RateLimitPorts } from './limit-rate.ts';
 import { refuseLoop, type LoopGuardPorts } from './refuse-loop.ts';
 import { storeSend, type StoreSendPorts } from './store-send.ts';
@@ -75,7 +75,7 @@ export async function sendMessage(
   ports.pending.begin(id);
   try {
     const entry = await prepareSend(ports, request, folder, id);
-    if (request.respondAsync || request.sendAt !== null) {
+    if (asksForQueue(request)) {
       return await enqueueSend(ports, entry, request.sendAt);
     }
     await useRoomOf(ports, entry.record.accountId);

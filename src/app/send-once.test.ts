@@ -82,7 +82,12 @@ const folder: SpoolFolder = {
 };
 
 const once = () =>
-  sendOnce(ports(), 'key', { subject: 's', attachments: [] } as unknown as SendRequest, folder);
+  sendOnce(
+    ports(),
+    'key',
+    { subject: 's', attachments: [], respondAsync: false, sendAt: null } as unknown as SendRequest,
+    folder,
+  );
 const openKeys = () => keys.listOpen();
 const away = () => Promise.reject(new ServiceError('database_unavailable'));
 
@@ -177,15 +182,25 @@ test.each<[EmailState, object]>([
   ['failed', { kind: 'failed', code: 'send_failed', details: 'why' }],
   ['unknown', { kind: 'failed', code: 'send_unknown', details: 'why' }],
 ])('the answer of a request that was cut off follows from the state %s', async (state, outcome) => {
-  const hold = { key: 'key', emailId: 'email' };
+  const hold = { key: 'key', emailId: 'email', queued: false };
   await keys.claim(hold, Buffer.alloc(32));
   record.set('email', state);
   await settle();
   expect(keys.stored.get('key')?.outcome).toMatchObject(outcome);
 });
 
+test.each<EmailState>(['queued', 'sending', 'sent', 'deferred', 'failed', 'unknown', 'cancelled'])(
+  'a request for the queue is answered with queued, although its email is %s by now',
+  async (state) => {
+    await keys.claim({ key: 'key', emailId: 'email', queued: true }, Buffer.alloc(32));
+    record.set('email', state);
+    await settle();
+    expect(keys.stored.get('key')?.outcome).toMatchObject({ kind: 'queued', id: 'email' });
+  },
+);
+
 test('a request whose queued email is lost for now is answered as it was, and not as an unknown send', async () => {
-  await keys.claim({ key: 'key', emailId: 'email' }, Buffer.alloc(32));
+  await keys.claim({ key: 'key', emailId: 'email', queued: false }, Buffer.alloc(32));
   record.set('email', 'unknown');
   lost.add('email');
   await settle();

@@ -9,6 +9,7 @@ import { ServiceError } from '../core/errors.ts';
 import type { SendFailure, SendOnceResult, SendOutcome, SendRequest, SendResult } from './application.ts';
 import { fingerprintSend } from './fingerprint-send.ts';
 import type { ClaimResult, KeyHold, KeyWork } from './idempotency.ts';
+import { asksForQueue } from './enqueue-send.ts';
 import type { IdSource, Logger, SpoolFolder } from './ports.ts';
 import { settleKey, type SettleKeyPorts } from './settle-keys.ts';
 
@@ -28,7 +29,7 @@ export async function sendOnce(
   request: SendRequest,
   folder: SpoolFolder,
 ): Promise<SendOnceResult> {
-  const hold: KeyHold = { key, emailId: ports.ids.uuid() };
+  const hold: KeyHold = { key, emailId: ports.ids.uuid(), queued: asksForQueue(request) };
   ports.work.begin(hold.emailId);
   try {
     const earlier = await claim(ports, hold, request).catch(async (error: unknown) => {

@@ -71,13 +71,14 @@ async function lookFor(ports: SettleKeyPorts, hold: KeyHold): Promise<Finding> {
   if (ports.journal.has(hold.emailId)) return 'undecided';
   const email = await ports.store.readEmail(hold.emailId);
   if (email === null) return 'nothing';
-  await ports.keys.complete(hold, outcomeOf(email));
+  await ports.keys.complete(hold, outcomeOf(hold, email));
   return 'settled';
 }
 
 /** The answer that the caller got, or would have got, as far as the record tells. */
-function outcomeOf(email: EmailDetail): SendOutcome {
+function outcomeOf({ queued }: KeyHold, email: EmailDetail): SendOutcome {
   const { id, messageId, threadId, stateDetail: details } = email;
+  if (queued) return { kind: 'queued', id, messageId, threadId };
   switch (email.state) {
     case 'failed':
       return { kind: 'failed', code: 'send_failed', details };

@@ -13,6 +13,7 @@ interface TakenRow {
 interface HoldRow {
   key: string;
   email_id: string;
+  queued: boolean;
 }
 
 /** Tries of a claim. Another is needed only when the key was taken or freed by somebody else while the first one ran. */
@@ -28,9 +29,15 @@ export function createIdempotencyKeys(pool: Pool, instanceId: string): Idempoten
     guard(pool.query<Row>({ name: `idempotency-${name}`, text, values }));
 
   return {
-    async claim({ key, emailId }: KeyHold, fingerprint): Promise<ClaimResult> {
+    async claim({ key, emailId, queued }: KeyHold, fingerprint): Promise<ClaimResult> {
       for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
-        const { rows } = await query<TakenRow>('claim', CLAIM, [key, fingerprint, emailId, instanceId]);
+        const { rows } = await query<TakenRow>('claim', CLAIM, [
+          key,
+          fingerprint,
+          emailId,
+          instanceId,
+          queued,
+        ]);
         const [row] = rows;
         if (row === undefined) continue;
         if (row.fingerprint === null) return { kind: 'claimed' };
@@ -49,7 +56,7 @@ export function createIdempotencyKeys(pool: Pool, instanceId: string): Idempoten
 
     async listOpen(): Promise<readonly KeyHold[]> {
       const { rows } = await query<HoldRow>('list-open', LIST_OPEN, [instanceId]);
-      return rows.map((row) => ({ key: row.key, emailId: row.email_id }));
+      return rows.map((row) => ({ key: row.key, emailId: row.email_id, queued: row.queued }));
     },
 
     async deleteExpired(limit) {
@@ -64,7 +71,7 @@ export function createIdempotencyKeys(pool: Pool, instanceId: string): Idempoten
  */
 const CLAIM = `
   with claimed as (
-    insert into idempotency_keys (key, fingerprint, email_id, instance_id) values ($1, $2, $3, $4)
+    insert into idempotency_keys (key, fingerprint, email_id, instance_id, queued) values ($1, $2, $3, $4, $5)
     on conflict (key) do nothing
     returning key
   )
@@ -80,7 +87,7 @@ const RELEASE = `
   where key = $1 and email_id = $2 and outcome is null and not exists (select from emails where id = $2)`;
 
 const LIST_OPEN = `
-  select key, email_id from idempotency_keys where instance_id = $1 and outcome is null order by created_at`;
+  select key, email_id, queued from idempotency_keys where instance_id = $1 and outcome is null order by created_at`;
 
 /** 24 hours are promised; the rest is for callers that retry late. Several instances may delete at the same moment. */
 const DELETE_EXPIRED = `

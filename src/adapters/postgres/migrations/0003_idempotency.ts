@@ -15,6 +15,8 @@ const STATEMENTS = [
     fingerprint bytea not null check (length(fingerprint) = 32),
     email_id uuid not null,
     instance_id uuid not null,
+    -- The request is answered as soon as its email is queued.
+    queued boolean not null,
     outcome jsonb check (jsonb_typeof(outcome) = 'object'),
     created_at timestamptz not null default now()
   )`,
