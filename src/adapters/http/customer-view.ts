@@ -2,6 +2,7 @@
 import type { XStatic } from 'typebox/schema';
 import type { AmbiguousClaim, CustomerRegistration, Relinked } from '../../app/customer-ports.ts';
 import { NullableUuid } from './email-detail-schema.ts';
+import { pageSchema } from './page-schemas.ts';
 import { Uuid } from './schemas.ts';
 
 const claimProperties = {
@@ -90,35 +91,25 @@ export const RegisteredSchema = {
   },
 } as const;
 
-export const AmbiguousClaimsSchema = {
+const AmbiguousClaimSchema = {
   type: 'object',
-  title: 'AmbiguousClaims',
+  title: 'AmbiguousClaim',
   additionalProperties: false,
-  required: ['claims', 'next_cursor'],
+  required: ['kind', 'value', 'customer_ids', 'customer_count', 'email_count'],
   properties: {
-    claims: {
-      type: 'array',
-      items: {
-        type: 'object',
-        title: 'AmbiguousClaim',
-        additionalProperties: false,
-        required: ['kind', 'value', 'customer_ids', 'customer_count', 'email_count'],
-        properties: {
-          kind: { type: 'string', enum: ['address', 'domain'] },
-          value: { type: 'string', description: 'The address, or the domain rule.' },
-          customer_ids: { type: 'array', items: Uuid, description: 'At most 20.' },
-          customer_count: { type: 'integer', minimum: 2 },
-          email_count: {
-            type: 'integer',
-            minimum: 0,
-            description: 'Emails from or to it without a customer, counted up to 10,000.',
-          },
-        },
-      },
+    kind: { type: 'string', enum: ['address', 'domain'] },
+    value: { type: 'string', description: 'The address, or the domain rule.' },
+    customer_ids: { type: 'array', items: Uuid, description: 'At most 20.' },
+    customer_count: { type: 'integer', minimum: 2 },
+    email_count: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Emails from or to it without a customer, counted up to 10,000.',
     },
-    next_cursor: { type: ['string', 'null'], description: 'For the next page; null on the last one.' },
   },
 } as const;
+
+export const AmbiguousClaimsSchema = pageSchema('AmbiguousClaims', 'claims', AmbiguousClaimSchema);
 
 export function toRegistrationJson(
   customerId: string,

@@ -4,7 +4,7 @@
  */
 import type { HttpContext, HttpServer } from '../context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../json-body.ts';
-import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
+import { ACCOUNT_PAGE_ERRORS, AccountPageQuery, pageSchema, toAccountPage } from '../page-schemas.ts';
 import { AccountSchema, QuarantinedSchema, toAccountJson, toQuarantinedJson } from '../mailbox-view.ts';
 import { errorResponses, Uuid } from '../schemas.ts';
 
@@ -16,31 +16,7 @@ const Accounts = {
   properties: { accounts: { type: 'array', items: AccountSchema } },
 } as const;
 
-const QuarantineQuerySchema = {
-  type: 'object',
-  // A misspelt filter must not answer with what it was meant to leave out.
-  additionalProperties: false,
-  properties: {
-    account_id: {
-      type: 'string',
-      pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
-      description: 'Only messages of this account.',
-    },
-    limit: PageLimit,
-    cursor: PageCursor,
-  },
-} as const;
-
-const Quarantine = {
-  type: 'object',
-  title: 'Quarantine',
-  additionalProperties: false,
-  required: ['messages', 'next_cursor'],
-  properties: {
-    messages: { type: 'array', items: QuarantinedSchema },
-    next_cursor: NextCursor,
-  },
-} as const;
+const Quarantine = pageSchema('Quarantine', 'messages', QuarantinedSchema);
 
 const QuarantineParams = {
   type: 'object',
@@ -81,27 +57,15 @@ export function registerAccountRoutes(
         summary: 'List messages that could not be taken from a mailbox',
         description:
           'The newest first, with what their headers say. They are tried again by themselves, ever more rarely.',
-        querystring: QuarantineQuerySchema,
+        querystring: AccountPageQuery,
         response: {
           200: { description: 'One page.', ...Quarantine },
-          ...errorResponses(
-            'invalid_request',
-            'unknown_field',
-            'invalid_cursor',
-            'unknown_account',
-            'unauthorized',
-            'database_unavailable',
-          ),
+          ...errorResponses(...ACCOUNT_PAGE_ERRORS),
         },
       },
     },
     async (request) => {
-      const { account_id: accountId, limit = DEFAULT_PAGE_LIMIT, cursor } = request.query;
-      const page = await application.listQuarantine({
-        accountId: accountId ?? null,
-        limit,
-        cursor: cursor ?? null,
-      });
+      const page = await application.listQuarantine(toAccountPage(request.query));
       return { messages: page.messages.map(toQuarantinedJson), next_cursor: page.nextCursor };
     },
   );

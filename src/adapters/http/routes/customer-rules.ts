@@ -3,7 +3,7 @@
  * claim it, GET /api/customers/ambiguous and /api/customers/ambiguous/emails.
  */
 import type { HttpContext, HttpServer } from '../context.ts';
-import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
+import { DEFAULT_PAGE_LIMIT, PageCursor, PageLimit, pageSchema } from '../page-schemas.ts';
 import {
   AmbiguousClaimsSchema,
   RegisteredSchema,
@@ -64,16 +64,7 @@ const EmailsQuery = {
   },
 } as const;
 
-const AmbiguousEmails = {
-  type: 'object',
-  title: 'AmbiguousEmails',
-  additionalProperties: false,
-  required: ['emails', 'next_cursor'],
-  properties: {
-    emails: { type: 'array', items: EmailListingSchema },
-    next_cursor: NextCursor,
-  },
-} as const;
+const AmbiguousEmails = pageSchema('AmbiguousEmails', 'emails', EmailListingSchema);
 
 export function registerCustomerRuleRoutes(
   app: HttpServer,

@@ -3,7 +3,7 @@
  */
 import { ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
-import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
+import { DEFAULT_PAGE_LIMIT, PageCursor, PageLimit, pageSchema } from '../page-schemas.ts';
 import { errorResponses, Uuid } from '../schemas.ts';
 
 const CustomerParams = {
@@ -25,16 +25,7 @@ const CustomerQuery = {
   },
 } as const;
 
-const CustomerEmails = {
-  type: 'object',
-  title: 'CustomerEmails',
-  additionalProperties: false,
-  required: ['emails', 'next_cursor'],
-  properties: {
-    emails: { type: 'array', items: { $ref: 'Email#' } },
-    next_cursor: NextCursor,
-  },
-} as const;
+const CustomerEmails = pageSchema('CustomerEmails', 'emails', { $ref: 'Email#' });
 
 export function registerCustomerRoutes(app: HttpServer, { application, sendEmailPage }: HttpContext): void {
   app.get(

@@ -2,6 +2,8 @@
  * GET /api/emails/{id}: everything known about one email. GET /api/emails/{id}/raw: the message itself. The same below
  * /variants/{variantId} for messages with its identity and another content.
  */
+import type { FastifyReply } from 'fastify';
+import type { RawMessage } from '../../../app/application.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
 import { toEmailDetailJson, toVariantDetailJson } from '../email-view.ts';
 import { sendFile } from '../file-response.ts';
@@ -19,6 +21,11 @@ const VariantParams = {
   type: 'object',
   required: ['id', 'variantId'],
   properties: { ...EmailParams.properties, variantId: { ...Uuid, description: 'The variant.' } },
+} as const;
+
+const RawMessageSchema = {
+  description: 'The message.',
+  content: { 'message/rfc822': { schema: { type: 'string', format: 'binary' } } },
 } as const;
 
 export function registerEmailRoutes(app: HttpServer, context: HttpContext): void {
@@ -51,10 +58,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
       description: 'The bytes as they were sent or received, RFC 5322.',
       params: EmailParams,
       response: {
-        200: {
-          description: 'The message.',
-          content: { 'message/rfc822': { schema: { type: 'string', format: 'binary' } } },
-        },
+        200: RawMessageSchema,
         ...errorResponses(
           'invalid_uuid',
           'unauthorized',
@@ -67,10 +71,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
     },
     handler: async (request, reply) => {
       const id = request.params.id.toLowerCase();
-      const { sizeBytes, stream } = await application.readRaw(id);
-      reply.header('content-type', 'message/rfc822');
-      reply.header('accept-ranges', 'none');
-      return sendFile(reply, context, { filename: `${id}.eml`, sizeBytes, stream });
+      return sendRaw(reply, context, id, await application.readRaw(id));
     },
   });
 
@@ -104,10 +105,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
       description: 'The bytes as they were received, RFC 5322.',
       params: VariantParams,
       response: {
-        200: {
-          description: 'The message.',
-          content: { 'message/rfc822': { schema: { type: 'string', format: 'binary' } } },
-        },
+        200: RawMessageSchema,
         ...errorResponses(
           'invalid_uuid',
           'unauthorized',
@@ -120,10 +118,13 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
     },
     handler: async ({ params }, reply) => {
       const id = params.variantId.toLowerCase();
-      const { sizeBytes, stream } = await application.readVariantRaw(params.id.toLowerCase(), id);
-      reply.header('content-type', 'message/rfc822');
-      reply.header('accept-ranges', 'none');
-      return sendFile(reply, context, { filename: `${id}.eml`, sizeBytes, stream });
+      return sendRaw(reply, context, id, await application.readVariantRaw(params.id.toLowerCase(), id));
     },
   });
+}
+
+function sendRaw(reply: FastifyReply, context: HttpContext, id: string, raw: RawMessage): FastifyReply {
+  reply.header('content-type', 'message/rfc822');
+  reply.header('accept-ranges', 'none');
+  return sendFile(reply, context, { ...raw, filename: `${id}.eml` });
 }

@@ -2,25 +2,10 @@
 import type { RefusedMerge } from '../../../app/refused-merge-ports.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
 import { PLACEMENT_RULES } from '../email-detail-schema.ts';
-import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
+import { ACCOUNT_PAGE_ERRORS, AccountPageQuery, pageSchema, toAccountPage } from '../page-schemas.ts';
 import { errorResponses, MessageIdText, Timestamp, Uuid } from '../schemas.ts';
 
 const NullableUuid = { ...Uuid, type: ['string', 'null'] } as const;
-
-const RefusedMergesQuerySchema = {
-  type: 'object',
-  // A misspelt filter must not answer with more than was asked for.
-  additionalProperties: false,
-  properties: {
-    account_id: {
-      type: 'string',
-      pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
-      description: 'Only of this account.',
-    },
-    limit: PageLimit,
-    cursor: PageCursor,
-  },
-} as const;
 
 export const RefusedMergeSchema = {
   type: 'object',
@@ -54,16 +39,7 @@ export const RefusedMergeSchema = {
   },
 } as const;
 
-const RefusedMerges = {
-  type: 'object',
-  title: 'RefusedMerges',
-  additionalProperties: false,
-  required: ['refused_merges', 'next_cursor'],
-  properties: {
-    refused_merges: { type: 'array', items: RefusedMergeSchema },
-    next_cursor: NextCursor,
-  },
-} as const;
+const RefusedMerges = pageSchema('RefusedMerges', 'refused_merges', RefusedMergeSchema);
 
 export function registerRefusedMergeRoutes(app: HttpServer, { application }: HttpContext): void {
   app.get(
@@ -77,27 +53,15 @@ export function registerRefusedMergeRoutes(app: HttpServer, { application }: Htt
           'Mail never joins threads that sends named for different customers: it stays in the thread of its best link, and ' +
           'is listed here, newest first, until POST /api/thread/{threadId}/merge makes one thread of the two. Query ' +
           'parameters that are not listed here are refused.',
-        querystring: RefusedMergesQuerySchema,
+        querystring: AccountPageQuery,
         response: {
           200: { description: 'One page.', ...RefusedMerges },
-          ...errorResponses(
-            'invalid_request',
-            'unknown_field',
-            'invalid_cursor',
-            'unknown_account',
-            'unauthorized',
-            'database_unavailable',
-          ),
+          ...errorResponses(...ACCOUNT_PAGE_ERRORS),
         },
       },
     },
     async (request) => {
-      const { account_id: accountId, limit = DEFAULT_PAGE_LIMIT, cursor } = request.query;
-      const page = await application.listRefusedMerges({
-        accountId: accountId ?? null,
-        limit,
-        cursor: cursor ?? null,
-      });
+      const page = await application.listRefusedMerges(toAccountPage(request.query));
       return { refused_merges: page.refusedMerges.map(toRefusedMergeJson), next_cursor: page.nextCursor };
     },
   );

@@ -7,7 +7,7 @@ import type { EmailState } from '../../../core/delivery/states.ts';
 import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 import { LISTED_DEFECTS } from '../../../app/queue-ports.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
-import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
+import { AccountId, DEFAULT_PAGE_LIMIT, PageCursor, PageLimit, pageSchema } from '../page-schemas.ts';
 import { EmailListingSchema } from '../email-detail-schema.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../json-body.ts';
 import { errorResponses, Uuid } from '../schemas.ts';
@@ -32,26 +32,13 @@ const EmailsQuerySchema = {
       description:
         '`not_parsed`: only received emails of which nothing but the bytes could be kept; the command reparse reads them again.',
     },
-    account_id: {
-      type: 'string',
-      pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
-      description: 'Only emails of this account.',
-    },
+    account_id: { ...AccountId, description: 'Only emails of this account.' },
     limit: PageLimit,
     cursor: PageCursor,
   },
 } as const;
 
-const Emails = {
-  type: 'object',
-  title: 'Emails',
-  additionalProperties: false,
-  required: ['emails', 'next_cursor'],
-  properties: {
-    emails: { type: 'array', items: EmailListingSchema },
-    next_cursor: NextCursor,
-  },
-} as const;
+const Emails = pageSchema('Emails', 'emails', EmailListingSchema);
 
 const EmailParams = {
   type: 'object',

@@ -5,7 +5,7 @@
 import type { XStatic } from 'typebox/schema';
 import { SUPPRESSION_REASONS, type Suppression } from '../../../core/delivery/suppression.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
-import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
+import { DEFAULT_PAGE_LIMIT, PageCursor, PageLimit, pageSchema } from '../page-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../json-body.ts';
 import { errorResponses, Timestamp, Uuid } from '../schemas.ts';
 
@@ -54,16 +54,7 @@ const SuppressionsQuerySchema = {
   },
 } as const;
 
-const Suppressions = {
-  type: 'object',
-  title: 'Suppressions',
-  additionalProperties: false,
-  required: ['suppressions', 'next_cursor'],
-  properties: {
-    suppressions: { type: 'array', items: SuppressionSchema },
-    next_cursor: NextCursor,
-  },
-} as const;
+const Suppressions = pageSchema('Suppressions', 'suppressions', SuppressionSchema);
 
 const AddressParams = {
   type: 'object',

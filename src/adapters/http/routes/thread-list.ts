@@ -5,7 +5,7 @@
 import type { ThreadListing, ThreadMark } from '../../../app/thread-list-ports.ts';
 import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 import type { HttpContext, HttpServer } from '../context.ts';
-import { DEFAULT_PAGE_LIMIT, NextCursor, PageCursor, PageLimit } from '../page-schemas.ts';
+import { AccountId, DEFAULT_PAGE_LIMIT, PageCursor, PageLimit, pageSchema } from '../page-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../json-body.ts';
 import { AddressObject, errorResponses, Timestamp, Uuid } from '../schemas.ts';
 
@@ -29,11 +29,7 @@ const ThreadsQuerySchema = {
     },
     customer_id: { ...Uuid, description: 'Only threads of this customer.' },
     company_id: { ...Uuid, description: 'Only threads of this company.' },
-    account_id: {
-      type: 'string',
-      pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
-      description: 'Only threads of this account.',
-    },
+    account_id: { ...AccountId, description: 'Only threads of this account.' },
     direction: {
       type: 'string',
       enum: ['inbound', 'outbound'],
@@ -107,16 +103,7 @@ const ThreadSummary = {
   },
 } as const;
 
-const Threads = {
-  type: 'object',
-  title: 'Threads',
-  additionalProperties: false,
-  required: ['threads', 'next_cursor'],
-  properties: {
-    threads: { type: 'array', items: ThreadSummary },
-    next_cursor: NextCursor,
-  },
-} as const;
+const Threads = pageSchema('Threads', 'threads', ThreadSummary);
 
 const ThreadParams = {
   type: 'object',
