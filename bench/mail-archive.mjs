@@ -17,7 +17,7 @@ function createRandom(seed) {
 }
 
 /** Two thirds with an HTML part, one in twenty with a file of 30 kB; conversations of 1 to 8 mails, mixed. */
-function* mails(count) {
+export function* mails(count) {
   const random = createRandom(1);
   const pick = (values) => values[Math.floor(random() * values.length)];
   const text = (words) =>
