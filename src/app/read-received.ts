@@ -62,7 +62,7 @@ async function readFields(
     sizeBytes: sizeOf(raw),
     defects: ['not_parsed', DEFECTS[reason]],
   };
-  return { message, replyText: '', automatic: null, bounce: null };
+  return { message, replyText: null, automatic: null, bounce: null };
 }
 
 /** The header of a message with the empty line behind it, as far as headers are read. */

@@ -11,7 +11,8 @@ import type { Content } from './ports.ts';
 
 export interface ReceivedMessage {
   readonly message: ParsedMessage;
-  readonly replyText: string;
+  /** null: the whole text. */
+  readonly replyText: string | null;
   readonly automatic: AutomaticMail | null;
   readonly bounce: Bounce | null;
 }

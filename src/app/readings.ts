@@ -28,9 +28,11 @@ export const READINGS: Read = {
 /** Whatever the bytes are, something comes out that can be recorded. Throws what `chunks` throws. */
 export function understand(chunks: Iterable<Buffer>, context: AutomaticContext): ReceivedMessage {
   const message = parse(chunks);
+  const replyText = newText(message.text, message.html, readBaseSubject(message.subject).isForward);
   return {
     message,
-    replyText: newText(message.text, message.html, readBaseSubject(message.subject).isForward),
+    // A long text is not copied twice.
+    replyText: replyText === message.text ? null : replyText,
     automatic: classifyAutomatic(message, context),
     bounce: readBounce(message, context),
   };

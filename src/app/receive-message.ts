@@ -268,7 +268,7 @@ export function toReading(
     subject: message.subject,
     textBody: message.text,
     htmlBody: message.html,
-    replyText,
+    replyText: replyText ?? message.text,
     date: message.date ?? receivedAt,
     defects: message.defects,
     automatic,

@@ -4,7 +4,8 @@ import type { Database } from './database.ts';
 import { insertReport } from './delivery-reports.ts';
 import type { PlacedRecord, ReceivedLink } from './link-received.ts';
 import { RecordedMeanwhile } from './linking-transaction.ts';
-import { toReadColumns } from './received-columns.ts';
+import { longText, type LongTexts } from './long-texts.ts';
+import { toReadColumns, toTextColumns } from './received-columns.ts';
 import { clean } from './received-values.ts';
 import { SENT_ELSEWHERE, takersOf } from './sent-copies.ts';
 import { settleCustomersOf } from './settle-customers.ts';
@@ -13,13 +14,15 @@ import { settleCustomersOf } from './settle-customers.ts';
  * Throws RecordedMeanwhile when one of them is there.
  *
  * @param links of each, in their order
+ * @param long texts of the first one, which is the only one then, that were sent ahead
  */
 export async function insertReceived(
   trx: Transaction<Database>,
   emails: readonly PlacedRecord[],
   links: readonly ReceivedLink[],
+  long: LongTexts = {},
 ): Promise<void> {
-  const rows = emails.map((email, index) => toRow(email, links[index] as ReceivedLink));
+  const rows = emails.map((email, index) => toRow(email, links[index] as ReceivedLink, long));
   const read = emails.filter(({ record }) => record.isRead).map(({ record }) => record.id);
   const { rows: counts } = await sql<{ inserted: string }>`
     with read as materialized (
@@ -46,9 +49,15 @@ export const directionOf = ({ isSentCopy }: { readonly isSentCopy: boolean }) =>
 export const stateOf = ({ isSentCopy }: { readonly isSentCopy: boolean }) =>
   isSentCopy ? 'sent' : 'received';
 
-function toRow({ record, threadId, placement }: PlacedRecord, link: ReceivedLink) {
+function toRow({ record, threadId, placement }: PlacedRecord, link: ReceivedLink, long: LongTexts) {
+  const texts = Object.entries(toTextColumns(record)).map(([column, text]) => [
+    column,
+    column in long || text === null ? null : clean(text),
+  ]);
   return {
     ...toReadColumns(record),
+    ...(Object.fromEntries(texts) as Readonly<Record<string, string | null>>),
+    long_texts: long,
     id: record.id,
     relay_message_id: record.otherMessageId,
     account_id: record.accountId,
@@ -90,12 +99,19 @@ const COLUMNS = `
   id uuid, account_id text, thread_id uuid, direction text, message_id text,
   written_message_id text, relay_message_id text, in_reply_to text[], reference_ids text[],
   bounced_message_id text, from_address text, sender_address text, reply_to_addresses text, to_addresses text,
-  cc_addresses text, bcc_addresses text, subject text, text_body text, html_body text, reply_text text, defects text[],
+  cc_addresses text, bcc_addresses text, subject text, text_body text, html_body text, reply_text text, long_texts jsonb, defects text[],
   automatic text, date timestamptz, customer_id uuid, customer_source text, company_id uuid, company_source text,
   state text, state_detail text, placement_rule text, placement_message_id text, subject_key text,
   raw_size_bytes bigint, raw text, raw_path text, identity_key text, content_digest text, received_by jsonb,
   new_participant boolean, own_customer boolean, is_fresh boolean,
   takers text[], attachments jsonb`;
+
+const TEXT_COLUMNS = ['text_body', 'html_body', 'reply_text']
+  .map(
+    (column) =>
+      `case when long_texts ? '${column}' then ${longText('input.id', `long_texts ->> '${column}'`)} else ${column} end`,
+  )
+  .join(', ');
 
 const INSERT = `
   , new_emails as (
@@ -109,7 +125,7 @@ const INSERT = `
     select
       id, account_id, thread_id, direction, message_id, written_message_id, relay_message_id, in_reply_to,
       reference_ids, bounced_message_id, from_address::jsonb, sender_address::jsonb, reply_to_addresses::jsonb, to_addresses::jsonb, cc_addresses::jsonb,
-      bcc_addresses::jsonb, subject, text_body, html_body, reply_text, defects, automatic::jsonb, date, customer_id,
+      bcc_addresses::jsonb, subject, ${TEXT_COLUMNS}, defects, automatic::jsonb, date, customer_id,
       customer_source, company_id, company_source, state, state_detail, placement_rule, placement_message_id,
       subject_key, raw_size_bytes, decode(raw, 'base64'), raw_path, decode(identity_key, 'hex'),
       decode(content_digest, 'hex'), received_by, new_participant, own_customer

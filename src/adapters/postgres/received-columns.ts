@@ -5,7 +5,7 @@ import type { Reading } from '../../app/reparse-ports.ts';
 import type { Database } from './database.ts';
 import { clean, toView } from './received-values.ts';
 
-/** Columns of `emails`, but for `date` and `identity_key`. Those of addresses, and `automatic`, are JSON. */
+/** Columns of `emails`, but for texts, `date` and `identity_key`. Those of addresses, and `automatic`, are JSON. */
 export function toReadColumns(reading: Reading) {
   return {
     message_id: reading.identity.messageId as string,
@@ -20,13 +20,19 @@ export function toReadColumns(reading: Reading) {
     cc_addresses: toJson(reading.cc.map(toView)),
     bcc_addresses: toJson(reading.bcc.map(toView)),
     subject: clean(reading.subject),
-    text_body: clean(reading.textBody),
-    html_body: reading.htmlBody === null ? null : clean(reading.htmlBody),
-    reply_text: clean(reading.replyText),
     defects: [...reading.defects] as string[],
     automatic: reading.automatic === null ? null : toJson(reading.automatic),
   };
 }
+
+/** Its texts as they are: they may be long; see long-texts.ts. */
+export const toTextColumns = ({ textBody, htmlBody, replyText }: ReadTexts) => ({
+  text_body: textBody,
+  html_body: htmlBody,
+  reply_text: replyText,
+});
+
+type ReadTexts = Pick<Reading, 'textBody' | 'htmlBody' | 'replyText'>;
 
 /** In this order. */
 export async function insertAttachments(

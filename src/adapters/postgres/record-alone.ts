@@ -9,6 +9,8 @@ import { directionOf, insertReceived, stateOf } from './insert-received.ts';
 import { linkBySubject } from './join-by-subject.ts';
 import { readLinks } from './link-received.ts';
 import { linkThread, ownersOf } from './link-thread.ts';
+import { dropLongTexts, runIn, sendLongTexts } from './long-texts.ts';
+import { toTextColumns } from './received-columns.ts';
 
 /** Rolls back what was linked for an email that turned out to be recorded. */
 export class AlreadyRecorded extends Error {
@@ -27,6 +29,8 @@ export async function insertAlone(
   exclusive: boolean,
 ): Promise<KnownEmail> {
   const { accountId } = record;
+  // Before anything is locked: they may take a while.
+  const long = await sendLongTexts(runIn(trx), record.id, toTextColumns(record));
   const { answered, waiting } = await linkBySubject(trx, record);
   const links: readonly InboundLink[] =
     answered === null ? record.links : [{ rule: 'subject', messageId: answered }, ...record.links];
@@ -56,7 +60,8 @@ export async function insertAlone(
     new Map([...named.keys()].filter((id) => owners.get(id) === threadId).map((id) => [id, threadId])),
   );
   const email = { record, threadId, placement };
-  await insertReceived(trx, [email], await readLinks(trx, [email]));
+  await insertReceived(trx, [email], await readLinks(trx, [email]), long);
+  await dropLongTexts(runIn(trx), record.id, long);
   return toKnown(record, threadId);
 }
 

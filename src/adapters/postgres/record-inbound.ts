@@ -19,6 +19,7 @@ import { linkedKeysOf } from '../../core/thread/place-together.ts';
 import { createBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import { recordedQuery, toKnownEmails, type RecordedRow, type Sought } from './find-recorded.ts';
+import { TEXT_PIECE_CHARS } from './long-texts.ts';
 import { createLimit, createTurns } from './in-turn.ts';
 import { inLinkingTransaction } from './linking-transaction.ts';
 import { createNamedQuery } from './named-query.ts';
@@ -30,9 +31,9 @@ import { lockThreadOf, settleCustomers } from './settle-customers.ts';
 import { markAsSent } from './sent-copies.ts';
 
 /** Bytes of texts and raw messages in one transaction. */
-const MAX_BATCH_BYTES = 4 * 1024 * 1024;
-/** Larger emails take a transaction of their own, in which nobody else waits. */
-const MAX_SHARED_BYTES = 1024 * 1024;
+const MAX_BATCH_BYTES = 2 * 1024 * 1024;
+/** Larger emails take a transaction of their own, in which no other one waits, and their texts go in pieces. */
+const MAX_SHARED_BYTES = TEXT_PIECE_CHARS;
 const MAX_BATCH = 128;
 /** An address, a Message-ID or a file, about. */
 const ENTRY_BYTES = 200;

@@ -1,5 +1,5 @@
 /** `ReparseStore` on PostgreSQL. Emails that this service composed were never read from a raw message: they have no key. */
-import { sql, type Kysely, type Transaction } from 'kysely';
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Pool } from 'pg';
 import type { ReadEmail, Reading, ReparseStore, ReplaceResult } from '../../app/reparse-ports.ts';
 import type { StoredAttachment } from '../../app/ports.ts';
@@ -12,7 +12,8 @@ import { linkThread } from './link-thread.ts';
 import { ownIdsOf } from './record-alone.ts';
 import { inLinkingTransaction } from './linking-transaction.ts';
 import { createNamedQuery } from './named-query.ts';
-import { insertAttachments, toReadColumns } from './received-columns.ts';
+import { dropLongTexts, runIn, sendLongTexts, textOf, type LongTexts } from './long-texts.ts';
+import { insertAttachments, toReadColumns, toTextColumns } from './received-columns.ts';
 import { toStoredAttachment, type AttachmentRow } from './rows.ts';
 import { lockThreadOf, settleCustomers } from './settle-customers.ts';
 
@@ -79,7 +80,21 @@ export async function replaceReading(
   dryRun: boolean,
   exclusive: boolean,
 ): Promise<ReplaceResult> {
-  const before = await readColumns(trx, email.id);
+  const long = await sendLongTexts(runIn(trx), email.id, toTextColumns(reading));
+  const replaced = await replaceBy(trx, email, reading, toTexts(email.id, reading, long), dryRun, exclusive);
+  await dropLongTexts(runIn(trx), email.id, long);
+  return replaced;
+}
+
+async function replaceBy(
+  trx: Transaction<Database>,
+  email: ReadEmail,
+  reading: Reading,
+  texts: TextColumns,
+  dryRun: boolean,
+  exclusive: boolean,
+): Promise<ReplaceResult> {
+  const before = await readColumns(trx, email.id, texts);
   if (before === undefined) return { kind: 'gone' };
   const columns = {
     ...toReadColumns(reading),
@@ -88,6 +103,7 @@ export async function replaceReading(
   };
   const fields = [
     ...changedColumns(before, columns),
+    ...before.changed_texts,
     ...(Number(before.columns.date) === reading.date.getTime() ? [] : ['date']),
     ...(sameAttachments(email.attachments, reading.attachments) ? [] : ['attachments']),
   ];
@@ -110,6 +126,7 @@ export async function replaceReading(
     .updateTable('emails')
     .set({
       ...columns,
+      ...texts,
       identity_key: Buffer.from(reading.identityKey, 'hex'),
       content_digest: Buffer.from(reading.contentDigest, 'hex'),
       date: reading.date,
@@ -188,11 +205,28 @@ interface ColumnsBefore {
   readonly direction: 'inbound' | 'outbound';
   readonly placement_rule: string;
   readonly is_decided: boolean;
+  readonly changed_texts: readonly string[];
   /** As `toReadColumns` makes them, in JSON; the date in milliseconds. */
   readonly columns: Readonly<Record<keyof Columns | 'date', unknown>>;
 }
 
-async function readColumns(trx: Transaction<Database>, id: string): Promise<ColumnsBefore | undefined> {
+type TextColumns = Readonly<Record<'text_body' | 'html_body' | 'reply_text', RawBuilder<string>>>;
+
+function toTexts(id: string, reading: Reading, long: LongTexts): TextColumns {
+  const { text_body, html_body, reply_text } = toTextColumns(reading);
+  return {
+    text_body: textOf(id, 'text_body', text_body, long),
+    html_body: textOf(id, 'html_body', html_body, long),
+    reply_text: textOf(id, 'reply_text', reply_text, long),
+  };
+}
+
+/** Texts are compared where they are: none of them comes here to be looked at. */
+async function readColumns(
+  trx: Transaction<Database>,
+  id: string,
+  texts: TextColumns,
+): Promise<ColumnsBefore | undefined> {
   const { rows } = await sql<ColumnsBefore>`
     select e.thread_id, e.direction, e.placement_rule,
       e.placement_rule = 'thread_id' or exists (select from email_labels l where l.email_id = e.id) as is_decided,
@@ -201,9 +235,13 @@ async function readColumns(trx: Transaction<Database>, id: string): Promise<Colu
         'bounced_message_id', e.bounced_message_id, 'from_address', e.from_address,
         'sender_address', e.sender_address, 'reply_to_addresses', e.reply_to_addresses,
         'to_addresses', e.to_addresses, 'cc_addresses', e.cc_addresses, 'bcc_addresses', e.bcc_addresses,
-        'subject', e.subject, 'text_body', e.text_body, 'html_body', e.html_body, 'reply_text', e.reply_text,
-        'defects', e.defects, 'automatic', e.automatic,
-        'date', floor(extract(epoch from e.date) * 1000)) as columns
+        'subject', e.subject, 'defects', e.defects, 'automatic', e.automatic,
+        'date', floor(extract(epoch from e.date) * 1000)) as columns,
+      array_remove(array[
+        case when e.text_body is distinct from ${texts.text_body} then 'text_body' end,
+        case when e.html_body is distinct from ${texts.html_body} then 'html_body' end,
+        case when e.reply_text is distinct from ${texts.reply_text} then 'reply_text' end
+      ], null) as changed_texts
     from emails e where e.id = ${id} and e.identity_key is not null`.execute(trx);
   return rows[0];
 }

@@ -8,6 +8,7 @@ import {
   type VariantStore,
 } from '../../app/variant-ports.ts';
 import { createNamedQuery } from './named-query.ts';
+import { dropLongTexts, isLong, longText, sendLongTexts } from './long-texts.ts';
 import { clean } from './received-values.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -98,10 +99,12 @@ async function add(pool: Pool, variant: VariantRecord): Promise<'kept' | 'known'
       );
       return 'refused';
     }
+    const run = (statement: string, values: readonly unknown[]) => client.query(statement, [...values]);
+    const long = await sendLongTexts(run, variant.id, { text_body: variant.textBody });
     await client.query(
       `insert into email_variants
         (id, email_id, content_digest, received_at, received_by, is_sent_copy, text_body, raw_size_bytes, raw, raw_path)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+      values ($1, $2, $3, $4, $5, $6, coalesce($7, ${longText('$1', "'text_body'")}), $8, $9, $10)`,
       [
         variant.id,
         email.id,
@@ -109,12 +112,13 @@ async function add(pool: Pool, variant: VariantRecord): Promise<'kept' | 'known'
         variant.receivedAt,
         variant.source === null ? null : JSON.stringify(variant.source),
         variant.isSentCopy,
-        clean(variant.textBody),
+        isLong(variant.textBody) ? null : clean(variant.textBody),
         variant.rawSizeBytes,
         variant.raw,
         variant.rawPath,
       ],
     );
+    await dropLongTexts(run, variant.id, long);
     return 'kept';
   });
 }

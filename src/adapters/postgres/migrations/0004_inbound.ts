@@ -27,6 +27,16 @@ const STATEMENTS = [
         else identity_key is null and reply_text is null
       end
     )`,
+  // Long texts on their way into an email, within one transaction: there is never a row to be seen, and none to be restored
+  `create unlogged table text_pieces (
+    owner_id uuid not null,
+    name text not null,
+    ordinal integer not null,
+    piece text not null,
+    primary key (owner_id, name, ordinal)
+  )`,
+  // They are gone before compressing them would have gained anything
+  'alter table text_pieces alter column piece set storage external',
   // One email, one record
   `create unique index emails_identity on emails (account_id, identity_key) where identity_key is not null`,
 ];
