@@ -1,7 +1,8 @@
 /**
  * Laws of threads, for any mix of received mail, sends and decisions: what was made step by step is what the whole of it
- * says, `rethread` finds nothing, no received email joins what sends named for different customers, and the order
- * of arrival does not count. More runs: `THREAD_RUNS=1000`; the seed of a failure is printed, `THREAD_SEED` repeats it.
+ * says, and what a model without a database makes of it (its own laws: core/thread/live-threads.prop.test.ts), `rethread`
+ * finds nothing, no received email joins what sends named for different customers, and the order of arrival does
+ * not count. More runs: `THREAD_RUNS=1000`; the seed of a failure is printed, `THREAD_SEED` repeats it.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
@@ -15,6 +16,7 @@ import { outboundRecord } from '../../../test/helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
 import { createTestPool } from '../../../test/helpers/test-pool.ts';
 import { compareWithLaw } from '../../../test/helpers/thread-law.ts';
+import { createThreadModel, type ModelStep } from '../../../test/helpers/thread-model.ts';
 import type { InboundRecord } from '../../app/inbound-ports.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
@@ -68,15 +70,12 @@ type Received = typeof received extends fc.Arbitrary<infer T> ? T : never;
 
 const customer = fc.option(fc.nat(CUSTOMERS.length - 1), { nil: null, freq: 4 });
 
-const step = fc.oneof(
+const together = fc.record({
+  kind: fc.constant('together' as const),
+  mails: fc.array(received, { minLength: 2, maxLength: 5 }),
+});
+const oneByOne = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('receive' as const), mail: received }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('together' as const),
-      mails: fc.array(received, { minLength: 2, maxLength: 5 }),
-    }),
-  },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -101,6 +100,7 @@ const step = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('relay' as const), email: fc.nat(40), name: fc.nat(NAMES - 1) }),
   },
 );
+const step = fc.oneof({ weight: 13, arbitrary: oneByOne }, { weight: 2, arbitrary: together });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const nameOf = (index: number) => `m${index}@example.test` as MessageId;
@@ -144,13 +144,23 @@ function createWorld(accountId: string) {
     return rows[0]?.thread_id ?? null;
   };
 
-  async function receive(mail: Received, turn = 0): Promise<void> {
-    const result = await inbound[turn % 2 === 0 ? 0 : 1].recordInbound(toRecord(accountId, mail));
-    if (result.kind === 'recorded') emails.push(result.id);
+  async function receive(mail: Received, turn = 0): Promise<ModelStep | null> {
+    const record = toRecord(accountId, mail);
+    const result = await inbound[turn % 2 === 0 ? 0 : 1].recordInbound(record);
+    if (result.kind !== 'recorded') return null;
+    emails.push(result.id);
+    const { messageId } = record.identity;
+    const links = record.links.map((link) => link.messageId).filter((name) => name !== messageId);
+    return { kind: 'receive', own: [messageId], links, date: record.date };
   }
 
-  async function send({ own, thread, inReplyTo, customer: whose }: Extract<Step, { kind: 'send' }>) {
-    if (sent.has(own)) return;
+  async function send({
+    own,
+    thread,
+    inReplyTo,
+    customer: whose,
+  }: Extract<Step, { kind: 'send' }>): Promise<ModelStep | null> {
+    if (sent.has(own)) return null;
     sent.add(own);
     const { rows: named } = await pool.query(
       'select from thread_message_ids where account_id = $1 and message_id = $2',
@@ -183,11 +193,20 @@ function createWorld(accountId: string) {
     );
     // A decision about a thread that named it before it was recorded outweighs that.
     if (named.length === 0) expect(rows[0]?.same).toBe(true);
+    return {
+      kind: 'send',
+      own: record.messageId,
+      links: linksOf({ ...record, bounced: null, bySubject: null }).map(({ messageId }) => messageId),
+      thread: thread === null || query.threadId === null ? null : thread % (emails.length - 1),
+      answered: placement.matchedMessageId,
+      customer: record.customerId,
+      date: record.date,
+    };
   }
 
-  async function decide(one: Extract<Step, { kind: string; at: number }>): Promise<void> {
+  async function decide(one: Extract<Step, { kind: string; at: number }>): Promise<ModelStep | null> {
     const threadId = await threadOf(one.at);
-    if (threadId === null) return;
+    if (threadId === null) return null;
     const ids = { decisionId: uuidv7(), newThreadId: uuidv7() };
     const named = [];
     for (const index of one.emails) {
@@ -208,27 +227,32 @@ function createWorld(accountId: string) {
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
     }
+    const at = (index: number) => index % emails.length;
+    return { kind: one.kind, at: at(one.at), emails: [...new Set(one.emails.map(at))] };
   }
 
-  async function relay(index: number, name: number): Promise<void> {
+  async function relay(index: number, name: number): Promise<ModelStep | null> {
     const emailId = emails[index % emails.length];
     const { rows } = await pool.query(
       `select from emails where id = $1 and direction = 'outbound' and relay_message_id is null
         and not exists (select from emails where account_id = $2 and (message_id = $3 or relay_message_id = $3))`,
       [emailId, accountId, nameOf(name)],
     );
-    if (emailId === undefined || rows.length === 0) return;
+    if (emailId === undefined || rows.length === 0) return null;
     await saveRelayMessageId(pool, db, { emailId, messageId: nameOf(name) });
+    return { kind: 'relay', email: index % emails.length, name: nameOf(name) };
   }
 
   return {
     emails,
-    async take(one: Step): Promise<void> {
-      if (one.kind === 'receive') await receive(one.mail);
-      else if (one.kind === 'together') await Promise.all(one.mails.map(receive));
-      else if (one.kind === 'send') await send(one);
-      else if (one.kind === 'relay') await relay(one.email, one.name);
-      else await decide(one);
+    /** Returns what was done, for the model; null for nothing, and where the order is not known. */
+    async take(one: Step): Promise<ModelStep | null> {
+      if (one.kind === 'receive') return receive(one.mail);
+      if (one.kind === 'send') return send(one);
+      if (one.kind === 'relay') return relay(one.email, one.name);
+      if (one.kind !== 'together') return decide(one);
+      await Promise.all(one.mails.map(receive));
+      return null;
     },
   };
 }
@@ -258,6 +282,53 @@ it(
   },
   TIMEOUT_MS,
 );
+
+it(
+  'each step makes what it makes in the model',
+  async () => {
+    const property = fc.asyncProperty(fc.array(oneByOne, { minLength: 1, maxLength: 14 }), async (steps) => {
+      await truncate();
+      const accountId = randomUUID();
+      const world = createWorld(accountId);
+      const model = createThreadModel();
+      for (const one of steps) {
+        const done = await world.take(one);
+        if (done === null) continue;
+        model.take(done);
+        expect(await readAsModel(accountId)).toEqual(model.stored());
+      }
+      expect(model.stored()).toEqual(model.expected());
+      expect(await dryRethread(pool)).toEqual([]);
+    });
+    await fc.assert(property, { numRuns: RUNS, endOnFailure: true, ...SEED });
+  },
+  TIMEOUT_MS,
+);
+
+/** What is stored, emails called as the model calls them. */
+async function readAsModel(
+  accountId: string,
+): Promise<ReturnType<ReturnType<typeof createThreadModel>['stored']>> {
+  const { rows } = await pool.query<{ thread: string; refused: boolean }>(
+    `with named as (
+      select id, thread_id, 'e' || lpad((row_number() over (order by id) - 1)::text, 4, '0') as name
+      from emails where account_id = $1
+    )
+    select string_agg(name, ' ' order by name collate "C") as thread, false as refused from (
+      select thread_id, name from named
+      union all select thread_id, message_id from thread_message_ids where account_id = $1
+    ) placed group by thread_id
+    union all select n.name || ' ' || r.message_id, true from refused_links r join named n on n.id = r.email_id`,
+    [accountId],
+  );
+  const [threads, refused] = [false, true].map((wanted) =>
+    rows
+      .filter((row) => row.refused === wanted)
+      .map(({ thread }) => thread)
+      .sort(),
+  );
+  return { threads: threads ?? [], refused: refused ?? [] };
+}
 
 it(
   'the order of arrival does not count, nor what comes at the same moment',

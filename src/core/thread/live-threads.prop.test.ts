@@ -1,154 +1,141 @@
 /**
- * Law: emails that are placed one after the other, as they are recorded, make the threads that all of them make together. A
- * model of recording without a database: what joins a thread without a further question, what merges threads, and when
- * the links of a cluster are weighed. More runs: `LIVE_RUNS=10000`.
+ * Laws of threads on a model of recording, for any mix of received mail, sends, relays' Message-IDs and decisions: placed one
+ * after the other, emails make the threads that all of them make together, which is what `rethread` would make; and
+ * the order in which mail comes does not count. `postgres/threads.prop.test.ts` compares the service with the
+ * model step by step. More runs: `LIVE_RUNS=10000`.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { groupByLinks } from './link-graph.ts';
-import type { LinkedEmail, LinkGraph } from './linked-email.ts';
+import { createThreadModel, type ModelStep, type ThreadModel } from '../../../test/helpers/thread-model.ts';
 
 const RUNS = Number(process.env.LIVE_RUNS ?? 1000);
-const NAMES = Array.from({ length: 10 }, (_, index) => `m${index}`);
+const SEED = process.env.LIVE_SEED === undefined ? {} : { seed: Number(process.env.LIVE_SEED) };
+const TIMEOUT_MS = 60_000 + RUNS * 100;
 
-const arrival = fc.oneof(
+/** Message-IDs; few, so that they meet. Sends have the last ones. */
+const NAMES = Array.from({ length: 10 }, (_, index) => `m${index}`);
+const RECEIVED = NAMES.slice(0, 7);
+const SENT = NAMES.slice(7);
+
+const date = fc.nat(2).map((day) => new Date(day));
+const links = fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 4 });
+const customer = fc.option(fc.constantFrom('A', 'B', 'C'), { nil: null, freq: 4 });
+/** The nth email, counted round. */
+const nth = fc.nat(40);
+
+const received = fc.record({
+  kind: fc.constant('receive' as const),
+  own: fc.uniqueArray(fc.constantFrom(...RECEIVED), { minLength: 1, maxLength: 2 }),
+  links,
+  date,
+});
+const step = fc.oneof(
+  { weight: 6, arbitrary: received },
   {
     weight: 4,
     arbitrary: fc.record({
-      kind: fc.constant('receive' as const),
-      own: fc.uniqueArray(fc.constantFrom(...NAMES.slice(0, 7)), { minLength: 1, maxLength: 2 }),
-      links: fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 4 }),
-      day: fc.nat(2),
+      kind: fc.constant('send' as const),
+      own: fc.constantFrom(...SENT),
+      links,
+      thread: fc.option(nth, { nil: null, freq: 2 }),
+      answered: fc.option(fc.constantFrom(...NAMES), { nil: null }),
+      customer,
+      date,
     }),
   },
   {
-    weight: 2,
+    weight: 3,
     arbitrary: fc.record({
-      kind: fc.constant('send' as const),
-      own: fc.constantFrom(...NAMES.slice(7)),
-      /** The nth email that it is put beside; null: it begins a conversation. */
-      beside: fc.option(fc.nat(20), { nil: null }),
-      customer: fc.option(fc.constantFrom('A', 'B', 'C'), { nil: null, freq: 4 }),
-      day: fc.nat(2),
+      kind: fc.constantFrom('split' as const, 'move' as const, 'merge' as const),
+      at: nth,
+      emails: fc.uniqueArray(nth, { minLength: 1, maxLength: 3 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('relay' as const),
+      email: nth,
+      name: fc.constantFrom(...NAMES),
     }),
   },
 );
-type Arrival = typeof arrival extends fc.Arbitrary<infer T> ? T : never;
 
-const NO_SEPARATIONS: LinkGraph['separations'] = [];
-
-function createModel() {
-  const emails: LinkedEmail[] = [];
-  /** Of emails and Message-IDs. */
-  const threads = new Map<string, number>();
-  const owners = new Map<string, number>();
-  const clusters = new Map<number, number>();
-  let made = 0;
-
-  const within = (found: ReadonlySet<number>) => emails.filter(({ id }) => found.has(threads.get(id)!));
-  const partiesOf = (found: ReadonlySet<number>) => within(found).flatMap(({ partyId }) => partyId ?? []);
-
-  function place(email: LinkedEmail, known: ReadonlySet<number>): void {
-    const names = [...email.messageIds, ...email.links];
-    const isNamed = email.messageIds.some((own) => owners.has(own));
-    const isApart = [...known].some((thread) => clusters.has(thread));
-    const parties = new Set([...partiesOf(known), ...(email.partyId === null ? [] : [email.partyId])]);
-    if (parties.size > 1 || (isApart && (known.size > 1 || isNamed))) {
-      weigh(email, known);
-      return;
-    }
-    const [thread = made++] = known;
-    for (const map of [threads, owners]) {
-      for (const [key, value] of map) if (known.has(value)) map.set(key, thread);
-    }
-    threads.set(email.id, thread);
-    for (const name of names) owners.set(name, thread);
-    emails.push(email);
+/** What the service would do with it: numbers of emails that are there, no Message-ID sent twice. */
+function take(model: ThreadModel, one: ModelStep): void {
+  const { emails } = model;
+  const isBorne = (name: string) => emails.some(({ messageIds }) => messageIds.includes(name));
+  const at = (index: number) => index % Math.max(emails.length, 1);
+  if (one.kind === 'receive') model.take(one);
+  else if (one.kind === 'send') {
+    if (emails.some(({ isSent, messageIds }) => isSent && messageIds[0] === one.own)) return;
+    const named = one.answered === null ? one.links : [...new Set([one.answered, ...one.links])];
+    model.take({ ...one, links: named, thread: one.thread === null ? null : at(one.thread) });
+  } else if (one.kind === 'relay') {
+    const email = emails[at(one.email)];
+    const mayHave = email?.isSent === true && email.messageIds.length === 1;
+    if (mayHave && !isBorne(one.name)) model.take({ ...one, email: at(one.email) });
+  } else {
+    model.take({ ...one, at: at(one.at), emails: [...new Set(one.emails.map(at))] });
   }
-
-  function weigh(email: LinkedEmail, known: ReadonlySet<number>): void {
-    const near = new Set([...known].flatMap((thread) => clusters.get(thread) ?? []));
-    const all = new Set([
-      ...known,
-      ...[...clusters].flatMap(([thread, one]) => (near.has(one) ? [thread] : [])),
-    ]);
-    const weighed = [...within(all), email];
-    const names = new Set([
-      ...[...owners].flatMap(([name, thread]) => (all.has(thread) ? [name] : [])),
-      ...email.messageIds,
-      ...email.links,
-    ]);
-    const messageIds = new Map([...names].map((name) => [name, null]));
-    const groups = groupByLinks({ emails: weighed, messageIds, separations: NO_SEPARATIONS });
-    const first = made;
-    const cluster = [...near][0] ?? first;
-    const threadOf = (group: number) => first + group;
-    made += weighed.length + names.size;
-    for (const [index, { id }] of weighed.entries()) threads.set(id, threadOf(groups.emails[index]!));
-    for (const [name, group] of groups.messageIds) owners.set(name, threadOf(group));
-    emails.push(email);
-    for (const thread of all) clusters.delete(thread);
-    if (near.size > 0 || groups.refused.length > 0) {
-      for (const group of new Set([...groups.emails, ...groups.messageIds.values()])) {
-        clusters.set(threadOf(group), cluster);
-      }
-      for (const [thread, one] of clusters) if (near.has(one)) clusters.set(thread, cluster);
-    }
-  }
-
-  return {
-    take(one: Arrival): void {
-      const id = `e${emails.length}`;
-      const fields = { id, date: new Date(one.day), label: null };
-      if (one.kind === 'receive') {
-        const email = { ...fields, messageIds: one.own, links: one.links, anchorId: null, partyId: null };
-        place(email, new Set([...one.own, ...one.links].flatMap((name) => owners.get(name) ?? [])));
-        return;
-      }
-      if (emails.some(({ messageIds }) => messageIds.includes(one.own))) return;
-      const beside = one.beside === null ? undefined : emails[one.beside % Math.max(emails.length, 1)];
-      const thread = beside === undefined ? undefined : threads.get(beside.id);
-      const [party] = thread === undefined ? [] : partiesOf(new Set([thread]));
-      const email = {
-        ...fields,
-        messageIds: [one.own],
-        links: beside === undefined ? [] : beside.messageIds.slice(0, 1),
-        anchorId: beside?.id ?? null,
-        partyId: one.customer === null ? null : (party ?? one.customer),
-      };
-      const names = [...email.messageIds, ...email.links].flatMap((name) => owners.get(name) ?? []);
-      place(email, new Set([...names, ...(thread === undefined ? [] : [thread])]));
-    },
-    /** Which emails and Message-IDs are together, as it came to be and as it should be. */
-    compare() {
-      const messageIds = new Map([...owners.keys()].map((name) => [name, null]));
-      const groups = groupByLinks({ emails, messageIds, separations: NO_SEPARATIONS });
-      const stored = partition([...threads, ...owners]);
-      const expected = partition([
-        ...emails.map(({ id }, index) => [id, groups.emails[index]!] as const),
-        ...groups.messageIds,
-      ]);
-      return { stored, expected };
-    },
-  };
 }
 
-function partition(places: readonly (readonly [string, number])[]): readonly string[] {
-  const members = new Map<number, string[]>();
-  for (const [name, group] of places) members.set(group, [...(members.get(group) ?? []), name]);
-  return [...members.values()].map((names) => names.sort().join(' ')).sort();
-}
+it(
+  'placed one after the other, emails make the threads that all of them make together',
+  () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 2, maxLength: 14 }), (steps) => {
+        const model = createThreadModel();
+        for (const one of steps) {
+          take(model, one);
+          expect(model.stored()).toEqual(model.expected());
+        }
+      }),
+      { numRuns: RUNS, ...SEED },
+    );
+  },
+  TIMEOUT_MS,
+);
 
-it('placed one after the other, emails make the threads that all of them make together', () => {
-  fc.assert(
-    fc.property(fc.array(arrival, { minLength: 2, maxLength: 12 }), (arrivals) => {
-      const model = createModel();
-      for (const one of arrivals) {
-        model.take(one);
-        const { stored, expected } = model.compare();
-        expect(stored).toEqual(expected);
-      }
-    }),
-    { numRuns: RUNS },
+it(
+  'after any mix of sends and decisions, the order in which mail comes does not count',
+  () => {
+    const histories = fc.record({
+      before: fc.array(step, { maxLength: 8 }),
+      later: fc
+        .uniqueArray(received, { minLength: 2, maxLength: 6, selector: (mail) => JSON.stringify(mail) })
+        .chain((mails) =>
+          fc.tuple(fc.constant(mails), fc.shuffledSubarray(mails, { minLength: mails.length })),
+        ),
+    });
+    fc.assert(
+      fc.property(histories, ({ before, later }) => {
+        const threads = later.map((mails) => {
+          const model = createThreadModel();
+          for (const one of before) take(model, one);
+          const known = model.emails.length;
+          for (const mail of mails) model.take(mail);
+          return namedByMail(model, known, mails);
+        });
+        expect(threads[1]).toEqual(threads[0]);
+      }),
+      { numRuns: RUNS, ...SEED },
+    );
+  },
+  TIMEOUT_MS,
+);
+
+/** The threads and refused links, emails from the `known`th on called by what their mail says. */
+function namedByMail(model: ThreadModel, known: number, mails: readonly object[]): unknown {
+  const names = new Map(
+    model.emails.slice(known).map(({ id }, index) => [id, JSON.stringify(mails[index])] as const),
   );
-});
+  const named = (text: string) =>
+    text
+      .split(' ')
+      .map((word) => names.get(word) ?? word)
+      .sort()
+      .join(' ');
+  const { threads, refused } = model.stored();
+  return { threads: threads.map(named).sort(), refused: refused.map(named).sort() };
+}

@@ -1,0 +1,151 @@
+/** Splits, merges and moves of the model of threads: docs/decisions/0007-thread-decisions.md. */
+import { moveMessageIdsAlong, separationsAfter, type Pair } from '../../src/core/thread/decide.ts';
+import type { ModelState } from './thread-model.ts';
+
+export interface ModelDecision {
+  readonly kind: 'split' | 'move' | 'merge';
+  /** The thread of the nth email. */
+  readonly at: number;
+  /** What is split off or moved there; of a merge the other thread is that of the first one. */
+  readonly emails: readonly number[];
+}
+
+interface Freeze {
+  readonly threads: readonly string[];
+  readonly places: ReadonlyMap<string, string>;
+  readonly emailPlaces: ReadonlyMap<string, string>;
+  readonly heirs: ReadonlyMap<string, readonly string[]>;
+  readonly apart: readonly Pair[];
+}
+
+/** What the service refuses, as it would leave nothing behind or changes nothing, does nothing here. */
+export function createModelDecisions(state: ModelState): (decision: ModelDecision) => void {
+  const { emails, places, owners, labels, separations, clusters } = state;
+  const threadOf = (id: string): string => places.get(id) ?? '';
+  const countIn = (thread: string): number => state.within(new Set([thread])).length;
+
+  function split(thread: string, ids: readonly string[]): void {
+    const leaving = ids.filter((id) => threadOf(id) === thread);
+    if (leaving.length === 0 || countIn(thread) === leaving.length) return;
+    const target = state.newId('thread');
+    const named = state.within(new Set([thread])).find(({ customer }) => customer !== null)?.customer ?? null;
+    carryOver(leaving, target, {
+      threads: [thread],
+      heirs: new Map([[thread, [thread, target]]]),
+      apart: [[thread, target]],
+    });
+    const split = state.within(new Set([target]));
+    const heir = split.find(({ isOnlyNamed }) => !isOnlyNamed);
+    if (heir !== undefined && split.every(({ customer }) => customer === null)) heir.customer = named;
+    settle([thread, target]);
+  }
+
+  function move(thread: string, ids: readonly string[]): void {
+    const moved = ids.filter((id) => threadOf(id) !== thread);
+    if (moved.length === 0) return;
+    const sources = [...new Set(moved.map(threadOf))];
+    const isEmptied = (source: string) =>
+      moved.filter((id) => threadOf(id) === source).length === countIn(source);
+    const emptied = sources.filter(isEmptied);
+    const left = sources.filter((source) => !emptied.includes(source));
+    carryOver(moved, thread, {
+      threads: [thread, ...sources],
+      heirs: new Map(emptied.map((id) => [id, [thread]])),
+      apart: left.map((id) => [thread, id]),
+    });
+    state.absorb(thread, new Set(emptied));
+    settle([thread, ...left]);
+  }
+
+  function merge(thread: string, other: string): void {
+    if (other === thread) return;
+    const named = [...owners].flatMap(([name, owner]) => (owner === thread || owner === other ? [name] : []));
+    freeze({
+      threads: [thread, other],
+      heirs: new Map([[other, [thread]]]),
+      apart: [],
+      places: new Map(named.map((name) => [name, thread])),
+      emailPlaces: new Map(),
+    });
+    state.absorb(thread, new Set([other]));
+    settle([thread]);
+  }
+
+  function carryOver(
+    ids: readonly string[],
+    target: string,
+    decided: Omit<Freeze, 'places' | 'emailPlaces'>,
+  ): void {
+    const threads = new Set(decided.threads);
+    const decidedEmails = state.within(threads).map((email) => ({ ...email, threadId: threadOf(email.id) }));
+    const known = new Map([...owners].filter(([, thread]) => threads.has(thread)));
+    const goes = moveMessageIdsAlong(decidedEmails, known, new Set(ids), target);
+    freeze({ ...decided, places: goes, emailPlaces: new Map(ids.map((id) => [id, target])) });
+    for (const [name, thread] of goes) owners.set(name, thread);
+    for (const email of emails) {
+      if (!ids.includes(email.id)) continue;
+      places.set(email.id, target);
+      email.anchorId = null;
+    }
+  }
+
+  function freeze({ threads, places: goes, emailPlaces, heirs, apart }: Freeze): void {
+    const concerned = new Set(threads);
+    const threadOfLabel = new Map<string, string>();
+    for (const [name, thread] of owners) {
+      const label = labels.get(name);
+      if (concerned.has(thread) && label !== undefined) threadOfLabel.set(label, thread);
+    }
+    for (const { id, label } of state.within(concerned)) {
+      if (label !== null) threadOfLabel.set(label, threadOf(id));
+    }
+    const before = [...separations].filter(([, pair]) => pair.some((label) => threadOfLabel.has(label)));
+    for (const [key] of before) separations.delete(key);
+
+    const fresh = new Map<string, string>();
+    const labelOf = (thread: string): string => {
+      const label = fresh.get(thread) ?? state.newId('label');
+      fresh.set(thread, label);
+      return label;
+    };
+    for (const [name, thread] of goes) labels.set(name, labelOf(thread));
+    for (const email of state.within(concerned)) {
+      const own =
+        email.label === null ? undefined : (heirs.get(threadOf(email.id))?.[0] ?? threadOf(email.id));
+      const thread = emailPlaces.get(email.id) ?? own;
+      if (thread !== undefined) email.label = labelOf(thread);
+    }
+    const known = new Set([...threads, ...[...heirs.values()].flat()]);
+    const byThread = before.map(([, [a, b]]): Pair => [threadOfLabel.get(a) ?? a, threadOfLabel.get(b) ?? b]);
+    const pairs = separationsAfter(byThread, heirs, apart);
+    for (const pair of pairs) {
+      const [a, b] = pair.map((end) => (known.has(end) ? labelOf(end) : end));
+      if (a !== undefined && b !== undefined) separations.set(`${a} ${b}`, [a, b]);
+    }
+    const near = [...known].flatMap((thread) => clusters.get(thread) ?? []);
+    if (near.length === 0 && pairs.length === 0) return;
+    const cluster = near[0] ?? state.newId('cluster');
+    for (const thread of [...state.withClusters(known)]) clusters.set(thread, cluster);
+  }
+
+  /** Each thread is of the first customer that one of its sends names. */
+  function settle(threads: readonly string[]): void {
+    for (const thread of threads) {
+      const naming = state.within(new Set([thread])).filter(({ customer }) => customer !== null);
+      for (const email of naming) email.partyId = naming[0]?.customer ?? null;
+    }
+    const all = state.withClusters(new Set(threads));
+    if ([...all].some((thread) => clusters.has(thread))) state.weigh(all);
+  }
+
+  return ({ kind, at, emails: named }) => {
+    const first = emails[at];
+    const ids = named.flatMap((index) => emails[index]?.id ?? []).sort();
+    const other = emails[named[0] ?? -1];
+    if (first === undefined) return;
+    const thread = threadOf(first.id);
+    if (kind === 'split') split(thread, ids);
+    else if (kind === 'move') move(thread, ids);
+    else if (other !== undefined) merge(thread, threadOf(other.id));
+  };
+}
