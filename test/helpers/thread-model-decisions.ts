@@ -1,6 +1,11 @@
 /** Splits, merges and moves of the model of threads: docs/decisions/0007-thread-decisions.md. */
-import { moveMessageIdsAlong, separationsAfter, type Pair } from '../../src/core/thread/decide.ts';
-import type { ModelState } from './thread-model.ts';
+import {
+  moveMessageIdsAlong,
+  placesOfLabelled,
+  separationsAfter,
+  type Pair,
+} from '../../src/core/thread/decide.ts';
+import type { ModelState } from './thread-model-state.ts';
 
 export interface ModelDecision {
   readonly kind: 'split' | 'move' | 'merge';
@@ -60,27 +65,36 @@ export function createModelDecisions(state: ModelState): (decision: ModelDecisio
   function merge(thread: string, other: string): void {
     if (other === thread) return;
     const named = [...owners].flatMap(([name, owner]) => (owner === thread || owner === other ? [name] : []));
+    const together = new Map(named.map((name) => [name, thread]));
     freeze({
       threads: [thread, other],
       heirs: new Map([[other, [thread]]]),
       apart: [],
-      places: new Map(named.map((name) => [name, thread])),
-      emailPlaces: new Map(),
+      places: together,
+      emailPlaces: placesOfLabelled(decided(new Set([thread, other])), new Set(), together, () => thread),
     });
     state.absorb(thread, new Set([other]));
     settle([thread]);
   }
 
+  const decided = (threads: ReadonlySet<string>) =>
+    state.within(threads).map((email) => ({ ...email, threadId: threadOf(email.id) }));
+
   function carryOver(
     ids: readonly string[],
     target: string,
-    decided: Omit<Freeze, 'places' | 'emailPlaces'>,
+    decision: Omit<Freeze, 'places' | 'emailPlaces'>,
   ): void {
-    const threads = new Set(decided.threads);
-    const decidedEmails = state.within(threads).map((email) => ({ ...email, threadId: threadOf(email.id) }));
+    const threads = new Set(decision.threads);
+    const leaving = new Set(ids);
     const known = new Map([...owners].filter(([, thread]) => threads.has(thread)));
-    const goes = moveMessageIdsAlong(decidedEmails, known, new Set(ids), target);
-    freeze({ ...decided, places: goes, emailPlaces: new Map(ids.map((id) => [id, target])) });
+    const goes = moveMessageIdsAlong(decided(threads), known, leaving, target);
+    const placeOf = ({ id }: { readonly id: string }) => (leaving.has(id) ? target : threadOf(id));
+    freeze({
+      ...decision,
+      places: goes,
+      emailPlaces: placesOfLabelled(decided(threads), leaving, goes, placeOf),
+    });
     for (const [name, thread] of goes) owners.set(name, thread);
     for (const email of emails) {
       if (!ids.includes(email.id)) continue;
@@ -125,7 +139,7 @@ export function createModelDecisions(state: ModelState): (decision: ModelDecisio
     const near = [...known].flatMap((thread) => clusters.get(thread) ?? []);
     if (near.length === 0 && pairs.length === 0) return;
     const cluster = near[0] ?? state.newId('cluster');
-    for (const thread of [...state.withClusters(known)]) clusters.set(thread, cluster);
+    for (const thread of state.withClusters(known)) clusters.set(thread, cluster);
   }
 
   /** Each thread is of the first customer that one of its sends names. */

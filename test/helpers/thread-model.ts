@@ -3,26 +3,8 @@
  * a thread without a further question, what merges threads, when the links of a cluster are weighed, and what a
  * decision fixes. Written from docs/decisions/0007 and 0016; one step takes some microseconds.
  */
-import { groupByLinks, type Groups } from '../../src/core/thread/link-graph.ts';
-import { planThreads } from '../../src/core/thread/plan-threads.ts';
 import { createModelDecisions, type ModelDecision } from './thread-model-decisions.ts';
-
-export interface ModelEmail {
-  /** Sorts as the emails were recorded. */
-  readonly id: string;
-  readonly isSent: boolean;
-  readonly messageIds: string[];
-  /** Those that count, the most telling first. */
-  readonly links: readonly string[];
-  anchorId: string | null;
-  partyId: string | null;
-  /** Whom its send named, or what it inherited by a split. */
-  customer: string | null;
-  /** It is in its thread only because others named its Message-ID. */
-  isOnlyNamed: boolean;
-  readonly date: Date;
-  label: string | null;
-}
+import { createState, groupAll, partition, type ModelEmail } from './thread-model-state.ts';
 
 export interface ModelReceive {
   readonly kind: 'receive';
@@ -52,29 +34,6 @@ export interface ModelRelay {
 
 export type ModelStep = ModelReceive | ModelSend | ModelRelay | ModelDecision;
 
-/** What is stored, and where everything is. */
-export interface ModelState {
-  readonly emails: ModelEmail[];
-  /** Threads of emails. */
-  readonly places: Map<string, string>;
-  /** Threads of Message-IDs. */
-  readonly owners: Map<string, string>;
-  /** Labels of Message-IDs. */
-  readonly labels: Map<string, string>;
-  readonly separations: Map<string, readonly [string, string]>;
-  /** Clusters of threads. */
-  readonly clusters: Map<string, string>;
-  /** Email → Message-IDs. */
-  readonly refused: Map<string, ReadonlySet<string>>;
-  newId(kind: 'thread' | 'label' | 'cluster'): string;
-  within(threads: ReadonlySet<string>): readonly ModelEmail[];
-  /** One of a cluster brings all others. */
-  withClusters(threads: ReadonlySet<string>): ReadonlySet<string>;
-  /** Makes the threads what the links of all their emails say. */
-  weigh(threads: ReadonlySet<string>): void;
-  absorb(survivor: string, ending: ReadonlySet<string>): void;
-}
-
 export interface ModelThreads {
   /** `e0001 e0002 m1`: what is together, sorted. */
   readonly threads: readonly string[];
@@ -84,6 +43,8 @@ export interface ModelThreads {
 
 export interface ThreadModel {
   readonly emails: readonly ModelEmail[];
+  /** Threads of emails. */
+  readonly places: ReadonlyMap<string, string>;
   take(step: ModelStep): void;
   /** As it came to be. */
   stored(): ModelThreads;
@@ -203,6 +164,7 @@ export function createThreadModel(): ThreadModel {
 
   return {
     emails,
+    places,
     take(step) {
       if (step.kind === 'receive') receive(step);
       else if (step.kind === 'send') send(step);
@@ -224,91 +186,4 @@ export function createThreadModel(): ThreadModel {
       };
     },
   };
-}
-
-function createState(): ModelState {
-  let made = 0;
-  const state: ModelState = {
-    emails: [],
-    places: new Map(),
-    owners: new Map(),
-    labels: new Map(),
-    separations: new Map(),
-    clusters: new Map(),
-    refused: new Map(),
-    newId: (kind) => `${kind} ${String((made += 1)).padStart(6, '0')}`,
-    within: (threads) => state.emails.filter(({ id }) => threads.has(state.places.get(id) ?? '')),
-    withClusters(threads) {
-      const near = new Set([...threads].flatMap((thread) => state.clusters.get(thread) ?? []));
-      const others = [...state.clusters].flatMap(([thread, cluster]) => (near.has(cluster) ? [thread] : []));
-      return new Set([...threads, ...others]);
-    },
-    weigh: (threads) => {
-      weigh(state, threads);
-    },
-    absorb(survivor, ending) {
-      for (const map of [state.places, state.owners]) {
-        for (const [key, thread] of map) if (ending.has(thread)) map.set(key, survivor);
-      }
-      for (const thread of ending) state.clusters.delete(thread);
-    },
-  };
-  return state;
-}
-
-function weigh(state: ModelState, named: ReadonlySet<string>): void {
-  const { places, owners, clusters } = state;
-  const threads = state.withClusters(named);
-  const weighed = state.within(threads);
-  const names = [...owners].flatMap(([name, thread]) => (threads.has(thread) ? [name] : []));
-  const groups = groupAll(state, weighed, names);
-  const at = (id: string, threadId: string | undefined, group: number | undefined) => ({
-    id,
-    threadId: threadId ?? null,
-    group: group ?? -1,
-  });
-  const plan = planThreads(
-    [...threads].map((id) => ({ id, createdAt: new Date(0) })),
-    weighed.map(({ id }, index) => at(id, places.get(id), groups.emails[index])),
-    names.map((name) => at(name, owners.get(name), groups.messageIds.get(name))),
-    () => state.newId('thread'),
-  );
-  const cluster = [...threads].flatMap((thread) => clusters.get(thread) ?? [])[0] ?? state.newId('cluster');
-  for (const { id, to } of plan.emails) places.set(id, to);
-  for (const { id, to } of plan.messageIds) owners.set(id, to);
-  for (const { id, into } of plan.merged) state.absorb(into, new Set([id]));
-  for (const { id } of weighed) state.refused.delete(id);
-  for (const { emailId, messageId } of groups.refused) {
-    state.refused.set(emailId, new Set([...(state.refused.get(emailId) ?? []), messageId]));
-  }
-  const left = [...threads, ...plan.threadOf.values()].filter(
-    (thread) => !plan.merged.some(({ id }) => id === thread),
-  );
-  if (groups.refused.length > 0 || separationsOf(state, weighed, names).length > 0) {
-    for (const thread of left) clusters.set(thread, cluster);
-  }
-}
-
-function groupAll(state: ModelState, emails: readonly ModelEmail[], names: readonly string[]): Groups {
-  return groupByLinks({
-    emails,
-    messageIds: new Map(names.map((name) => [name, state.labels.get(name) ?? null])),
-    separations: separationsOf(state, emails, names),
-  });
-}
-
-/** Both of whose ends are there. */
-function separationsOf(
-  { labels, separations }: ModelState,
-  emails: readonly ModelEmail[],
-  names: readonly string[],
-): readonly (readonly [string, string])[] {
-  const there = new Set([...emails.map(({ label }) => label), ...names.map((name) => labels.get(name))]);
-  return [...separations.values()].filter(([a, b]) => there.has(a) && there.has(b));
-}
-
-function partition(places: readonly (readonly [string, string])[]): readonly string[] {
-  const members = new Map<string, string[]>();
-  for (const [name, group] of places) members.set(group, [...(members.get(group) ?? []), name]);
-  return [...members.values()].map((names) => names.sort().join(' ')).sort();
 }

@@ -12,7 +12,7 @@ export interface Freeze {
   readonly threadIds: readonly string[];
   /** Where every Message-ID of these threads is from now on. */
   readonly places: ReadonlyMap<string, string>;
-  /** Where the emails that the decision names are from now on. */
+  /** Where the emails are from now on that get labels of their own. */
   readonly emailPlaces: ReadonlyMap<string, string>;
   /** See separationsAfter; by threads. */
   readonly heirs: ReadonlyMap<string, readonly string[]>;
@@ -87,7 +87,7 @@ async function labelMessageIds(
     on conflict (account_id, message_id) do update set label = excluded.label`.execute(trx);
 }
 
-/** Emails that a decision named have labels of their own: another email may have the same Message-ID. */
+/** See placesOfLabelled; those that have labels of their own get new ones. */
 async function relabelEmails(
   trx: Transaction<Database>,
   threadIds: readonly string[],

@@ -12,7 +12,7 @@ import type {
   ThreadDecisions,
 } from '../../app/thread-decisions.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { moveMessageIdsAlong } from '../../core/thread/decide.ts';
+import { moveMessageIdsAlong, placesOfLabelled } from '../../core/thread/decide.ts';
 import type { Database } from './database.ts';
 import { freezeThreads, type Freeze } from './freeze-threads.ts';
 import { lockLinks, resolveThread } from './link-thread.ts';
@@ -116,15 +116,16 @@ async function merge(
     return { threadId: thread.id, changed: false, decision: await findMerge(trx, threadId, otherThreadId) };
   }
   const rows = await lockThreads(trx, [thread.id, other.id]);
-  const { owners } = await readThreadGraph(trx, thread.accountId, [thread.id, other.id]);
+  const graph = await readThreadGraph(trx, thread.accountId, [thread.id, other.id]);
+  const places = new Map([...graph.owners.keys()].map((id) => [id, thread.id]));
   await freezeThreads(trx, {
     accountId: thread.accountId,
     decisionId,
     threadIds: [thread.id, other.id],
     heirs: new Map([[other.id, [thread.id]]]),
     apart: [],
-    places: new Map([...owners.keys()].map((id) => [id, thread.id])),
-    emailPlaces: new Map(),
+    places,
+    emailPlaces: placesOfLabelled(graph.emails, new Set(), places, () => thread.id),
   });
   await absorbThreads(
     trx,
@@ -251,12 +252,15 @@ async function carryOver(
   freeze: Omit<Freeze, 'places' | 'emailPlaces'>,
 ): Promise<void> {
   const graph = await readThreadGraph(trx, accountId, freeze.threadIds);
-  const places = moveMessageIdsAlong(graph.emails, graph.owners, new Set(emails.map(({ id }) => id)), target);
+  const leaving = new Set(emails.map(({ id }) => id));
+  const places = moveMessageIdsAlong(graph.emails, graph.owners, leaving, target);
   // Before the emails move: the labels of the threads are found by what is in them.
   await freezeThreads(trx, {
     ...freeze,
     places,
-    emailPlaces: new Map(emails.map(({ id }) => [id, target])),
+    emailPlaces: placesOfLabelled(graph.emails, leaving, places, ({ id, threadId }) =>
+      leaving.has(id) ? target : threadId,
+    ),
   });
   await moveEmails(
     trx,

@@ -1,6 +1,6 @@
 /**
  * What a decision of an operator about threads fixes. It freezes the threads it concerns as they are to be from now on:
- * every Message-ID and email in them gets a label, one for each thread. What comes later follows its links
+ * every Message-ID in them gets a label, one for each thread, and so does every email that its Message-ID does not hold. What comes later follows its links
  * (link-graph.ts).
  */
 
@@ -37,6 +37,29 @@ export function moveMessageIdsAlong(
     places.set(id, goes ? target : owner);
   }
   return places;
+}
+
+/**
+ * The emails of a decision's threads that need labels of their own, and where they are from now on: those that it names,
+ * and those whose Message-ID does not hold them there, since it is in another thread. A send that its caller put into a thread
+ * is one, where others had named its Message-ID elsewhere.
+ *
+ * @param places of Message-IDs
+ * @param placeOf of an email
+ */
+export function placesOfLabelled(
+  emails: readonly DecidedEmail[],
+  named: ReadonlySet<string>,
+  places: ReadonlyMap<string, string>,
+  placeOf: (email: DecidedEmail) => string,
+): ReadonlyMap<string, string> {
+  const isHeld = ({ messageIds: [own = ''] }: DecidedEmail, place: string) => places.get(own) === place;
+  return new Map(
+    emails.flatMap((email): [string, string][] => {
+      const place = placeOf(email);
+      return named.has(email.id) || !isHeld(email, place) ? [[email.id, place]] : [];
+    }),
+  );
 }
 
 /** Two labels that never come together, or two threads. */

@@ -6,6 +6,7 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { ModelDecision } from '../../../test/helpers/thread-model-decisions.ts';
 import { createThreadModel, type ModelStep, type ThreadModel } from '../../../test/helpers/thread-model.ts';
 
 const RUNS = Number(process.env.LIVE_RUNS ?? 1000);
@@ -80,6 +81,23 @@ function take(model: ThreadModel, one: ModelStep): void {
   }
 }
 
+/** What was split off is together, and so is what stays. */
+function requireSplit(
+  model: ThreadModel,
+  { at, emails: named }: ModelDecision,
+  before: ThreadModel['places'],
+): void {
+  const idOf = (index: number) => model.emails[index % model.emails.length]?.id ?? '';
+  const inThread = [...before.keys()].filter((id) => before.get(id) === before.get(idOf(at)));
+  const off = inThread.filter((id) => named.some((index) => idOf(index) === id));
+  const staying = inThread.filter((id) => !off.includes(id));
+  if (off.length === 0 || staying.length === 0) return;
+  const [threads, others] = [off, staying].map((ids) => new Set(ids.map((id) => model.places.get(id))));
+  expect([threads?.size, others?.size, new Set([...(threads ?? []), ...(others ?? [])]).size]).toEqual([
+    1, 1, 2,
+  ]);
+}
+
 it(
   'placed one after the other, emails make the threads that all of them make together',
   () => {
@@ -87,8 +105,10 @@ it(
       fc.property(fc.array(step, { minLength: 2, maxLength: 14 }), (steps) => {
         const model = createThreadModel();
         for (const one of steps) {
+          const before = new Map(model.places);
           take(model, one);
           expect(model.stored()).toEqual(model.expected());
+          if (one.kind === 'split') requireSplit(model, one, before);
         }
       }),
       { numRuns: RUNS, ...SEED },
