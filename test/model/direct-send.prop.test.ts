@@ -5,8 +5,8 @@
  *
  * `MODEL_RUNS` sets the number of runs, for long searches.
  */
-import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import type fc from 'fast-check';
+import { it } from 'vitest';
 import type { SendOutcome, SendRequest } from '../../src/app/application.ts';
 import type { KeyHold } from '../../src/app/idempotency.ts';
 import { createKeyWork } from '../../src/app/idempotency.ts';
@@ -31,14 +31,14 @@ import { startKeySettler } from '../../src/worker/key-settler.ts';
 import { directReader } from '../helpers/direct-reader.ts';
 import { SAMPLE_SEND } from '../helpers/sample-send.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
-import { Process, World } from './world.ts';
+import { createDisks, Nodes, resultOf, expectModel } from './expect-model.ts';
+import { World, type Process } from './world.ts';
 
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 500);
 const STEPS = 350;
 const MAX_HEALING_STEPS = 4_000;
 /** How long the database carries out a statement of which nothing is heard any more. */
 const STATEMENT_TIMEOUT_MS = 500;
-const NODES = ['one', 'two'] as const;
 
 /** A caller, who sends one request again and again until there is an answer that ends it. */
 interface Caller {
@@ -66,13 +66,13 @@ const FOLDER: SpoolFolder = { write: () => Promise.reject(new Error('unused')), 
 
 class SendWorld {
   readonly world: World;
+  readonly nodes: Nodes<Node>;
   readonly emails = new Map<string, OutboundRecord>();
   readonly keys = new Map<string, Key>();
   readonly callers: readonly Caller[];
   /** Subjects, as the mail server accepted them, or as the queue got them. */
   readonly sent: string[] = [];
-  readonly #disks = new Map<string, Map<string, JournalEntry>>(NODES.map((name) => [name, new Map()]));
-  readonly #running = new Map<string, Node>();
+  readonly #disks = createDisks<JournalEntry>();
   /** Records can't be written for a while, though keys can: a lock, or file storage that is away. */
   #cannotRecord = false;
   #ids = 0;
@@ -86,14 +86,12 @@ class SendWorld {
       answers: [],
       isDone: false,
     }));
-    for (const name of NODES) this.start(name);
+    this.nodes = new Nodes(this.world, (process, name) =>
+      this.#launch(process, name, this.#disks.get(name)!),
+    );
   }
 
-  start(name: string): void {
-    if (this.#running.has(name)) return;
-    const { world } = this;
-    const process = new Process(world, name);
-    const disk = this.#disks.get(name)!;
+  #launch(process: Process, name: string, disk: Map<string, JournalEntry>): Node {
     const journal = this.#journal(process, disk);
     const store = this.#store(process);
     const keys = this.#keys(process, name);
@@ -146,40 +144,31 @@ class SendWorld {
     );
     const send = (request: SendRequest, folder: SpoolFolder, emailId?: string) =>
       sendMessage(sendPorts, request, folder, emailId);
-    this.#running.set(name, {
+    return {
       process,
       send: async (caller) => {
         const request = { ...SAMPLE_SEND, subject: caller.subject, respondAsync: caller.respondAsync };
         if (caller.key === null) return send(request, FOLDER);
         return (await sendOnce({ ...shared, send }, caller.key, request, FOLDER)).outcome;
       },
-    });
+    };
   }
 
   disturb(): void {
-    const { world } = this;
-    const name = world.pick(NODES);
-    const node = this.#running.get(name);
+    const { world, nodes } = this;
+    const name = nodes.pick();
     const disturbances: readonly (() => void)[] = [
-      () => {
-        node?.process.kill();
-        this.#running.delete(name);
-      },
-      () => this.start(name),
-      () => this.start(name),
-      () => void (world.now += STATEMENT_TIMEOUT_MS * 2),
+      ...nodes.disturbances(name, STATEMENT_TIMEOUT_MS * 2),
       () => {
         this.#cannotRecord = !this.#cannotRecord;
       },
-      () => node?.process.suspend(STATEMENT_TIMEOUT_MS * 2),
-      ...Array.from({ length: 6 }, () => () => this.ask(world.pick(this.callers), name)),
+      ...Array.from({ length: 6 }, () => () => this.ask(world.pick(this.callers), nodes.get(name))),
     ];
     world.pick(disturbances)();
   }
 
   /** One more request of the caller, whatever became of those before it; without a key there is only one. */
-  ask(caller: Caller, name: string): void {
-    const node = this.#running.get(name);
+  ask(caller: Caller, node: Node | undefined): void {
     if (node === undefined || caller.isDone) return;
     if (caller.key === null) caller.isDone = true;
     node.send(caller).then(
@@ -332,35 +321,14 @@ class SendWorld {
   }
 }
 
-function resultOf(kind: TransportResult['kind'], temporary: boolean): TransportResult {
-  const refused = temporary ? 'deferred' : 'rejected';
-  const state = kind === 'refused' ? refused : kind;
-  const recipients = [{ address: 'ann@example.org', state, reply: null }] as const;
-  const result = { recipients, reply: null, detail: kind, relayMessageId: null };
-  return kind === 'refused' ? { ...result, kind, temporary } : { ...result, kind };
-}
-
 it(
   'sends what is asked for once, however often and wherever a keyed request is repeated',
-  async () => {
-    const property = fc.asyncProperty(fc.scheduler(), fc.nat(), async (scheduler, seed) => {
-      const sends = new SendWorld(scheduler, seed);
-      const { world } = sends;
-      for (let step = 0; step < STEPS; step += 1) {
-        if (world.chance(0.12)) sends.disturb();
-        await world.turn();
-        expect(sends.faults()).toEqual([]);
-      }
-      world.faulty = false;
-      let steps = 0;
-      for (; steps < MAX_HEALING_STEPS && (steps < 100 || sends.unfinished() !== null); steps += 1) {
-        if (steps % 100 === 0) for (const name of NODES) sends.start(name);
-        await world.turn();
-      }
-      expect(sends.unfinished()).toBe(null);
-      expect([...sends.faults(), ...sends.losses()]).toEqual([]);
-    });
-    await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
-  },
+  () =>
+    expectModel((scheduler, seed) => new SendWorld(scheduler, seed), {
+      runs: RUNS,
+      steps: STEPS,
+      disturbed: 0.12,
+      healingSteps: [100, MAX_HEALING_STEPS],
+    }),
   60_000 + RUNS * 200,
 );

@@ -4,8 +4,8 @@
  *
  * `MODEL_RUNS` sets the number of runs, for long searches.
  */
-import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import type fc from 'fast-check';
+import { it } from 'vitest';
 import { MailboxError, type MailboxSession } from '../../src/app/mailbox-ports.ts';
 import { LeaseLost, type MailboxRecords } from '../../src/app/mailbox-record-ports.ts';
 import type { MailboxProgress } from '../../src/core/mailbox/sync-plan.ts';
@@ -16,13 +16,13 @@ import {
   type MailboxReaderPorts,
 } from '../../src/worker/mailbox-reader.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
-import { Process, World } from './world.ts';
+import { Nodes, expectModel } from './expect-model.ts';
+import { World, type Process } from './world.ts';
 
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 300);
 const STEPS = 300;
 const MAX_HEALING_STEPS = 5_000;
 const LEASE_MS = 300;
-const NODES = ['one', 'two'] as const;
 const ACCOUNT = 'default';
 
 interface Running {
@@ -40,6 +40,7 @@ const NO_PROGRESS: MailboxProgress = {
 
 class MailboxWorld {
   readonly world: World;
+  readonly nodes: Nodes<Running>;
   /** UIDs of the mailbox are 1 to this. */
   mails = 3;
   readonly recorded = new Set<number>();
@@ -47,17 +48,14 @@ class MailboxWorld {
   lease: { readonly owner: string; until: number } | null = null;
   /** Sessions of processes that live. */
   readonly #sessions = new Map<MailboxSession, Process>();
-  readonly #running = new Map<string, Running>();
   readonly #leaks: string[] = [];
 
   constructor(scheduler: fc.Scheduler, seed: number) {
     this.world = new World(scheduler, seed);
-    for (const name of NODES) this.start(name);
+    this.nodes = new Nodes(this.world, (process, name) => this.#launch(process, name));
   }
 
-  start(name: string): void {
-    if (this.#running.has(name)) return;
-    const process = new Process(this.world, name);
+  #launch(process: Process, name: string): Running {
     const ports = {
       records: this.#records(process) as MailboxRecords,
       source: {
@@ -74,38 +72,28 @@ class MailboxWorld {
       pollMs: 50,
       timers: process.timers,
     });
-    this.#running.set(name, { process, reader });
+    return { process, reader };
   }
 
   disturb(): void {
-    const { world } = this;
-    const name = world.pick(NODES);
-    const node = this.#running.get(name);
+    const { world, nodes } = this;
+    const name = nodes.pick();
     const disturbances: readonly (() => void)[] = [
-      () => {
-        node?.process.kill();
-        this.#running.delete(name);
-      },
-      () => this.start(name),
-      () => this.start(name),
-      () => node?.reader.wake(ACCOUNT),
-      () => void (world.now += LEASE_MS * 2),
-      () => node?.process.suspend(LEASE_MS * 2),
+      ...nodes.disturbances(name, LEASE_MS * 2),
+      () => nodes.get(name)?.reader.wake(ACCOUNT),
       () => void (this.mails += 1),
       () => void (this.mails += 1),
-      () => this.#terminate(name),
+      () =>
+        nodes.terminate(
+          name,
+          ({ reader }) => reader.stop(),
+          ({ process }) => {
+            if ([...this.#sessions.values()].includes(process))
+              this.#leaks.push(`${name} ended with a session open`);
+          },
+        ),
     ];
     world.pick(disturbances)();
-  }
-
-  #terminate(name: string): void {
-    const node = this.#running.get(name);
-    void node?.reader.stop().then(() => {
-      if ([...this.#sessions.values()].includes(node.process))
-        this.#leaks.push(`${name} ended with a session open`);
-      node.process.kill();
-      if (this.#running.get(name) === node) this.#running.delete(name);
-    });
   }
 
   unfinished(): string | null {
@@ -226,24 +214,12 @@ function unused(): never {
 
 it(
   'passes no mail by and keeps one session for an account, whatever becomes of leases and processes',
-  async () => {
-    const property = fc.asyncProperty(fc.scheduler(), fc.nat(), async (scheduler, seed) => {
-      const mailbox = new MailboxWorld(scheduler, seed);
-      const { world } = mailbox;
-      for (let step = 0; step < STEPS; step += 1) {
-        if (world.chance(0.06)) mailbox.disturb();
-        await world.turn();
-        expect(mailbox.faults()).toEqual([]);
-      }
-      world.faulty = false;
-      for (let steps = 0; steps < MAX_HEALING_STEPS && mailbox.unfinished() !== null; steps += 1) {
-        if (steps % 100 === 0) for (const name of NODES) mailbox.start(name);
-        await world.turn();
-      }
-      expect(mailbox.unfinished()).toBe(null);
-      expect(mailbox.faults()).toEqual([]);
-    });
-    await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
-  },
+  () =>
+    expectModel((scheduler, seed) => new MailboxWorld(scheduler, seed), {
+      runs: RUNS,
+      steps: STEPS,
+      disturbed: 0.06,
+      healingSteps: [0, MAX_HEALING_STEPS],
+    }),
   60_000 + RUNS * 200,
 );

@@ -5,25 +5,23 @@
  *
  * `MODEL_RUNS` sets the number of runs, for long searches.
  */
-import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import type fc from 'fast-check';
+import { it } from 'vitest';
 import type { HandOverPorts } from '../../src/app/hand-over-claim.ts';
 import type { BlobStore, Transport, TransportResult } from '../../src/app/ports.ts';
 import type { AttemptJournal, EndedAttempt, JournalAttempt, SendQueue } from '../../src/app/queue-ports.ts';
-import type { DeliveryState } from '../../src/core/delivery/states.ts';
 import { startSendQueue, type SendQueueLoop } from '../../src/worker/send-queue.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { QueueDatabase, type ModelEmail } from './queue-database.ts';
-import { Process, World } from './world.ts';
+import { createDisks, Nodes, resultOf, expectModel } from './expect-model.ts';
+import { World, type Process } from './world.ts';
 
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 2000);
-/** Steps with faults, then as many as it takes without, up to a bound that only a fault in the code reaches. */
 const STEPS = 350;
 const MAX_HEALING_STEPS = 6_000;
 /** A few polls long, so that leases run out all the time. */
 const LEASE_MS = 60;
 const POLL_MS = 10;
-const NODES = ['one', 'two'] as const;
 const FINAL = new Set(['sent', 'failed', 'unknown', 'cancelled']);
 
 interface JournalEntry {
@@ -31,27 +29,29 @@ interface JournalEntry {
   ended: EndedAttempt | null;
 }
 
-/** What of a node outlives its process. */
 type Disk = Map<string, JournalEntry>;
+
+interface Node {
+  readonly process: Process;
+  readonly loop: SendQueueLoop;
+}
 
 class QueueWorld {
   readonly world: World;
+  readonly nodes: Nodes<Node>;
   readonly database: QueueDatabase;
   /** Email ids, as the mail server accepted them. */
   readonly accepted: string[] = [];
-  readonly #disks = new Map<string, Disk>(NODES.map((name) => [name, new Map()]));
-  readonly #running = new Map<string, { readonly process: Process; readonly loop: SendQueueLoop }>();
+  readonly #disks = createDisks<JournalEntry>();
 
   constructor(scheduler: fc.Scheduler, seed: number) {
     this.world = new World(scheduler, seed);
     this.database = new QueueDatabase(() => this.world.now);
     for (const id of ['email-0', 'email-1']) this.database.enqueue(id);
-    for (const name of NODES) this.start(name);
+    this.nodes = new Nodes(this.world, (process, name) => this.#launch(process, name));
   }
 
-  start(name: string): void {
-    if (this.#running.has(name)) return;
-    const process = new Process(this.world, name);
+  #launch(process: Process, name: 'one' | 'two'): Node {
     const ports: HandOverPorts = {
       owner: name,
       queue: this.#queue(process),
@@ -70,45 +70,32 @@ class QueueWorld {
       pollMs: POLL_MS,
       timers: process.timers,
     });
-    this.#running.set(name, { process, loop });
+    return { process, loop };
   }
 
-  /** Something that happens to the world from outside. */
   disturb(): void {
-    const { world } = this;
-    const name = world.pick(NODES);
-    const node = this.#running.get(name);
-    const email = world.pick([...this.database.emails.values()]);
+    const { world, nodes, database } = this;
+    const name = nodes.pick();
+    const email = world.pick([...database.emails.values()]);
     const disturbances: readonly (() => void)[] = [
-      () => {
-        node?.process.kill();
-        this.#running.delete(name);
-      },
-      () => this.start(name),
-      () => this.start(name),
-      () => node?.loop.wake(),
-      () => void (world.now += LEASE_MS * 2),
-      () => node?.process.suspend(LEASE_MS * 2),
-      () => this.#terminate(name),
-      () => this.database.enqueue(`email-${this.database.emails.size}`),
-      () => this.database.enqueue(`email-${this.database.emails.size}`),
-      () => this.database.cancel(email),
-      () => this.database.retry(email),
-      () => this.database.resolve(email, world.pick(['sent', 'failed'])),
+      ...nodes.disturbances(name, LEASE_MS * 2),
+      () => nodes.get(name)?.loop.wake(),
+      () => nodes.terminate(name, ({ loop }) => loop.stop()),
+      () => database.enqueue(`email-${database.emails.size}`),
+      () => database.enqueue(`email-${database.emails.size}`),
+      () => database.cancel(email),
+      () => database.retry(email),
+      () => database.resolve(email, world.pick(['sent', 'failed'])),
     ];
     world.pick(disturbances)();
   }
 
-  /** SIGTERM: the process ends when its loop has. */
-  #terminate(name: string): void {
-    const node = this.#running.get(name);
-    void node?.loop.stop().then(() => {
-      node.process.kill();
-      if (this.#running.get(name) === node) this.#running.delete(name);
-    });
+  faults(): readonly string[] {
+    return [...this.database.emails.values()].flatMap((email) =>
+      faultsOf(email, this.accepted.filter((accepted) => accepted === email.id).length),
+    );
   }
 
-  /** What keeps this from being over; null when it is. */
   unfinished(): string | null {
     for (const { id, state, row } of this.database.emails.values()) {
       if (!FINAL.has(state)) return `${id} stays ${state}`;
@@ -130,7 +117,7 @@ class QueueWorld {
             accountId: 'default',
             envelope: {
               mailFrom: 'a@example.com',
-              rcptTo: isOpen ? ['b@example.com'] : [],
+              rcptTo: isOpen ? ['ann@example.org'] : [],
               envelopeId: ref.emailId,
             },
             suppressed: [],
@@ -198,13 +185,6 @@ class QueueWorld {
   }
 }
 
-function resultOf(kind: TransportResult['kind'], temporary: boolean): TransportResult {
-  const state: DeliveryState = kind === 'refused' ? (temporary ? 'deferred' : 'rejected') : kind;
-  const recipients = [{ address: 'b@example.com', state, reply: null }];
-  const result = { recipients, reply: null, detail: kind, relayMessageId: null };
-  return kind === 'refused' ? { ...result, kind, temporary } : { ...result, kind };
-}
-
 function faultsOf(email: ModelEmail, copies: number): readonly string[] {
   const { id, state, permissions, isResolvedSent } = email;
   const faults: string[] = [];
@@ -218,30 +198,12 @@ function faultsOf(email: ModelEmail, copies: number): readonly string[] {
 
 it(
   'accepts no email twice, whatever the order of steps and whatever fails',
-  async () => {
-    const property = fc.asyncProperty(fc.scheduler(), fc.nat(), async (scheduler, seed) => {
-      const queue = new QueueWorld(scheduler, seed);
-      const { world, database } = queue;
-      const check = () => {
-        const copiesOf = (id: string) => queue.accepted.filter((accepted) => accepted === id).length;
-        const faults = [...database.emails.values()].flatMap((email) => faultsOf(email, copiesOf(email.id)));
-        expect(faults).toEqual([]);
-      };
-      for (let step = 0; step < STEPS; step += 1) {
-        if (world.chance(0.06)) queue.disturb();
-        await world.turn();
-        if (queue.accepted.length > 1) check();
-      }
-      world.faulty = false;
-      let steps = 0;
-      for (; queue.unfinished() !== null && steps < MAX_HEALING_STEPS; steps += 1) {
-        if (steps % 100 === 0) for (const name of NODES) queue.start(name);
-        await world.turn();
-      }
-      expect(queue.unfinished()).toBe(null);
-      check();
-    });
-    await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
-  },
+  () =>
+    expectModel((scheduler, seed) => new QueueWorld(scheduler, seed), {
+      runs: RUNS,
+      steps: STEPS,
+      disturbed: 0.06,
+      healingSteps: [0, MAX_HEALING_STEPS],
+    }),
   60_000 + RUNS * 100,
 );
