@@ -3,25 +3,16 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from './helpers/postgres.ts';
-import {
-  disposeService,
-  startServiceProcess,
-  TEST_SECRET,
-  type ServiceProcess,
-} from './helpers/service-process.ts';
+import { startServiceWithDatabase } from './helpers/running-service.ts';
+import { TEST_SECRET, type ServiceProcess } from './helpers/service-process.ts';
 
-let database: TestDatabase;
 let service: ServiceProcess;
+let end: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  service = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
+  ({ service, end } = await startServiceWithDatabase());
 });
-afterAll(async () => {
-  await disposeService(service);
-  await database.drop();
-});
+afterAll(() => end());
 
 it('examples/send-and-read.mjs sends an email and reads its thread', async () => {
   const file = fileURLToPath(new URL('../examples/send-and-read.mjs', import.meta.url));

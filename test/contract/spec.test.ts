@@ -5,35 +5,22 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
-import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
-import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
+import { startServiceWithSink } from '../helpers/running-service.ts';
+import type { ServiceProcess } from '../helpers/service-process.ts';
+import type { SmtpSink } from '../helpers/smtp-sink.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const MESSAGE_ID = /^<[^<>@\s]+@[^<>@\s]+>$/;
 const ISO_UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 
-let database: TestDatabase;
 let sink: SmtpSink;
 let service: ServiceProcess;
+let end: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sink = await startSmtpSink();
-  service = await startServiceProcess({
-    env: {
-      DATABASE_URL: database.connectionString,
-      SMTP_URL: sink.url,
-      MAIL_FROM: 'Sales <sales@example.com>',
-    },
-  });
+  ({ sink, service, end } = await startServiceWithSink());
 });
-
-afterAll(async () => {
-  await disposeService(service);
-  await sink.stop();
-  await database.drop();
-});
+afterAll(() => end());
 
 const MAIL = { to: 'Ada <ada@example.org>', subject: 'Angebot', text_body: 'Guten Tag' };
 

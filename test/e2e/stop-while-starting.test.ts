@@ -57,6 +57,26 @@ function start(env: Readonly<Record<string, string>> = {}): ChildProcess {
   return child;
 }
 
+/** A database without tables, and a client that holds something the start waits for. */
+async function startBlocked(
+  ...statements: readonly string[]
+): Promise<{ connectionString: string; other: Client }> {
+  const { connectionString, drop } = await createEmptyDatabase();
+  cleanups.push(drop);
+  const other = new Client({ connectionString });
+  other.on('error', () => undefined);
+  await other.connect();
+  cleanups.unshift(() => other.end());
+  for (const statement of statements) await other.query(statement);
+  return { connectionString, other };
+}
+
+/** Waits until a session of the database is like this. */
+async function waitForSession(connectionString: string, condition: string): Promise<void> {
+  const sessions = `select 1 from pg_stat_activity where datname = current_database() and ${condition}`;
+  await waitUntil('it waits', async () => (await query(connectionString, sessions)).length > 0, PATIENCE_MS);
+}
+
 async function expectStopped(child: ChildProcess): Promise<void> {
   const closed = once(child, 'close');
   child.kill('SIGTERM');
@@ -115,24 +135,13 @@ describe.skipIf(process.platform !== 'linux')('a start that waits', () => {
   it(
     'for the migration of another process ends on SIGTERM, and leaves the database as it was',
     async () => {
-      const database = await createEmptyDatabase();
-      cleanups.push(() => database.drop());
-      const other = new Client({ connectionString: database.connectionString });
-      other.on('error', () => undefined);
-      await other.connect();
-      cleanups.unshift(() => other.end());
       // The lock of migrate.ts.
-      await other.query('select pg_advisory_lock($1)', [0x65_6d_6c_77]);
-      const child = start({ DATABASE_URL: database.connectionString });
-      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
-      await waitUntil(
-        'it waits',
-        async () => (await query(database.connectionString, waiting)).length > 0,
-        PATIENCE_MS,
-      );
+      const { connectionString } = await startBlocked(`select pg_advisory_lock(${0x65_6d_6c_77})`);
+      const child = start({ DATABASE_URL: connectionString });
+      await waitForSession(connectionString, `wait_event = 'advisory'`);
       await expectStopped(child);
       const tables = `select 1 from information_schema.tables where table_name = 'emails'`;
-      expect(await query(database.connectionString, tables)).toEqual([]);
+      expect(await query(connectionString, tables)).toEqual([]);
     },
     TEST_TIMEOUT_MS,
   );
@@ -140,26 +149,13 @@ describe.skipIf(process.platform !== 'linux')('a start that waits', () => {
   it(
     'for a statement of its migrations ends on SIGTERM, which takes them back, and the next start does them',
     async () => {
-      const database = await createEmptyDatabase();
-      cleanups.push(() => database.drop());
       // The first migration waits for this table's name.
-      const other = new Client({ connectionString: database.connectionString });
-      other.on('error', () => undefined);
-      await other.connect();
-      cleanups.unshift(() => other.end());
-      await other.query('begin');
-      await other.query('create table emails (id int)');
-      const child = start({ DATABASE_URL: database.connectionString });
-      const waiting = `select 1 from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query ilike '%create table%'`;
-      await waitUntil(
-        'it waits',
-        async () => (await query(database.connectionString, waiting)).length > 0,
-        PATIENCE_MS,
-      );
+      const { connectionString, other } = await startBlocked('begin', 'create table emails (id int)');
+      const child = start({ DATABASE_URL: connectionString });
+      await waitForSession(connectionString, `wait_event_type = 'Lock' and query ilike '%create table%'`);
       await expectStopped(child);
       await other.query('rollback');
-      const again = start({ DATABASE_URL: database.connectionString });
+      const again = start({ DATABASE_URL: connectionString });
       await waitUntil('it is ready', () => output.includes('email-worker is ready'), PATIENCE_MS);
       await expectStopped(again);
     },

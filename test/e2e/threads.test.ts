@@ -1,8 +1,8 @@
 /** The list of threads, read marks and searching, through the whole service. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mail, receive } from '../helpers/inbound-mail.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
-import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { startServiceWithDatabase } from '../helpers/running-service.ts';
+import type { ServiceProcess } from '../helpers/service-process.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 interface Threads {
@@ -10,17 +10,13 @@ interface Threads {
   readonly next_cursor: string | null;
 }
 
-let database: TestDatabase;
 let service: ServiceProcess;
+let end: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  service = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
+  ({ service, end } = await startServiceWithDatabase());
 });
-afterAll(async () => {
-  await disposeService(service);
-  await database.drop();
-});
+afterAll(() => end());
 
 async function get<T>(path: string): Promise<T> {
   const response = await service.request(path);

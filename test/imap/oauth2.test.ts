@@ -5,13 +5,13 @@ import { parseImapUrl } from '../../src/adapters/imap/imap-url.ts';
 import { createImapSource } from '../../src/adapters/imap/mailbox-source.ts';
 import { createAccessTokens, type OAuth2Tokens } from '../../src/adapters/oauth2/access-tokens.ts';
 import { createTokenStore } from '../../src/adapters/postgres/oauth2-tokens.ts';
-import { createPool } from '../../src/adapters/postgres/pool.ts';
 import type { MailboxSource } from '../../src/app/mailbox-ports.ts';
 import { startDovecot, type DovecotServer } from '../helpers/dovecot-server.ts';
 import { failureOf, NEVER } from '../helpers/imap-sessions.ts';
 import { skipWithoutMailServers } from '../helpers/mail-servers.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
+import { createTestPool } from '../helpers/test-pool.ts';
 import { startTokenServer, type TokenServer } from '../helpers/token-server.ts';
 
 describe.skipIf(skipWithoutMailServers()).each(['xoauth2', 'oauthbearer'])('IMAP with %s', (mechanism) => {
@@ -25,13 +25,7 @@ describe.skipIf(skipWithoutMailServers()).each(['xoauth2', 'oauthbearer'])('IMAP
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    pool = createPool({
-      connection: database.connectionString,
-      maxConnections: 5,
-      connectTimeoutMs: 10_000,
-      statementTimeoutMs: 10_000,
-      logger: silentLogger,
-    });
+    pool = createTestPool(database, 5);
     authorization = await startTokenServer();
     dovecot = await startDovecot({
       settings: `

@@ -4,14 +4,13 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { FolderBlobStore } from '../../src/adapters/blob/folder.ts';
 import { createFileReferences } from '../../src/adapters/postgres/file-references.ts';
-import { createPool } from '../../src/adapters/postgres/pool.ts';
 import { cleanFiles } from '../../src/app/clean-files.ts';
 import { runCommand } from '../helpers/command-process.ts';
 import { mailOf, writeMails } from '../helpers/mail-folders.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
-import { silentLogger } from '../helpers/silent-logger.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
+import { createTestPool } from '../helpers/test-pool.ts';
 
 let temp: TempFolder;
 let database: TestDatabase;
@@ -60,13 +59,7 @@ it('those that are old enough are deleted, and nothing else', async () => {
   const foreign = [await put('notes.txt'), await put(`default/not-an-id/x`), await put(`_raw/${lost}.eml`)];
   const waiting = [await put(`default/${kept}/x.pdf`), await put(`_raw/default/${kept}.eml`)];
 
-  const pool = createPool({
-    connection: database.connectionString,
-    maxConnections: 1,
-    connectTimeoutMs: 3000,
-    statementTimeoutMs: 10_000,
-    logger: silentLogger,
-  });
+  const pool = createTestPool(database, 1);
   const clean = async (hoursLater: number, dryRun: boolean) => {
     const told: string[] = [];
     const result = await cleanFiles(

@@ -3,21 +3,19 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mail, receive } from '../helpers/inbound-mail.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import type { TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
+import { startServiceWithDatabase } from '../helpers/running-service.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 
 let database: TestDatabase;
 let service: ServiceProcess;
+let end: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  service = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
+  ({ database, service, end } = await startServiceWithDatabase());
 });
-afterAll(async () => {
-  await disposeService(service);
-  await database.drop();
-});
+afterAll(() => end());
 
 async function call(path: string, init: Parameters<ServiceProcess['request']>[1] = {}): Promise<unknown> {
   const response = await service.request(path, init);

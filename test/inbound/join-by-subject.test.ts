@@ -3,14 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
+import { createKysely } from '../../src/adapters/postgres/pool.ts';
 import { createRethreadStore } from '../../src/adapters/postgres/rethread-store.ts';
 import { rethread } from '../../src/app/rethread.ts';
 import { mail, post, type MailFields, type Received } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
-import { silentLogger } from '../helpers/silent-logger.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
+import { createTestPool } from '../helpers/test-pool.ts';
 
 let database: TestDatabase;
 let folder: TempFolder;
@@ -29,13 +29,7 @@ beforeAll(async () => {
   service = await startServiceProcess({
     env: { DATABASE_URL: database.connectionString, ACCOUNTS_FILE: file },
   });
-  pool = createPool({
-    connection: database.connectionString,
-    maxConnections: 2,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 10_000,
-    logger: silentLogger,
-  });
+  pool = createTestPool(database, 2);
 });
 afterAll(async () => {
   await pool.end();

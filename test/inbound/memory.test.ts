@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mail, newId, post, receive } from '../helpers/inbound-mail.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
-import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { startServiceWithDatabase } from '../helpers/running-service.ts';
+import type { ServiceProcess } from '../helpers/service-process.ts';
 
 const MIB = 1024 * 1024;
 const LARGEST_BYTES = 50 * MIB;
@@ -11,17 +11,13 @@ const AT_ONCE = 4;
 /** Above the memory after the first mail. Measured: 30 MiB. Held in memory the mails would be 200 MiB, decoded 350. */
 const MAX_GROWTH_BYTES = 100 * MIB;
 
-let database: TestDatabase;
 let service: ServiceProcess;
+let end: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  service = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
+  ({ service, end } = await startServiceWithDatabase());
 });
-afterAll(async () => {
-  await disposeService(service);
-  await database.drop();
-});
+afterAll(() => end());
 
 /** Two attachments, and exactly so many bytes. */
 function largeMail(sizeBytes: number): Buffer {

@@ -4,28 +4,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mail, newId, post, receive } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
+import { getJson as getJsonOf, sendJson, startServiceWithSink } from '../helpers/running-service.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 
 let database: TestDatabase;
 let sink: SmtpSink;
 let service: ServiceProcess;
+let end: () => Promise<void>;
 
 beforeAll(async () => {
-  [database, sink] = await Promise.all([createTestDatabase(), startSmtpSink()]);
-  service = await startServiceProcess({
-    env: {
-      DATABASE_URL: database.connectionString,
-      SMTP_URL: sink.url,
-      MAIL_FROM: 'Sales <sales@example.com>',
-    },
-  });
+  ({ database, sink, service, end } = await startServiceWithSink());
 });
-afterAll(async () => {
-  await disposeService(service);
-  await sink.stop();
-  await database.drop();
-});
+afterAll(() => end());
 
 interface ThreadEmail {
   readonly id: string;
@@ -33,19 +24,11 @@ interface ThreadEmail {
   readonly direction: string;
 }
 
-async function getJson<T>(path: string): Promise<T> {
-  const response = await service.request(path);
-  expect(response.status).toBe(200);
-  return (await response.json()) as T;
-}
+const getJson = <T>(path: string) => getJsonOf<T>(service, path);
 const emailOf = (id: string) => getJson<Record<string, unknown>>(`/api/emails/${id}`);
 const threadOf = async (id: string) => (await getJson<{ emails: ThreadEmail[] }>(`/api/thread/${id}`)).emails;
 
-async function send(json: object): Promise<{ id: string; messageId: string; threadId: string }> {
-  const response = await service.request('/api/send', { json });
-  expect(response.status).toBe(200);
-  return (await response.json()) as { id: string; messageId: string; threadId: string };
-}
+const send = (json: object) => sendJson(service, json);
 
 describe('a conversation', () => {
   it('goes on in one thread: a send, its answer, and the answer to that', async () => {

@@ -2,20 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mail, newId, receive } from '../helpers/inbound-mail.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
-import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { getJson, startServiceWithDatabase } from '../helpers/running-service.ts';
+import type { ServiceProcess } from '../helpers/service-process.ts';
 
-let database: TestDatabase;
 let service: ServiceProcess;
+let end: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  service = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
+  ({ service, end } = await startServiceWithDatabase());
 });
-afterAll(async () => {
-  await disposeService(service);
-  await database.drop();
-});
+afterAll(() => end());
 
 interface Sent {
   readonly id: string;
@@ -37,11 +33,7 @@ async function send(fields: object = {}, customerId: string = randomUUID()): Pro
   return { ...((await response.json()) as Omit<Sent, 'customerId'>), customerId };
 }
 
-async function read<T>(path: string): Promise<T> {
-  const response = await service.request(path);
-  expect(response.status).toBe(200);
-  return (await response.json()) as T;
-}
+const read = <T>(path: string) => getJson<T>(service, path);
 
 interface Refused {
   readonly email_id: string;

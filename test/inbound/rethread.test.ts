@@ -2,12 +2,12 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createRethreadStore } from '../../src/adapters/postgres/rethread-store.ts';
-import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
+import { createKysely } from '../../src/adapters/postgres/pool.ts';
 import { rethread, type ThreadMove } from '../../src/app/rethread.ts';
 import { mail, newId, receive, type Received } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
-import { silentLogger } from '../helpers/silent-logger.ts';
+import { createTestPool } from '../helpers/test-pool.ts';
 
 let database: TestDatabase;
 let service: ServiceProcess;
@@ -16,13 +16,7 @@ let pool: pg.Pool;
 beforeAll(async () => {
   database = await createTestDatabase();
   service = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
-  pool = createPool({
-    connection: database.connectionString,
-    maxConnections: 4,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 10_000,
-    logger: silentLogger,
-  });
+  pool = createTestPool(database);
 });
 afterAll(async () => {
   await pool.end();

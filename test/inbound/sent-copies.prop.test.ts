@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createMessageStore } from '../../src/adapters/postgres/message-store.ts';
-import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
+import { createKysely } from '../../src/adapters/postgres/pool.ts';
 import { createSendQueue } from '../../src/adapters/postgres/send-queue.ts';
 import type { MessageStore, OutboundRecord } from '../../src/app/ports.ts';
 import type { EndedAttempt, SendQueue } from '../../src/app/queue-ports.ts';
@@ -12,8 +12,8 @@ import type { MessageId } from '../../src/core/message/message-id.ts';
 import { mail, newId, receive } from '../helpers/inbound-mail.ts';
 import { outboundRecord } from '../helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
-import { silentLogger } from '../helpers/silent-logger.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { createTestPool } from '../helpers/test-pool.ts';
 
 let database: TestDatabase;
 let services: readonly ServiceProcess[];
@@ -25,13 +25,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   const env = { DATABASE_URL: database.connectionString, MAIL_FROM: 'sales@example.com' };
   services = [await startServiceProcess({ env }), await startServiceProcess({ env })];
-  pool = createPool({
-    connection: database.connectionString,
-    maxConnections: 4,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 10_000,
-    logger: silentLogger,
-  });
+  pool = createTestPool(database);
   const db = createKysely(pool);
   store = createMessageStore(pool, db);
   queue = createSendQueue(pool, db);

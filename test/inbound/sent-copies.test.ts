@@ -4,53 +4,36 @@ import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMessageStore } from '../../src/adapters/postgres/message-store.ts';
-import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
+import { createKysely } from '../../src/adapters/postgres/pool.ts';
 import { mail, newId, post, receive } from '../helpers/inbound-mail.ts';
 import { outboundRecord } from '../helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
-import { silentLogger } from '../helpers/silent-logger.ts';
+import { getJson as getJsonOf, sendJson, startServiceWithSink } from '../helpers/running-service.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
-import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
+import type { SmtpSink } from '../helpers/smtp-sink.ts';
+import { createTestPool } from '../helpers/test-pool.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 let database: TestDatabase;
 let sink: SmtpSink;
 let service: ServiceProcess;
+let end: () => Promise<void>;
 
 beforeAll(async () => {
-  [database, sink] = await Promise.all([createTestDatabase(), startSmtpSink()]);
-  service = await startServiceProcess({
-    env: {
-      DATABASE_URL: database.connectionString,
-      SMTP_URL: sink.url,
-      MAIL_FROM: 'Sales <sales@example.com>',
-    },
-  });
+  ({ database, sink, service, end } = await startServiceWithSink());
 });
-afterAll(async () => {
-  await disposeService(service);
-  await sink.stop();
-  await database.drop();
-});
+afterAll(() => end());
 
 const SENT = '?sent=true';
 const FILE = { filename: 'a.pdf', content: 'JVBERi0xLjQK', content_type: 'application/pdf' };
 
-async function getJson<T>(path: string): Promise<T> {
-  const response = await service.request(path);
-  expect(response.status).toBe(200);
-  return (await response.json()) as T;
-}
+const getJson = <T>(path: string) => getJsonOf<T>(service, path);
 const emailOf = (id: string) => getJson<Record<string, unknown>>(`/api/emails/${id}`);
 const threadOf = async (id: string) =>
   (await getJson<{ emails: { id: string; direction: string }[] }>(`/api/thread/${id}`)).emails;
 
-async function send(json: object): Promise<{ id: string; messageId: string; threadId: string }> {
-  const response = await service.request('/api/send', { json });
-  expect(response.status).toBe(200);
-  return (await response.json()) as { id: string; messageId: string; threadId: string };
-}
+const send = (json: object) => sendJson(service, json);
 
 /** What a clerk's mail program leaves in the Sent mailbox. */
 const clerkMail = (fields: Parameters<typeof mail>[0] = {}) =>
@@ -355,13 +338,7 @@ describe('an email whose Message-ID the relay replaced', () => {
 it('an answer that comes before the email is recorded is in its thread', async () => {
   const record = outboundRecord();
   const answer = await receive(service, mail({ inReplyTo: `<${record.messageId}>` }));
-  const pool = createPool({
-    connection: database.connectionString,
-    maxConnections: 1,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 10_000,
-    logger: silentLogger,
-  });
+  const pool = createTestPool(database, 1);
   await createMessageStore(pool, createKysely(pool)).recordOutbound(record);
   await pool.end();
   for (const threadId of [record.threadId, answer.threadId]) {

@@ -2,35 +2,26 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMessageStore } from '../../src/adapters/postgres/message-store.ts';
-import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
+import { createKysely } from '../../src/adapters/postgres/pool.ts';
 import { mail, newId, receive } from '../helpers/inbound-mail.ts';
 import { outboundRecord } from '../helpers/outbound-record.ts';
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import type { TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
-import { silentLogger } from '../helpers/silent-logger.ts';
-import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
-import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
+import { getJson as getJsonOf, startServiceWithSink } from '../helpers/running-service.ts';
+import type { ServiceProcess } from '../helpers/service-process.ts';
+import type { SmtpSink } from '../helpers/smtp-sink.ts';
+import { createTestPool } from '../helpers/test-pool.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 let database: TestDatabase;
 let sink: SmtpSink;
 let service: ServiceProcess;
+let end: () => Promise<void>;
 
 beforeAll(async () => {
-  [database, sink] = await Promise.all([createTestDatabase(), startSmtpSink()]);
-  service = await startServiceProcess({
-    env: {
-      DATABASE_URL: database.connectionString,
-      SMTP_URL: sink.url,
-      MAIL_FROM: 'Sales <sales@example.com>',
-    },
-  });
+  ({ database, sink, service, end } = await startServiceWithSink());
 });
-afterAll(async () => {
-  await disposeService(service);
-  await sink.stop();
-  await database.drop();
-});
+afterAll(() => end());
 
 const SENT = '?sent=true';
 
@@ -52,11 +43,7 @@ interface Email {
   }[];
 }
 
-async function getJson<T>(path: string): Promise<T> {
-  const response = await service.request(path);
-  expect(response.status).toBe(200);
-  return (await response.json()) as T;
-}
+const getJson = <T>(path: string) => getJsonOf<T>(service, path);
 const emailOf = (id: string) => getJson<Email>(`/api/emails/${id}`);
 const textsOf = async (id: string) => {
   const { variants } = await emailOf(id);
@@ -249,13 +236,7 @@ describe('a message that bears the Message-ID of a send', () => {
     expect(await receive(service, copies[1]!)).toMatchObject({ status: 'duplicate', id: early.id });
 
     const raw = Buffer.from(text('DE1'));
-    const pool = createPool({
-      connection: database.connectionString,
-      maxConnections: 1,
-      connectTimeoutMs: 5000,
-      statementTimeoutMs: 10_000,
-      logger: silentLogger,
-    });
+    const pool = createTestPool(database, 1);
     await createMessageStore(pool, createKysely(pool)).recordOutbound({
       ...base,
       from: { name: '', localPart: 'sales', domain: 'example.com' },

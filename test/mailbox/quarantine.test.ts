@@ -1,6 +1,6 @@
 /** What is set aside: how an operator recognises it, and what becomes of it. Real database, IMAP server in memory. */
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPool } from '../../src/adapters/postgres/pool.ts';
 import { createMailboxStatusStore } from '../../src/adapters/postgres/mailbox-status.ts';
 import { MailboxError } from '../../src/app/mailbox-ports.ts';
 import type { MailboxStatusStore, QuarantinedMessage } from '../../src/app/mailbox-status-ports.ts';
@@ -8,21 +8,15 @@ import { ServiceError, type ErrorCode } from '../../src/core/errors.ts';
 import { mail } from '../helpers/inbound-mail.ts';
 import { letTimePass } from '../helpers/mailbox-rows.ts';
 import { useMailboxWorlds } from '../helpers/mailbox-worlds.ts';
-import { silentLogger } from '../helpers/silent-logger.ts';
+import { createTestPool } from '../helpers/test-pool.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 const worlds = useMailboxWorlds();
-let pool: ReturnType<typeof createPool>;
+let pool: pg.Pool;
 let status: MailboxStatusStore;
 
 beforeAll(() => {
-  pool = createPool({
-    connection: worlds.database.connectionString,
-    maxConnections: 2,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 10_000,
-    logger: silentLogger,
-  });
+  pool = createTestPool(worlds.database, 2);
   status = createMailboxStatusStore(pool);
 });
 afterAll(() => pool.end());

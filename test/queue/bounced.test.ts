@@ -1,30 +1,24 @@
 /** What a bounce means for a send that is still in the queue, while a process is handing it over. */
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createReportStore } from '../../src/adapters/postgres/delivery-reports.ts';
-import { createPool } from '../../src/adapters/postgres/pool.ts';
 import { conclude } from '../../src/core/delivery/conclude.ts';
 import type { DeliveryState } from '../../src/core/delivery/states.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { startQueueNode, type QueueNode } from '../helpers/queue-node.ts';
-import { silentLogger } from '../helpers/silent-logger.ts';
 import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
+import { createTestPool } from '../helpers/test-pool.ts';
 
 let database: TestDatabase;
 let sink: SmtpSink;
 let node: QueueNode;
-let pool: ReturnType<typeof createPool>;
+let pool: pg.Pool;
 
 beforeAll(async () => {
   [database, sink] = await Promise.all([createTestDatabase(), startSmtpSink()]);
   node = await startQueueNode({ database: database.connectionString, smtpUrl: sink.url, work: false });
-  pool = createPool({
-    connection: database.connectionString,
-    maxConnections: 2,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 10_000,
-    logger: silentLogger,
-  });
+  pool = createTestPool(database, 2);
 });
 afterAll(async () => {
   await pool.end();

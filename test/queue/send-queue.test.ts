@@ -1,14 +1,14 @@
 /** The queue with real parts in one process: what is sent, in which order, and how often. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createMessageStore } from '../../src/adapters/postgres/message-store.ts';
-import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
+import { createKysely } from '../../src/adapters/postgres/pool.ts';
 import { parseEmailsJson } from '../helpers/emails-json.ts';
 import { outboundRecord } from '../helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { startQueueNode, type QueueNode, type QueueNodeOptions } from '../helpers/queue-node.ts';
-import { silentLogger } from '../helpers/silent-logger.ts';
 import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
+import { createTestPool } from '../helpers/test-pool.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 let database: TestDatabase;
@@ -286,13 +286,7 @@ describe('a send that is put off', () => {
 
 describe('a record that is stored again', () => {
   it('does not queue again what was sent meanwhile', async () => {
-    const pool = createPool({
-      connection: database.connectionString,
-      maxConnections: 1,
-      connectTimeoutMs: 5000,
-      statementTimeoutMs: 10_000,
-      logger: silentLogger,
-    });
+    const pool = createTestPool(database, 1);
     const store = createMessageStore(pool, createKysely(pool));
     const giveUpAt = new Date(Date.now() + 60_000);
     const record = outboundRecord({

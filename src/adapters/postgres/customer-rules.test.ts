@@ -3,45 +3,29 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseEmailsJson } from '../../../test/helpers/emails-json.ts';
 import { inboundRecord } from '../../../test/helpers/inbound-record.ts';
+import { openMailStores } from '../../../test/helpers/mail-stores.ts';
 import { addressOf, newMessageId, outboundRecord } from '../../../test/helpers/outbound-record.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import type { CustomerSettler, CustomerStore } from '../../app/customer-ports.ts';
 import type { InboundStore } from '../../app/inbound-ports.ts';
 import type { MessageStore } from '../../app/ports.ts';
 import type { Address } from '../../core/address/address.ts';
 import { createCustomerStore } from './customer-rules.ts';
 import { createCustomerSettler } from './link-customers.ts';
-import { createMessageStore } from './message-store.ts';
-import { createKysely, createPool } from './pool.ts';
-import { createInboundStore } from './record-inbound.ts';
 
-let database: TestDatabase;
 let pool: pg.Pool;
 let store: MessageStore;
 let inbound: InboundStore;
 let customers: CustomerStore;
 let settler: CustomerSettler;
+let end: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({
-    connection: database.connectionString,
-    maxConnections: 8,
-    connectTimeoutMs: 30_000,
-    statementTimeoutMs: 30_000,
-    logger: silentLogger,
-  });
-  const db = createKysely(pool);
-  store = createMessageStore(pool, db);
-  inbound = createInboundStore(pool, db);
-  customers = createCustomerStore(pool, db);
-  settler = createCustomerSettler(db);
+  const stores = await openMailStores(8);
+  ({ pool, store, inbound, end } = stores);
+  customers = createCustomerStore(pool, stores.db);
+  settler = createCustomerSettler(stores.db);
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => end());
 
 /** A domain of its own for each test. */
 const newDomain = () => `${randomUUID()}.test`;

@@ -3,10 +3,9 @@ import type { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
 import { query } from '../../../test/helpers/query.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { createTestPool } from '../../../test/helpers/test-pool.ts';
 import type { IdempotencyKeys, KeyHold } from '../../app/idempotency.ts';
 import { createIdempotencyKeys } from './idempotency-keys.ts';
-import { createPool } from './pool.ts';
 
 const SENT = { kind: 'failed', code: 'send_failed', details: '550 no' } as const;
 
@@ -20,13 +19,7 @@ let fingerprint: Buffer;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  pool = createPool({
-    connection: database.connectionString,
-    maxConnections: 10,
-    connectTimeoutMs: 10_000,
-    statementTimeoutMs: 10_000,
-    logger: silentLogger,
-  });
+  pool = createTestPool(database, 10);
   keys = createIdempotencyKeys(pool, randomUUID());
   others = createIdempotencyKeys(pool, randomUUID());
 });

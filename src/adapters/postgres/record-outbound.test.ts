@@ -9,6 +9,7 @@ import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import type { MessageStore } from '../../app/ports.ts';
 import { createMessageStore } from './message-store.ts';
 import { createKysely, createPool } from './pool.ts';
+import { createTestPool } from '../../../test/helpers/test-pool.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -16,13 +17,7 @@ let store: MessageStore;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  pool = createPool({
-    connection: database.connectionString,
-    maxConnections: 8,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 10_000,
-    logger: silentLogger,
-  });
+  pool = createTestPool(database, 8);
   store = createMessageStore(pool, createKysely(pool));
 });
 afterAll(async () => {

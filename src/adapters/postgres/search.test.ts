@@ -1,48 +1,37 @@
 /** Searching: what is found, by both lists, after every change; and that both ways of searching find the same. */
-import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseEmailsJson } from '../../../test/helpers/emails-json.ts';
 import { inboundRecord } from '../../../test/helpers/inbound-record.ts';
+import { ALL_THREADS, openMailStores, storedAttachment } from '../../../test/helpers/mail-stores.ts';
 import { addressOf, answerTo, outboundRecord } from '../../../test/helpers/outbound-record.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
-import { createTestPool } from '../../../test/helpers/test-pool.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import type { InboundStore } from '../../app/inbound-ports.ts';
-import type { MessageStore, OutboundRecord, StoredAttachment } from '../../app/ports.ts';
+import type { MessageStore, OutboundRecord } from '../../app/ports.ts';
 import type { EmailsQuery } from '../../app/queue-ports.ts';
 import type { SearchIndex } from '../../app/search-ports.ts';
 import type { ThreadsQuery } from '../../app/thread-list-ports.ts';
 import { parseSearchQuery } from '../../core/search/query.ts';
 import { createEmailList } from './email-list.ts';
 import * as searchFileNames from './migrations/0025_search_file_names.ts';
-import { createMessageStore } from './message-store.ts';
 import { createKysely } from './pool.ts';
-import { createInboundStore } from './record-inbound.ts';
 import { createSearchIndex } from './search-index.ts';
 import type { planSearch } from './search-plan.ts';
 import { createSendOperations } from './send-operations.ts';
 import { createThreadList } from './thread-list.ts';
 
-let database: TestDatabase;
 let pool: pg.Pool;
 let store: MessageStore;
 let inbound: InboundStore;
 let index: SearchIndex;
+let end: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createTestPool(database);
-  const db = createKysely(pool);
-  store = createMessageStore(pool, db);
-  inbound = createInboundStore(pool, db);
+  ({ pool, store, inbound, end } = await openMailStores());
   index = createSearchIndex(pool, silentLogger);
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => end());
 beforeEach(async () => {
   await pool.query('truncate emails, email_threads, thread_summaries, search_queue cascade');
 });
@@ -59,18 +48,6 @@ async function indexAll(): Promise<void> {
   while ((await index.indexSome()).count > 0);
 }
 
-function attachmentOf(filename: string): StoredAttachment {
-  const id = randomUUID();
-  return {
-    id,
-    filename,
-    contentType: 'application/octet-stream',
-    sizeBytes: 1,
-    storagePath: `default/${id}/${id}`,
-    sha256: '0'.repeat(64),
-  };
-}
-
 type Choose = typeof planSearch;
 
 async function findThreads(
@@ -80,15 +57,8 @@ async function findThreads(
 ): Promise<readonly string[]> {
   await indexAll();
   const threads = await createThreadList(pool, choose).listThreads({
+    ...ALL_THREADS,
     search: parseSearchQuery(q)!,
-    customerId: null,
-    companyId: null,
-    accountId: null,
-    direction: null,
-    unread: null,
-    unanswered: null,
-    limit: 50,
-    after: null,
     ...filter,
   });
   return threads.map(({ id }) => id);
@@ -128,7 +98,7 @@ describe('an email', () => {
       textBody: 'Köln, den 1. März\n\nMit freundlichen Grüßen',
       to: [{ name: 'Jörg Müller', localPart: 'joerg.mueller', domain: 'example.org' }],
       bcc: [addressOf('geheim')],
-      attachments: [attachmentOf('Angebot_Küche-2026.pdf'), attachmentOf('grundriss.dwg')],
+      attachments: [storedAttachment('Angebot_Küche-2026.pdf'), storedAttachment('grundriss.dwg')],
     });
     await send({ subject: 'Anderes', to: [addressOf('kim', 'example.net')] });
     expect(await findThreads(q)).toEqual([threadId]);
@@ -186,7 +156,7 @@ describe('an email', () => {
 
 describe('making emails searchable', () => {
   it('is done anew for emails with files at the update that searches their names', async () => {
-    const { id } = await send({ attachments: [attachmentOf('Grundriss.dwg')] });
+    const { id } = await send({ attachments: [storedAttachment('Grundriss.dwg')] });
     await send();
     await indexAll();
     await pool.query(`update email_search set words = ''`);
@@ -197,7 +167,7 @@ describe('making emails searchable', () => {
   });
 
   it('reads the files of received mail together with it', async () => {
-    const record = inboundRecord({ attachments: [attachmentOf('Grundriss.dwg')] });
+    const record = inboundRecord({ attachments: [storedAttachment('Grundriss.dwg')] });
     await inbound.recordInbound(record);
     expect(await findEmails('grundriss')).toEqual([record.id]);
   });

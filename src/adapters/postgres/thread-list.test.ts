@@ -4,53 +4,32 @@ import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inboundRecord } from '../../../test/helpers/inbound-record.ts';
+import { ALL_THREADS, openMailStores, storedAttachment } from '../../../test/helpers/mail-stores.ts';
 import { addressOf, answerTo, outboundRecord } from '../../../test/helpers/outbound-record.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
-import { createTestPool } from '../../../test/helpers/test-pool.ts';
 import { compareSummaries } from '../../../test/helpers/thread-summaries.ts';
 import type { InboundStore } from '../../app/inbound-ports.ts';
-import type { MessageStore, OutboundRecord, StoredAttachment } from '../../app/ports.ts';
+import type { MessageStore, OutboundRecord } from '../../app/ports.ts';
 import type { ThreadList, ThreadsQuery } from '../../app/thread-list-ports.ts';
 import { EMAIL_STATES, LISTED_STATES } from '../../core/delivery/states.ts';
 import * as threadListMigration from './migrations/0009_thread_list_search.ts';
 import * as searchMigration from './migrations/0020_search.ts';
-import { createMessageStore } from './message-store.ts';
 import { createKysely } from './pool.ts';
-import { createInboundStore } from './record-inbound.ts';
 import { createThreadList } from './thread-list.ts';
 
 const CUSTOMER = randomUUID();
 const COMPANY = randomUUID();
-const NO_FILTER: ThreadsQuery = {
-  search: null,
-  customerId: null,
-  companyId: null,
-  accountId: null,
-  direction: null,
-  unread: null,
-  unanswered: null,
-  limit: 50,
-  after: null,
-};
 
-let database: TestDatabase;
 let pool: pg.Pool;
 let store: MessageStore;
 let inbound: InboundStore;
 let list: ThreadList;
+let end: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createTestPool(database);
-  const db = createKysely(pool);
-  store = createMessageStore(pool, db);
-  inbound = createInboundStore(pool, db);
+  ({ pool, store, inbound, end } = await openMailStores());
   list = createThreadList(pool);
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => end());
 beforeEach(async () => {
   await pool.query('truncate emails, email_threads, thread_summaries, customer_addresses cascade');
 });
@@ -64,17 +43,8 @@ async function send(fields: Partial<OutboundRecord> = {}): Promise<OutboundRecor
 }
 
 async function idsOf(filter: Partial<ThreadsQuery>): Promise<readonly string[]> {
-  return (await list.listThreads({ ...NO_FILTER, ...filter })).map(({ id }) => id);
+  return (await list.listThreads({ ...ALL_THREADS, ...filter })).map(({ id }) => id);
 }
-
-const attachment = (): StoredAttachment => ({
-  id: randomUUID(),
-  filename: 'a.pdf',
-  contentType: 'application/pdf',
-  sizeBytes: 1,
-  storagePath: `default/${randomUUID()}/a.pdf`,
-  sha256: '00'.repeat(32),
-});
 
 const AUTOMATIC = { kind: 'auto_reply', evidence: 'test', suppressReplies: true } as const;
 
@@ -94,13 +64,13 @@ describe('a thread in the list', () => {
         date: at(5),
         textBody: 'Ja,\r\n  gern!\r\n\r\n> Guten Tag',
         replyText: 'Ja,\r\n  gern!',
-        attachments: [attachment()],
+        attachments: [storedAttachment()],
       },
       [first.messageId],
     );
     await inbound.recordInbound(reply);
 
-    expect(await list.listThreads(NO_FILTER)).toEqual([
+    expect(await list.listThreads(ALL_THREADS)).toEqual([
       {
         id: first.threadId,
         accountId: 'default',
@@ -131,7 +101,7 @@ describe('a thread in the list', () => {
   it('names at most ten participants, whatever it holds', async () => {
     const many = Array.from({ length: 300 }, (_, index) => addressOf(`x${index}`));
     await send({ to: many, cc: many });
-    const [thread] = await list.listThreads(NO_FILTER);
+    const [thread] = await list.listThreads(ALL_THREADS);
     expect(thread!.participants).toHaveLength(10);
     expect(thread!.participants[0]!.address).toBe('sales@example.com');
   });
@@ -147,7 +117,7 @@ describe('a thread in the list', () => {
         placement: { rule: 'in_reply_to', matchedMessageId: messageId },
       }),
     );
-    expect(await list.listThreads(NO_FILTER)).toMatchObject([
+    expect(await list.listThreads(ALL_THREADS)).toMatchObject([
       { id: threadId, emailCount: 1, lastActivityAt: at(1) },
     ]);
   });
@@ -155,7 +125,7 @@ describe('a thread in the list', () => {
   it('does not stay on top for a date in the future', async () => {
     const nextYear = new Date(Date.now() + 365 * 86_400_000);
     await inbound.recordInbound(inboundRecord({ date: nextYear }));
-    const [thread] = await list.listThreads(NO_FILTER);
+    const [thread] = await list.listThreads(ALL_THREADS);
     expect(thread!.newestEmail.date).toEqual(nextYear);
     expect(thread!.lastActivityAt.getTime()).toBeLessThanOrEqual(Date.now() + 1000);
   });
@@ -229,12 +199,12 @@ it('gives each thread once, page by page, whatever their facets', async () => {
       if (index % 4 === 1) await list.markThread(record.newThreadId, 'read');
     }
   }
-  const all = await list.listThreads(NO_FILTER);
+  const all = await list.listThreads(ALL_THREADS);
   expect(all).toHaveLength(12);
   const paged: string[] = [];
   let after: ThreadsQuery['after'] = null;
   for (;;) {
-    const page = await list.listThreads({ ...NO_FILTER, limit: 5, after });
+    const page = await list.listThreads({ ...ALL_THREADS, limit: 5, after });
     paged.push(...page.map(({ id }) => id));
     const last = page.at(-1);
     if (last === undefined) break;
@@ -258,7 +228,7 @@ describe('marking', () => {
     expect(await idsOf({ unread: true })).toEqual([first.newThreadId]);
     await mark('read');
     await inbound.recordInbound(inboundRecord({}, [first.identity.messageId]));
-    expect(await list.listThreads(NO_FILTER)).toMatchObject([{ unreadCount: 1, emailCount: 3 }]);
+    expect(await list.listThreads(ALL_THREADS)).toMatchObject([{ unreadCount: 1, emailCount: 3 }]);
   });
 
   it('finds the thread by the identifier of one that was merged into it', async () => {
@@ -267,7 +237,7 @@ describe('marking', () => {
     await inbound.recordInbound(older);
     await inbound.recordInbound(younger);
     await inbound.recordInbound(inboundRecord({}, [older.identity.messageId, younger.identity.messageId]));
-    expect(await list.listThreads(NO_FILTER)).toMatchObject([{ id: older.newThreadId, unreadCount: 3 }]);
+    expect(await list.listThreads(ALL_THREADS)).toMatchObject([{ id: older.newThreadId, unreadCount: 3 }]);
     expect(await list.markThread(younger.newThreadId, 'read')).toEqual({
       threadId: older.newThreadId,
       unreadCount: 0,
@@ -277,7 +247,7 @@ describe('marking', () => {
   it('is done already for what is recorded as read, and stays as it is when that comes again', async () => {
     const first = inboundRecord({ isRead: true });
     await inbound.recordInbound(first);
-    expect(await list.listThreads(NO_FILTER)).toMatchObject([{ unreadCount: 0, emailCount: 1 }]);
+    expect(await list.listThreads(ALL_THREADS)).toMatchObject([{ unreadCount: 0, emailCount: 1 }]);
     expect(await idsOf({ unread: true })).toEqual([]);
     const unread = inboundRecord({}, [first.identity.messageId]);
     await inbound.recordInbound(unread);
@@ -285,10 +255,10 @@ describe('marking', () => {
     await inbound.recordInbound(
       inboundRecord({ isRead: true, isSentCopy: true }, [first.identity.messageId]),
     );
-    expect(await list.listThreads(NO_FILTER)).toMatchObject([{ unreadCount: 1, emailCount: 4 }]);
+    expect(await list.listThreads(ALL_THREADS)).toMatchObject([{ unreadCount: 1, emailCount: 4 }]);
     const again = { ...unread, id: randomUUID(), isRead: true };
     expect(await inbound.recordInbound(again)).toMatchObject({ kind: 'known', id: unread.id });
-    expect(await list.listThreads(NO_FILTER)).toMatchObject([{ unreadCount: 1, emailCount: 4 }]);
+    expect(await list.listThreads(ALL_THREADS)).toMatchObject([{ unreadCount: 1, emailCount: 4 }]);
     expect(await list.markThread(first.newThreadId, 'unread')).toMatchObject({ unreadCount: 3 });
   });
 
@@ -323,7 +293,7 @@ it('counts what was there before the list', async () => {
   await inbound.recordInbound(question);
   const parent = question.identity.messageId;
   const placement = { rule: 'in_reply_to', matchedMessageId: parent } as const;
-  await store.recordOutbound(answerTo(parent, { date: at(2), placement, attachments: [attachment()] }));
+  await store.recordOutbound(answerTo(parent, { date: at(2), placement, attachments: [storedAttachment()] }));
   await inbound.recordInbound(inboundRecord({ date: at(3), automatic: AUTOMATIC }, [parent]));
   await send({ state: 'failed' });
   await send({ customerId: CUSTOMER });
@@ -338,7 +308,7 @@ it('counts what was there before the list', async () => {
   const { expected, found } = await compareSummaries(pool);
   expect(found).toEqual(expected);
   // Only what came after the answer is unread.
-  expect(await list.listThreads({ ...NO_FILTER, unread: true })).toMatchObject([
+  expect(await list.listThreads({ ...ALL_THREADS, unread: true })).toMatchObject([
     { id: question.newThreadId, emailCount: 3, unreadCount: 1, unanswered: false, hasAttachments: true },
   ]);
 

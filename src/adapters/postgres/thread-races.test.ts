@@ -7,14 +7,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseEmailsJson } from '../../../test/helpers/emails-json.ts';
 import { answerTo, newMessageId, outboundRecord } from '../../../test/helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { createTestPool } from '../../../test/helpers/test-pool.ts';
 import { waitUntil } from '../../../test/helpers/wait-until.ts';
 import type { MessageStore, OutboundRecord } from '../../app/ports.ts';
 import type { Database } from './database.ts';
 import { lockLinks } from './link-thread.ts';
 import { createMessageStore } from './message-store.ts';
 import { absorbThreads } from './move-threads.ts';
-import { createKysely, createPool } from './pool.ts';
+import { createKysely } from './pool.ts';
 import { createThreadDecisions } from './thread-decisions.ts';
 
 interface Node {
@@ -27,13 +27,7 @@ let database: TestDatabase;
 let nodes: readonly [Node, Node];
 
 function startNode(): Node {
-  const pool = createPool({
-    connection: database.connectionString,
-    maxConnections: 8,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 10_000,
-    logger: silentLogger,
-  });
+  const pool = createTestPool(database, 8);
   const db = createKysely(pool);
   return { pool, db, store: createMessageStore(pool, db) };
 }

@@ -5,25 +5,21 @@ import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { v7 as uuidv7 } from 'uuid';
 import { inboundRecord } from '../../../test/helpers/inbound-record.ts';
+import { openMailStores } from '../../../test/helpers/mail-stores.ts';
 import { newMessageId, outboundRecord } from '../../../test/helpers/outbound-record.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test/helpers/postgres.ts';
-import { createTestPool } from '../../../test/helpers/test-pool.ts';
 import { compareSummaries } from '../../../test/helpers/thread-summaries.ts';
 import type { InboundStore } from '../../app/inbound-ports.ts';
 import type { MessageStore, StoredAttachment } from '../../app/ports.ts';
 import type { SendOperations } from '../../app/queue-ports.ts';
 import type { ThreadList } from '../../app/thread-list-ports.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
-import { createMessageStore } from './message-store.ts';
-import { createKysely, isRetryable } from './pool.ts';
-import { createInboundStore } from './record-inbound.ts';
+import { isRetryable } from './pool.ts';
 import { createSendOperations } from './send-operations.ts';
 import { createThreadList } from './thread-list.ts';
 
 const ACCOUNTS = ['default', 'other'] as const;
 const DAY_MS = 86_400_000;
 
-let database: TestDatabase;
 let pool: pg.Pool;
 let store: MessageStore;
 let inbound: InboundStore;
@@ -31,20 +27,14 @@ let operations: SendOperations;
 let list: ThreadList;
 /** By account. */
 let messageIds: Record<string, MessageId[]>;
+let end: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createTestPool(database, 8);
-  const db = createKysely(pool);
-  store = createMessageStore(pool, db);
-  inbound = createInboundStore(pool, db);
+  ({ pool, store, inbound, end } = await openMailStores(8));
   operations = createSendOperations(pool);
   list = createThreadList(pool);
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => end());
 beforeEach(() => {
   messageIds = { default: [], other: [] };
 });

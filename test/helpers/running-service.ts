@@ -1,0 +1,68 @@
+/** The built service with a database of its own, for the tests of one file. */
+import { expect } from 'vitest';
+import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { disposeService, startServiceProcess, type ServiceProcess } from './service-process.ts';
+import { startSmtpSink, type SmtpSink } from './smtp-sink.ts';
+
+interface RunningService {
+  readonly database: TestDatabase;
+  readonly service: ServiceProcess;
+  /** Stops the service and drops what it used. */
+  end(): Promise<void>;
+}
+
+/** Without SMTP: what is sent goes into the outbox folder. */
+export async function startServiceWithDatabase(): Promise<RunningService> {
+  const database = await createTestDatabase();
+  const service = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
+  return {
+    database,
+    service,
+    async end() {
+      await disposeService(service);
+      await database.drop();
+    },
+  };
+}
+
+/** With an SMTP server that takes everything; the account is `Sales <sales@example.com>`. */
+export async function startServiceWithSink(): Promise<RunningService & { readonly sink: SmtpSink }> {
+  const [database, sink] = await Promise.all([createTestDatabase(), startSmtpSink()]);
+  const service = await startServiceProcess({
+    env: {
+      DATABASE_URL: database.connectionString,
+      SMTP_URL: sink.url,
+      MAIL_FROM: 'Sales <sales@example.com>',
+    },
+  });
+  return {
+    database,
+    sink,
+    service,
+    async end() {
+      await disposeService(service);
+      await sink.stop();
+      await database.drop();
+    },
+  };
+}
+
+/** The body of a 200. */
+export async function getJson<T>(service: ServiceProcess, path: string): Promise<T> {
+  const response = await service.request(path);
+  expect(response.status).toBe(200);
+  return (await response.json()) as T;
+}
+
+export interface SentResult {
+  readonly id: string;
+  readonly messageId: string;
+  readonly threadId: string;
+}
+
+/** `POST /api/send` that is answered with 200. */
+export async function sendJson(service: ServiceProcess, json: object): Promise<SentResult> {
+  const response = await service.request('/api/send', { json });
+  expect(response.status).toBe(200);
+  return (await response.json()) as SentResult;
+}
