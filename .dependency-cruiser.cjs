@@ -1,5 +1,5 @@
 /**
- * The import rule of docs/architecture.md as a check: which folder may import which.
+ * The import rules of docs/architecture.md as a check: which floor may import which, and on each floor which room.
  * main, cli → service → worker, adapters, app, core; worker → app; adapters → app, core; app → core; core → core.
  */
 const only = (name, from, allowed) => ({
@@ -8,6 +8,32 @@ const only = (name, from, allowed) => ({
   from: { path: from, pathNot: '\\.test\\.ts$' },
   to: { path: '^src/', pathNot: [from, ...allowed].join('|') },
 });
+
+/**
+ * The rooms of a floor, the lowest first: a room may import those that stand before it, and never one behind it or
+ * one of its own line. Files that stand in no room may import all, and no room imports them. A room that is not
+ * listed is an error, so that each new one gets its place.
+ */
+function layers(floor, lines) {
+  const path = (rooms) => `^${floor}/(${rooms.join('|')})(/|$)`;
+  const below = (index) => lines.slice(0, index).flat();
+  return [
+    {
+      name: `rooms-are-listed: ${floor}`,
+      severity: 'error',
+      from: { path: `^${floor}/[^/]+/`, pathNot: path(lines.flat()) },
+      to: {},
+    },
+    ...lines.flatMap((rooms, index) =>
+      rooms.map((room) => ({
+        name: `rooms-import-those-below: ${floor}/${room}`,
+        severity: 'error',
+        from: { path: path([room]), pathNot: '\\.test\\.ts$' },
+        to: { path: `^${floor}/`, pathNot: path([room, ...below(index)]) },
+      })),
+    ),
+  ];
+}
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -22,7 +48,40 @@ module.exports = {
       from: { path: '^src/adapters/([^/]+)/', pathNot: '\\.test\\.ts$' },
       to: { path: '^src/', pathNot: ['^src/adapters/$1/', '^src/app/', '^src/core/'] },
     },
-    only('config-imports-only-core', '^src/config[a-z-]*\\.ts$', ['^src/core/', '^src/app/']),
+    only('config-imports-only-core', '^src/config/', ['^src/core/', '^src/app/']),
+    {
+      name: 'only-main-and-commands-import-the-service',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/(cli|service)/', '^src/main\\.ts$'] },
+      to: { path: '^src/(service|cli)/|^src/main\\.ts$' },
+    },
+    only('service-imports-no-command', '^src/service/', ['^src/(adapters|app|config|core|worker)/']),
+    ...layers('src/app', [
+      ['base', 'accounts', 'search'],
+      ['files'],
+      ['emails', 'reading'],
+      ['customers', 'threads', 'send'],
+      ['receive'],
+      ['mailboxes', 'import'],
+    ]),
+    ...layers('src/adapters/postgres', [
+      ['db', 'embedded'],
+      ['search', 'accounts', 'import'],
+      ['emails'],
+      ['customers', 'mailboxes'],
+      ['threads'],
+      ['send'],
+      ['receive'],
+    ]),
+    ...layers('src/adapters/http', [
+      ['schemas', 'connections'],
+      ['body'],
+      ['answers'],
+      ['emails', 'receive', 'mailboxes', 'health'],
+      ['customers', 'threads', 'send'],
+      ['document'],
+    ]),
+    ...layers('src/core/mime', [['limits\\.ts'], ['text'], ['parse', 'compose']]),
     {
       name: 'core-does-no-io',
       severity: 'error',

@@ -3,7 +3,7 @@
  * node bench/compose.mjs [rounds]
  */
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { composeMessage, composeMessageStream } from '../dist/core/mime/compose.js';
+import { composeMessage, composeMessageStream } from '../dist/core/mime/compose/compose.js';
 
 const rounds = Number(process.argv[2] ?? 5);
 const ascii = 'The quick brown fox jumps over the lazy dog, and then some more.\n'.repeat(31);

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { simpleParser } from 'mailparser';
 import PostalMime from 'postal-mime';
-import { parseMessage } from '../dist/core/mime/parse.js';
+import { parseMessage } from '../dist/core/mime/parse/parse.js';
 import { createMboxSplitter, isMboxStart } from '../dist/core/mbox/split-mbox.js';
 import { mails } from './mail-archive.mjs';
 

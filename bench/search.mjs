@@ -10,13 +10,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { createEmailList } from '../dist/adapters/postgres/email-list.js';
+import { createEmailList } from '../dist/adapters/postgres/emails/email-list.js';
 import { startEmbeddedPostgres } from '../dist/adapters/postgres/embedded/server.js';
-import { createMessageStore } from '../dist/adapters/postgres/message-store.js';
-import { migrateToLatest } from '../dist/adapters/postgres/migrate.js';
-import { createKysely } from '../dist/adapters/postgres/pool.js';
-import { createSearchIndex } from '../dist/adapters/postgres/search-index.js';
-import { createThreadList } from '../dist/adapters/postgres/thread-list.js';
+import { createEmailStore } from '../dist/adapters/postgres/emails/email-store.js';
+import { migrateToLatest } from '../dist/adapters/postgres/db/migrate.js';
+import { createKysely } from '../dist/adapters/postgres/db/pool.js';
+import { createSearchIndex } from '../dist/adapters/postgres/search/search-index.js';
+import { createThreadList } from '../dist/adapters/postgres/threads/thread-list.js';
 import { parseSearchQuery } from '../dist/core/search/query.js';
 
 const EMAILS = Number(process.env.BENCH_EMAILS ?? 1_000_000);
@@ -141,7 +141,7 @@ try {
   await fill(pool, connection);
   const threads = createThreadList(pool);
   const emails = createEmailList(pool);
-  const store = createMessageStore(pool, createKysely(pool));
+  const store = createEmailStore(pool);
 
   const list = (filter) => () => threads.listThreads({ ...NO_FILTER, ...filter });
   const lists = {

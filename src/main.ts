@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { DataDirError } from './adapters/data-dir/data-dir-lock.ts';
 import { createLogger } from './adapters/telemetry/logger.ts';
-import type { Logger } from './app/ports.ts';
-import { formatVariables, loadConfig, type Config } from './config.ts';
-import { ConfigError } from './config-error.ts';
-import type { Service } from './service.ts';
-import { listenForStop, type StopRequest } from './stop-request.ts';
+import type { Logger } from './app/base/basics.ts';
+import { formatVariables, loadConfig, type Config } from './config/config.ts';
+import { ConfigError } from './config/config-error.ts';
+import type { Service } from './service/service.ts';
+import { listenForStop, type StopRequest } from './service/stop-request.ts';
 
 /** These say what to do; where in the program they were found says nothing. */
 const PLAIN_ERRORS: ReadonlySet<string> = new Set([
@@ -119,7 +119,7 @@ async function runService(): Promise<void> {
   try {
     const config = readConfig();
     logger = createLogger(config.logLevel);
-    const { startService } = await import('./service.ts');
+    const { startService } = await import('./service/service.ts');
     tellUncaught(logger);
     stopRequest = listenForStop(process, logger);
     service = await startService(config, logger, stopRequest.signal);

@@ -6,9 +6,9 @@
 import type { Suppression } from '../core/delivery/suppression.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Application } from './application.ts';
-import type { CustomerRegistration } from './customer-ports.ts';
-import type { SecurityEvent, SecurityLog } from './security-log.ts';
-import type { DecisionResult } from './thread-decisions.ts';
+import type { CustomerRegistration } from './customers/customer-ports.ts';
+import type { SecurityEvent, SecurityLog } from './base/security-log.ts';
+import type { DecisionResult } from './threads/thread-decisions.ts';
 
 /** Who acts, as an edge knows it. */
 export interface HttpActor {

@@ -1,5 +1,16 @@
 /** Asks every dependency whether it is there, at the same time, each with a deadline. */
-import type { Readiness, ReadinessCheck } from './application.ts';
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly checks: readonly ReadinessCheck[];
+}
+
+export interface ReadinessCheck {
+  readonly name: 'database' | 'storage' | 'smtp';
+  readonly ok: boolean;
+  /** English reason; null when ok. */
+  readonly detail: string | null;
+}
 
 export type Probes = Readonly<Record<ReadinessCheck['name'], () => Promise<void>>>;
 

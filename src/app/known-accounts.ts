@@ -1,7 +1,7 @@
 /** Lists that are asked for an account: a misspelt one must not answer like one that has nothing. */
 import { ServiceError } from '../core/errors.ts';
 import type { Application } from './application.ts';
-import type { Account } from './ports.ts';
+import type { Account } from './base/basics.ts';
 
 type AccountLists = Pick<Application, 'listThreads' | 'listEmails' | 'listQuarantine' | 'listRefusedMerges'>;
 

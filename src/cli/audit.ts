@@ -1,11 +1,11 @@
 /** `email-worker audit`: compares mailboxes with what is recorded of them. */
-import { createTokenStore } from '../adapters/postgres/oauth2-tokens.ts';
-import { createMailboxAuditStore } from '../adapters/postgres/mailbox-audit.ts';
-import { auditAccount, type MailboxAudit } from '../app/audit-mailboxes.ts';
-import { MailboxError } from '../app/mailbox-ports.ts';
+import { createTokenStore } from '../adapters/postgres/accounts/oauth2-tokens.ts';
+import { createMailboxAuditStore } from '../adapters/postgres/mailboxes/mailbox-audit.ts';
+import { auditAccount, type MailboxAudit } from '../app/mailboxes/audit-mailboxes.ts';
+import { MailboxError } from '../app/mailboxes/mailbox-ports.ts';
 import { AUDIT_FINDINGS, type AuditFinding } from '../core/mailbox/audit.ts';
-import { createTokens } from '../create-access-tokens.ts';
-import { createMailboxSource } from '../create-mailbox-source.ts';
+import { createTokens } from '../service/create-access-tokens.ts';
+import { createMailboxSource } from '../service/create-mailbox-source.ts';
 import { defineCommand, UsageError } from './command.ts';
 import { formatError } from './command-logger.ts';
 import { printable } from './output.ts';

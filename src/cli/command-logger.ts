@@ -1,5 +1,5 @@
 /** The log of a command: text for a person, on standard error. */
-import type { Logger } from '../app/ports.ts';
+import type { Logger } from '../app/base/basics.ts';
 import { printable, type Output } from './output.ts';
 
 /** Errors and warnings; with `verbose` the rest too. */

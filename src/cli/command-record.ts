@@ -5,7 +5,7 @@
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import { createFileLogger } from '../adapters/telemetry/logger.ts';
-import { createSecurityLog } from '../app/security-log.ts';
+import { createSecurityLog } from '../app/base/security-log.ts';
 
 /** Characters of the arguments that are told: an import may name thousands of files. */
 const MAX_ARGUMENT_CHARS = 2000;

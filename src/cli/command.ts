@@ -3,9 +3,9 @@
  * parsing (node:util parseArgs) are made from that. A new one is that file and a line in commands.ts.
  */
 import type { ParseArgsConfig, parseArgs } from 'node:util';
-import type { Logger } from '../app/ports.ts';
-import type { Config } from '../config.ts';
-import type { OpenData } from '../open-data.ts';
+import type { Logger } from '../app/base/basics.ts';
+import type { Config } from '../config/config.ts';
+import type { OpenData } from '../service/open-data.ts';
 import type { Output } from './output.ts';
 
 interface CommonOption {

@@ -2,9 +2,9 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { createMailFiles } from '../adapters/mail-files/mail-files.ts';
-import { createImportMarks } from '../adapters/postgres/import-marks.ts';
-import { importMail, zeroCounts, type ImportCounts, type ImportObserver } from '../app/import-mail.ts';
-import type { MailFiles } from '../app/import-ports.ts';
+import { createImportMarks } from '../adapters/postgres/import/import-marks.ts';
+import { importMail, zeroCounts, type ImportCounts, type ImportObserver } from '../app/import/import-mail.ts';
+import type { MailFiles } from '../app/import/import-ports.ts';
 import { defineCommand, UsageError } from './command.ts';
 import { ImportReport } from './import-report.ts';
 import type { Output } from './output.ts';

@@ -1,9 +1,9 @@
 /** `email-worker reparse`: reads stored messages again. */
 import { createReadStream } from 'node:fs';
-import { createMessageStore } from '../adapters/postgres/message-store.ts';
-import { createReparseStore } from '../adapters/postgres/reparse-store.ts';
-import { reparse, type ReparseOutcome } from '../app/reparse.ts';
-import { PARSE_DEFECTS } from '../core/mime/parsed-message.ts';
+import { createEmailStore } from '../adapters/postgres/emails/email-store.ts';
+import { createReparseStore } from '../adapters/postgres/receive/reparse-store.ts';
+import { reparse, type ReparseOutcome } from '../app/receive/reparse.ts';
+import { PARSE_DEFECTS } from '../core/mime/parse/parsed-message.ts';
 import { defineCommand, UsageError } from './command.ts';
 import { printable } from './output.ts';
 import { parseDate, parseUuid } from './values.ts';
@@ -57,7 +57,7 @@ export const reparseCommand = defineCommand({
       await reparse(
         {
           store: createReparseStore(data.pool, data.db),
-          messages: createMessageStore(data.pool, data.db),
+          messages: createEmailStore(data.pool),
           accounts: new Map(context.config.accounts.map((one) => [one.id, one])),
           blobs: data.blobs,
           reader: data.reader,

@@ -1,5 +1,5 @@
 /** `email-worker rethread`: computes the threads anew. */
-import type { ThreadChanges } from '../app/rethread.ts';
+import type { ThreadChanges } from '../app/threads/rethread.ts';
 import { defineCommand } from './command.ts';
 import { printable } from './output.ts';
 

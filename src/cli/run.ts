@@ -1,7 +1,7 @@
 /** Runs one command: reads its arguments, gives it what it needs, and makes an exit code of how it ended. */
 import { parseArgs } from 'node:util';
-import type { Config } from '../config.ts';
-import { openData, type OpenData } from '../open-data.ts';
+import type { Config } from '../config/config.ts';
+import { openData, type OpenData } from '../service/open-data.ts';
 import type { Command } from './command.ts';
 import { UsageError } from './command.ts';
 import { recordCommand, type CommandRecord } from './command-record.ts';

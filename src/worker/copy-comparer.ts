@@ -1,5 +1,5 @@
 /** The loop that compares sent emails with copies that were recorded before them. */
-import { compareDueCopies, type CompareCopiesPorts } from '../app/variants.ts';
+import { compareDueCopies, type CompareCopiesPorts } from '../app/receive/variants.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 const INTERVAL_MS = 5000;

@@ -1,6 +1,6 @@
 /** The loop that links past mail by what sends taught, and mail that was recorded while rules changed. */
-import type { CustomerSettler } from '../app/customer-ports.ts';
-import type { Logger } from '../app/ports.ts';
+import type { CustomerSettler } from '../app/customers/customer-ports.ts';
+import type { Logger } from '../app/base/basics.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 const INTERVAL_MS = 1000;

@@ -1,7 +1,7 @@
 /** The loop that carries out the replay of the journal: at the start, and whenever a send could not be stored. */
-import type { Logger } from '../app/ports.ts';
-import { replayJournal, type ReplayPorts } from '../app/replay-journal.ts';
-import { systemTimers, type Timers } from '../app/timers.ts';
+import type { Logger } from '../app/base/basics.ts';
+import { replayJournal, type ReplayPorts } from '../app/send/replay-journal.ts';
+import { systemTimers, type Timers } from '../app/base/timers.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 /** How often to look whether a replay is due, in ms: the database has been back for no longer than this. */

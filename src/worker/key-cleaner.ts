@@ -1,6 +1,6 @@
 /** The loop that deletes idempotency keys whose time is over. */
-import type { IdempotencyKeys } from '../app/idempotency.ts';
-import type { Logger } from '../app/ports.ts';
+import type { IdempotencyKeys } from '../app/send/idempotency.ts';
+import type { Logger } from '../app/base/basics.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 const INTERVAL_MS = 3_600_000;

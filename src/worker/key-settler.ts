@@ -1,8 +1,8 @@
 /** The loop that settles open idempotency keys: at the start, when one is left open, and once in a while anyway. */
-import type { KeyWork } from '../app/idempotency.ts';
-import type { Logger } from '../app/ports.ts';
+import type { KeyWork } from '../app/send/idempotency.ts';
+import type { Logger } from '../app/base/basics.ts';
 import { ServiceError } from '../core/errors.ts';
-import { systemTimers, type Timers } from '../app/timers.ts';
+import { systemTimers, type Timers } from '../app/base/timers.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 /** How often to look whether settling is due, in ms: a caller who repeats its request waits no longer than this. */

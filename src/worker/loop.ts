@@ -1,6 +1,6 @@
 /** A loop that does one thing again and again, never two rounds at once. */
-import type { Logger } from '../app/ports.ts';
-import { systemTimers, type Timers } from '../app/timers.ts';
+import type { Logger } from '../app/base/basics.ts';
+import { systemTimers, type Timers } from '../app/base/timers.ts';
 
 export interface Loop {
   /** Waits for the round under way. */

@@ -2,12 +2,12 @@
  * The loop that reads mailboxes: claims accounts for this process, keeps a connection for each, connects again after
  * failures, ever more rarely, and lets go at once of what became another process's.
  */
-import { MailboxError, type MailboxSource } from '../app/mailbox-ports.ts';
-import { LeaseLost } from '../app/mailbox-record-ports.ts';
-import { createTurns } from '../app/mailbox-turns.ts';
-import { systemTimers, type Timers } from '../app/timers.ts';
-import { readAccount, type ReadAccountPorts } from '../app/read-account.ts';
-import { reasonOf } from '../app/take-messages.ts';
+import { MailboxError, type MailboxSource } from '../app/mailboxes/mailbox-ports.ts';
+import { LeaseLost } from '../app/mailboxes/mailbox-record-ports.ts';
+import { createTurns } from '../app/mailboxes/mailbox-turns.ts';
+import { systemTimers, type Timers } from '../app/base/timers.ts';
+import { readAccount, type ReadAccountPorts } from '../app/mailboxes/read-account.ts';
+import { reasonOf } from '../app/mailboxes/take-messages.ts';
 import { ServiceError } from '../core/errors.ts';
 import { accountRetryDelay, type AccountFailure } from '../core/mailbox/retry.ts';
 import { startLoop, type Loop } from './loop.ts';

@@ -1,5 +1,5 @@
 /** The loop that applies reports whose email was not known when they came in. */
-import { applyDueReports, type ApplyReportsPorts } from '../app/apply-reports.ts';
+import { applyDueReports, type ApplyReportsPorts } from '../app/receive/apply-reports.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 const INTERVAL_MS = 5000;

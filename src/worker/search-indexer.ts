@@ -1,7 +1,7 @@
 /** The loop that makes new and changed emails searchable. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Logger } from '../app/ports.ts';
-import type { SearchIndex } from '../app/search-ports.ts';
+import type { Logger } from '../app/base/basics.ts';
+import type { SearchIndex } from '../app/search/search-ports.ts';
 import { ServiceError } from '../core/errors.ts';
 import { startLoop, type Loop } from './loop.ts';
 

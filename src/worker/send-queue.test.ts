@@ -1,8 +1,8 @@
 /** The loop's own promises, in one order each; `test/model/` tries them in thousands. */
 import { expect, it } from 'vitest';
-import type { HandOverPorts } from '../app/hand-over-claim.ts';
-import type { BlobStore } from '../app/ports.ts';
-import type { ClaimRef, JournalAttempt } from '../app/queue-ports.ts';
+import type { HandOverPorts } from '../app/send/hand-over-claim.ts';
+import type { BlobStore } from '../app/files/file-ports.ts';
+import type { ClaimRef, JournalAttempt } from '../app/send/queue-ports.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import { waitUntil } from '../../test/helpers/wait-until.ts';
 import { QueueDatabase } from '../../test/model/queue-database.ts';

@@ -2,13 +2,13 @@
  * The loop that empties the send queue: claims what is due while connections are free, hands it over, keeps the
  * leases of what is under way, and looks after claims that nobody works on. Any number of processes run one each.
  */
-import { handOverClaim, type HandOverPorts, type HandOverResult } from '../app/hand-over-claim.ts';
-import { createHeldClaims } from '../app/held-claims.ts';
-import type { Claim } from '../app/queue-ports.ts';
-import { giveBack, settleClaims } from '../app/settle-claims.ts';
+import { handOverClaim, type HandOverPorts, type HandOverResult } from '../app/send/hand-over-claim.ts';
+import { createHeldClaims } from '../app/send/held-claims.ts';
+import type { Claim } from '../app/send/queue-ports.ts';
+import { giveBack, settleClaims } from '../app/send/settle-claims.ts';
 import type { RateLimit } from '../core/delivery/rate-window.ts';
 import { startLoop, type Loop } from './loop.ts';
-import { systemTimers, type Timers } from '../app/timers.ts';
+import { systemTimers, type Timers } from '../app/base/timers.ts';
 
 export interface SendQueueOptions {
   readonly accounts: readonly QueueAccount[];

@@ -1,6 +1,6 @@
 /** The loop that keeps this process's copy of the suppression list fresh. */
-import type { SuppressionList } from '../app/suppressions.ts';
-import type { Logger } from '../app/ports.ts';
+import type { SuppressionList } from '../app/send/suppressions.ts';
+import type { Logger } from '../app/base/basics.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 /** With the time of one small query, every process knows of a change within a second. */

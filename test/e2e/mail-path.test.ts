@@ -6,9 +6,8 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createSmtpTransport } from '../../src/adapters/smtp-out/smtp-transport.ts';
 import { parseSmtpUrl } from '../../src/adapters/smtp-out/smtp-url.ts';
-import type { Envelope, Transport } from '../../src/app/ports.ts';
-import { skipWithoutMailServers, startMailServers } from '../helpers/mail-servers.ts';
-import type { MailServers } from '../helpers/mail-servers.ts';
+import type { Envelope, Transport } from '../../src/app/send/transport-ports.ts';
+import { skipWithoutMailServers, startMailServers, type MailServers } from '../helpers/mail-servers.ts';
 import { countMessages, fetchByMessageId, stripTraceHeaders } from '../helpers/read-mailbox.ts';
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -6,7 +6,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { readBounce } from '../../src/core/delivery/bounce.ts';
-import { parseMessage } from '../../src/core/mime/parse.ts';
+import { parseMessage } from '../../src/core/mime/parse/parse.ts';
 
 export interface BounceCase {
   readonly name: string;

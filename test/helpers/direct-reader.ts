@@ -1,7 +1,7 @@
 /** A reader that reads where it is asked, without a process: for tests that are about other things. */
 import { readFileSync } from 'node:fs';
-import type { MessageReader, ReadingKind, Readings } from '../../src/app/reading-ports.ts';
-import { READINGS, understand } from '../../src/app/readings.ts';
+import type { MessageReader, ReadingKind, Readings } from '../../src/app/reading/reading-ports.ts';
+import { READINGS, understand } from '../../src/app/reading/readings.ts';
 
 export const directReader: MessageReader = {
   async read<K extends ReadingKind>(kind: K, asked: Readings[K]['asked']) {

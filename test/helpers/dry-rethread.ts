@@ -1,8 +1,8 @@
 /** What `rethread --dry-run` would change. */
 import type pg from 'pg';
-import { createKysely } from '../../src/adapters/postgres/pool.ts';
-import { createRethreadStore } from '../../src/adapters/postgres/rethread-store.ts';
-import { rethread } from '../../src/app/rethread.ts';
+import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
+import { createRethreadStore } from '../../src/adapters/postgres/threads/rethread-store.ts';
+import { rethread } from '../../src/app/threads/rethread.ts';
 
 /** Of all accounts; nothing when the threads are right. */
 export async function dryRethread(pool: pg.Pool): Promise<readonly unknown[]> {

@@ -5,10 +5,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { formatAddress } from '../../src/core/address/address.ts';
 import { classifyAutomatic } from '../../src/core/delivery/automatic.ts';
 import { readBounce } from '../../src/core/delivery/bounce.ts';
-import { MessageLimitError } from '../../src/core/mime/message-limit-error.ts';
-import { parseMessage } from '../../src/core/mime/parse.ts';
-import type { ParsedMessage } from '../../src/core/mime/parsed-message.ts';
-import { decodeTransfer } from '../../src/core/mime/transfer-decoding.ts';
+import { MessageLimitError } from '../../src/core/mime/parse/message-limit-error.ts';
+import { parseMessage } from '../../src/core/mime/parse/parse.ts';
+import type { ParsedMessage } from '../../src/core/mime/parse/parsed-message.ts';
+import { decodeTransfer } from '../../src/core/mime/parse/transfer-decoding.ts';
 
 export interface EmlFixture {
   /** Such as `rfc/plain`. */

@@ -5,10 +5,10 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { createHttpApp, type HttpApp } from '../../src/adapters/http/app.ts';
-import type { HttpLimits } from '../../src/adapters/http/limits.ts';
+import type { HttpLimits } from '../../src/adapters/http/connections/limits.ts';
 import { createSpool } from '../../src/adapters/journal/spool.ts';
 import type { Application } from '../../src/app/application.ts';
-import type { Logger } from '../../src/app/ports.ts';
+import type { Logger } from '../../src/app/base/basics.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
 export const SECRET = 'test-secret';

@@ -1,7 +1,7 @@
 /** What tests of the IMAP adapter do with its sessions. */
 import { parseImapUrl } from '../../src/adapters/imap/imap-url.ts';
 import { createImapSource } from '../../src/adapters/imap/mailbox-source.ts';
-import type { FetchedMessage, MailboxError, MailboxSource } from '../../src/app/mailbox-ports.ts';
+import type { FetchedMessage, MailboxError, MailboxSource } from '../../src/app/mailboxes/mailbox-ports.ts';
 import { NO_TOKENS } from './no-tokens.ts';
 
 /** Nothing is stopped. */

@@ -1,4 +1,5 @@
-import type { JournalEntry, Logger, SettledResult } from '../../src/app/ports.ts';
+import type { JournalEntry, SettledResult } from '../../src/app/send/journal-ports.ts';
+import type { Logger } from '../../src/app/base/basics.ts';
 
 export function uuid(n: number): string;
 export function makeEntry(n: number, rawBytes?: number): JournalEntry;

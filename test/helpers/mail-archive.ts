@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isMboxStart } from '../../src/core/mbox/split-mbox.ts';
 import { identityOf } from '../../src/core/message/identity.ts';
-import { parseMessage } from '../../src/core/mime/parse.ts';
+import { parseMessage } from '../../src/core/mime/parse/parse.ts';
 import { splitMbox } from './mbox.ts';
 
 const FETCHED = '/var/cache/email-worker-test-mail';

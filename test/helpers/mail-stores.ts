@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
-import type { Database } from '../../src/adapters/postgres/database.ts';
-import { createMessageStore } from '../../src/adapters/postgres/message-store.ts';
-import { createKysely } from '../../src/adapters/postgres/pool.ts';
-import { createInboundStore } from '../../src/adapters/postgres/record-inbound.ts';
-import type { InboundStore } from '../../src/app/inbound-ports.ts';
-import type { MessageStore, StoredAttachment } from '../../src/app/ports.ts';
-import type { ThreadsQuery } from '../../src/app/thread-list-ports.ts';
+import type { Database } from '../../src/adapters/postgres/db/database.ts';
+import { createMessageStore, type MessageStore } from './message-store.ts';
+import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
+import { createInboundStore } from '../../src/adapters/postgres/receive/record-inbound.ts';
+import type { InboundStore } from '../../src/app/receive/inbound-ports.ts';
+import type { StoredAttachment } from '../../src/app/emails/email-ports.ts';
+import type { ThreadsQuery } from '../../src/app/threads/thread-list-ports.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 import { createTestPool } from './test-pool.ts';
 

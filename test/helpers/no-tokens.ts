@@ -1,5 +1,5 @@
 /** For accounts that have passwords. */
-import type { AccessTokens } from '../../src/app/token-ports.ts';
+import type { AccessTokens } from '../../src/app/accounts/token-ports.ts';
 
 export const NO_TOKENS: AccessTokens = {
   get: () => Promise.reject(new Error('nobody has a token here')),

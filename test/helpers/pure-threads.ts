@@ -2,8 +2,8 @@
 import { readBounce } from '../../src/core/delivery/bounce.ts';
 import { identityOf } from '../../src/core/message/identity.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
-import { parseMessage } from '../../src/core/mime/parse.ts';
-import type { ParsedMessage } from '../../src/core/mime/parsed-message.ts';
+import { parseMessage } from '../../src/core/mime/parse/parse.ts';
+import type { ParsedMessage } from '../../src/core/mime/parse/parsed-message.ts';
 import { groupByLinks } from '../../src/core/thread/link-graph.ts';
 import { inboundLinks } from '../../src/core/thread/place-inbound.ts';
 import { numbered } from './groups.ts';

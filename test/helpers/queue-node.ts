@@ -10,19 +10,21 @@ import { createBlobStore } from '../../src/adapters/blob/create.ts';
 import { LmdbAttempts } from '../../src/adapters/journal/lmdb-attempts.ts';
 import { LmdbJournal } from '../../src/adapters/journal/lmdb-journal.ts';
 import { createSpool } from '../../src/adapters/journal/spool.ts';
-import { createExchangeStore } from '../../src/adapters/postgres/automatic-exchanges.ts';
-import { createMessageStore } from '../../src/adapters/postgres/message-store.ts';
-import { createKysely, createPool } from '../../src/adapters/postgres/pool.ts';
-import { createSendOperations } from '../../src/adapters/postgres/send-operations.ts';
-import { createSendQueue } from '../../src/adapters/postgres/send-queue.ts';
+import { createExchangeStore } from '../../src/adapters/postgres/send/automatic-exchanges.ts';
+import { createMessageStore } from './message-store.ts';
+import { createKysely, createPool } from '../../src/adapters/postgres/db/pool.ts';
+import { createSendOperations } from '../../src/adapters/postgres/send/send-operations.ts';
+import { createSendQueue } from '../../src/adapters/postgres/send/send-queue.ts';
 import { createSmtpTransport } from '../../src/adapters/smtp-out/smtp-transport.ts';
 import { parseSmtpUrl } from '../../src/adapters/smtp-out/smtp-url.ts';
-import type { Application, SendRequest, SendResult } from '../../src/app/application.ts';
-import { createOperations } from '../../src/app/operate-sends.ts';
-import { createPendingSends } from '../../src/app/pending-sends.ts';
-import type { EmailDetail, Transport } from '../../src/app/ports.ts';
-import { createReads } from '../../src/app/read-emails.ts';
-import { sendMessage } from '../../src/app/send-message.ts';
+import type { Application } from '../../src/app/application.ts';
+import type { SendRequest, SendResult } from '../../src/app/send/use-cases.ts';
+import { createOperations } from '../../src/app/send/operate-sends.ts';
+import { createPendingSends } from '../../src/app/send/pending-sends.ts';
+import type { EmailDetail } from '../../src/app/emails/email-ports.ts';
+import type { Transport } from '../../src/app/send/transport-ports.ts';
+import { createReads } from '../../src/app/emails/read-emails.ts';
+import { sendMessage } from '../../src/app/send/send-message.ts';
 import type { RateLimit } from '../../src/core/delivery/rate-window.ts';
 import { startSendQueue, type SendQueueLoop } from '../../src/worker/send-queue.ts';
 import { directReader } from './direct-reader.ts';
@@ -162,8 +164,10 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
 
   const send = (request: Partial<SendRequest> = {}) =>
     sendMessage(sendPorts, { ...SAMPLE_SEND, ...request }, spool.create());
+  const reads = createReads(store, blobs);
   return {
     ...operations,
+    listEmails: reads.listEmails,
     owner,
     folder,
     queue,
@@ -174,7 +178,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
       if (result.kind !== 'queued') throw new Error(`the send is ${result.kind}`);
       return result.id;
     },
-    read: (id) => createReads(store, blobs).readEmail(id),
+    read: (id) => reads.readEmail(id),
     start,
     async stop() {
       await loop?.stop();

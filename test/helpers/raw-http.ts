@@ -1,6 +1,6 @@
 /** The HTTP app behind a real socket, for clients that write what no HTTP library would. */
 import { expect } from 'vitest';
-import type { HttpLimits } from '../../src/adapters/http/limits.ts';
+import type { HttpLimits } from '../../src/adapters/http/connections/limits.ts';
 import type { Application } from '../../src/app/application.ts';
 import { createTestHttpApp, SECRET, type TestHttpApp } from './http-app.ts';
 import { connectRaw, type RawClient } from './raw-client.ts';

@@ -2,23 +2,22 @@
  * An Application that remembers what it is asked and answers with samples, for tests of the HTTP edge alone.
  * Each method may be replaced, to inject faults.
  */
-import type { VariantDetail } from '../../src/app/variant-view.ts';
+import type { VariantDetail } from '../../src/app/emails/variant-view.ts';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type {
-  AccountStatus,
-  Application,
-  CustomerEmailsRequest,
-  RegistrationRequest,
-  SendRequest,
-} from '../../src/app/application.ts';
-import type { AmbiguousClaim, CustomerRegistration } from '../../src/app/customer-ports.ts';
-import type { QuarantinedMessage } from '../../src/app/mailbox-status-ports.ts';
-import type { EmailDetail, EmailSummary, SpoolFolder, StoredAttachment } from '../../src/app/ports.ts';
-import type { ThreadListing } from '../../src/app/thread-list-ports.ts';
-import type { ExplainedPlacement } from '../../src/app/placement-facts.ts';
-import type { RefusedMerge } from '../../src/app/refused-merge-ports.ts';
-import type { DecisionResult } from '../../src/app/thread-decisions.ts';
+import type { AccountStatus } from '../../src/app/mailboxes/use-cases.ts';
+import type { Application } from '../../src/app/application.ts';
+import type { CustomerEmailsRequest } from '../../src/app/emails/use-cases.ts';
+import type { RegistrationRequest } from '../../src/app/customers/use-cases.ts';
+import type { SendRequest } from '../../src/app/send/use-cases.ts';
+import type { AmbiguousClaim, CustomerRegistration } from '../../src/app/customers/customer-ports.ts';
+import type { QuarantinedMessage } from '../../src/app/mailboxes/mailbox-status-ports.ts';
+import type { EmailDetail, EmailSummary, StoredAttachment } from '../../src/app/emails/email-ports.ts';
+import type { SpoolFolder } from '../../src/app/files/file-ports.ts';
+import type { ThreadListing } from '../../src/app/threads/thread-list-ports.ts';
+import type { ExplainedPlacement } from '../../src/app/threads/placement-facts.ts';
+import type { RefusedMerge } from '../../src/app/threads/refused-merge-ports.ts';
+import type { DecisionResult } from '../../src/app/threads/thread-decisions.ts';
 import type { Suppression } from '../../src/core/delivery/suppression.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
 import { toEmailsJson, toListingJson, type ListedEmail } from './emails-json.ts';

@@ -1,4 +1,4 @@
-import type { SendRequest } from '../../src/app/application.ts';
+import type { SendRequest } from '../../src/app/send/use-cases.ts';
 
 /** A plain send of the default account, at once. */
 export const SAMPLE_SEND: SendRequest = {

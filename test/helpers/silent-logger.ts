@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/app/ports.ts';
+import type { Logger } from '../../src/app/base/basics.ts';
 
 /** Drops everything. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

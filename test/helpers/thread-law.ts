@@ -1,7 +1,7 @@
 /** What the threads of an account should be: by the law alone, from all that is stored of its emails. */
 import type pg from 'pg';
-import { createKysely } from '../../src/adapters/postgres/pool.ts';
-import { readThreadGraph } from '../../src/adapters/postgres/thread-graph.ts';
+import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
+import { readThreadGraph } from '../../src/adapters/postgres/threads/thread-graph.ts';
 import { groupByLinks } from '../../src/core/thread/link-graph.ts';
 import { numbered } from './groups.ts';
 

@@ -1,6 +1,6 @@
 /** What servers do that are broken or hostile: everything ends, in an error that says what it was. */
 import { afterEach, expect, it } from 'vitest';
-import type { MailboxError, MailboxSession } from '../../src/app/mailbox-ports.ts';
+import type { MailboxError, MailboxSession } from '../../src/app/mailboxes/mailbox-ports.ts';
 import {
   startScriptedImapServer,
   type ImapCommand,

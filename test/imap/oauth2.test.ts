@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { parseImapUrl } from '../../src/adapters/imap/imap-url.ts';
 import { createImapSource } from '../../src/adapters/imap/mailbox-source.ts';
 import { createAccessTokens, type OAuth2Tokens } from '../../src/adapters/oauth2/access-tokens.ts';
-import { createTokenStore } from '../../src/adapters/postgres/oauth2-tokens.ts';
-import type { MailboxSource } from '../../src/app/mailbox-ports.ts';
+import { createTokenStore } from '../../src/adapters/postgres/accounts/oauth2-tokens.ts';
+import type { MailboxSource } from '../../src/app/mailboxes/mailbox-ports.ts';
 import { startDovecot, type DovecotServer } from '../helpers/dovecot-server.ts';
 import { failureOf, NEVER } from '../helpers/imap-sessions.ts';
 import { skipWithoutMailServers } from '../helpers/mail-servers.ts';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { identityKey, identityOf } from '../../src/core/message/identity.ts';
-import { parseMessage } from '../../src/core/mime/parse.ts';
+import { parseMessage } from '../../src/core/mime/parse/parse.ts';
 import { runCommand } from '../helpers/command-process.ts';
 import { dryRethread } from '../helpers/dry-rethread.ts';
 import { countShared, numbered } from '../helpers/groups.ts';

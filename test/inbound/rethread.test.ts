@@ -1,9 +1,9 @@
 /** Rethreading: finds and mends what is not as the links and decisions say, and nothing else. */
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { createRethreadStore } from '../../src/adapters/postgres/rethread-store.ts';
-import { createKysely } from '../../src/adapters/postgres/pool.ts';
-import { rethread, type ThreadMove } from '../../src/app/rethread.ts';
+import { createRethreadStore } from '../../src/adapters/postgres/threads/rethread-store.ts';
+import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
+import { rethread, type ThreadMove } from '../../src/app/threads/rethread.ts';
 import { mail, newId, receive, type Received } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';

@@ -1,9 +1,9 @@
 /** What is set aside: how an operator recognises it, and what becomes of it. Real database, IMAP server in memory. */
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createMailboxStatusStore } from '../../src/adapters/postgres/mailbox-status.ts';
-import { MailboxError } from '../../src/app/mailbox-ports.ts';
-import type { MailboxStatusStore, QuarantinedMessage } from '../../src/app/mailbox-status-ports.ts';
+import { createMailboxStatusStore } from '../../src/adapters/postgres/mailboxes/mailbox-status.ts';
+import { MailboxError } from '../../src/app/mailboxes/mailbox-ports.ts';
+import type { MailboxStatusStore, QuarantinedMessage } from '../../src/app/mailboxes/mailbox-status-ports.ts';
 import { ServiceError, type ErrorCode } from '../../src/core/errors.ts';
 import { mail } from '../helpers/inbound-mail.ts';
 import { letTimePass } from '../helpers/mailbox-rows.ts';

@@ -7,24 +7,18 @@
  */
 import type fc from 'fast-check';
 import { it } from 'vitest';
-import type { SendOutcome, SendRequest } from '../../src/app/application.ts';
-import type { KeyHold } from '../../src/app/idempotency.ts';
-import { createKeyWork } from '../../src/app/idempotency.ts';
-import { createPendingSends } from '../../src/app/pending-sends.ts';
-import type {
-  BlobStore,
-  EmailDetail,
-  Journal,
-  JournalEntry,
-  MessageStore,
-  OutboundRecord,
-  SpoolFolder,
-  Transport,
-  TransportResult,
-} from '../../src/app/ports.ts';
-import { sendMessage, type SendMessagePorts } from '../../src/app/send-message.ts';
-import { sendOnce } from '../../src/app/send-once.ts';
-import { createKeySettlement } from '../../src/app/settle-keys.ts';
+import type { SendOutcome, SendRequest } from '../../src/app/send/use-cases.ts';
+import { type KeyHold, createKeyWork } from '../../src/app/send/idempotency.ts';
+import { createPendingSends } from '../../src/app/send/pending-sends.ts';
+import type { BlobStore, SpoolFolder } from '../../src/app/files/file-ports.ts';
+import type { EmailDetail } from '../../src/app/emails/email-ports.ts';
+import type { Journal, JournalEntry } from '../../src/app/send/journal-ports.ts';
+import type { OutboundRecord } from '../../src/app/send/outbound-ports.ts';
+import type { MessageStore } from '../helpers/message-store.ts';
+import type { Transport, TransportResult } from '../../src/app/send/transport-ports.ts';
+import { sendMessage, type SendMessagePorts } from '../../src/app/send/send-message.ts';
+import { sendOnce } from '../../src/app/send/send-once.ts';
+import { createKeySettlement } from '../../src/app/send/settle-keys.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { startJournalReplayer } from '../../src/worker/journal-replayer.ts';
 import { startKeySettler } from '../../src/worker/key-settler.ts';
@@ -103,6 +97,7 @@ class SendWorld {
     };
     const shared = {
       store,
+      emails: store,
       journal,
       pending,
       ids,

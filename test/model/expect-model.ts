@@ -1,7 +1,7 @@
 /** How the models are run: processes that are started and killed, steps with faults, then steps without until all is done. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { TransportResult } from '../../src/app/ports.ts';
+import type { TransportResult } from '../../src/app/send/transport-ports.ts';
 import type { DeliveryState } from '../../src/core/delivery/states.ts';
 import { Process, type World } from './world.ts';
 

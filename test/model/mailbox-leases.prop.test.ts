@@ -6,8 +6,8 @@
  */
 import type fc from 'fast-check';
 import { it } from 'vitest';
-import { MailboxError, type MailboxSession } from '../../src/app/mailbox-ports.ts';
-import { LeaseLost, type MailboxRecords } from '../../src/app/mailbox-record-ports.ts';
+import { MailboxError, type MailboxSession } from '../../src/app/mailboxes/mailbox-ports.ts';
+import { LeaseLost, type MailboxRecords } from '../../src/app/mailboxes/mailbox-record-ports.ts';
 import type { MailboxProgress } from '../../src/core/mailbox/sync-plan.ts';
 import { toUidSet, type UidSet } from '../../src/core/mailbox/uid-set.ts';
 import {

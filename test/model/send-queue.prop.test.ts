@@ -7,9 +7,15 @@
  */
 import type fc from 'fast-check';
 import { it } from 'vitest';
-import type { HandOverPorts } from '../../src/app/hand-over-claim.ts';
-import type { BlobStore, Transport, TransportResult } from '../../src/app/ports.ts';
-import type { AttemptJournal, EndedAttempt, JournalAttempt, SendQueue } from '../../src/app/queue-ports.ts';
+import type { HandOverPorts } from '../../src/app/send/hand-over-claim.ts';
+import type { BlobStore } from '../../src/app/files/file-ports.ts';
+import type { Transport, TransportResult } from '../../src/app/send/transport-ports.ts';
+import type {
+  AttemptJournal,
+  EndedAttempt,
+  JournalAttempt,
+  SendQueue,
+} from '../../src/app/send/queue-ports.ts';
 import { startSendQueue, type SendQueueLoop } from '../../src/worker/send-queue.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { QueueDatabase, type ModelEmail } from './queue-database.ts';

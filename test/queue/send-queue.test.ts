@@ -1,7 +1,7 @@
 /** The queue with real parts in one process: what is sent, in which order, and how often. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createMessageStore } from '../../src/adapters/postgres/message-store.ts';
-import { createKysely } from '../../src/adapters/postgres/pool.ts';
+import { createMessageStore } from '../helpers/message-store.ts';
+import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
 import { parseEmailsJson } from '../helpers/emails-json.ts';
 import { outboundRecord } from '../helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';

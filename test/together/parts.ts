@@ -2,10 +2,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
-import type { Logger } from '../../src/app/ports.ts';
-import { loadConfig } from '../../src/config.ts';
-import { openData, type OpenData } from '../../src/open-data.ts';
-import { startService, type Service } from '../../src/service.ts';
+import type { Logger } from '../../src/app/base/basics.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { openData, type OpenData } from '../../src/service/open-data.ts';
+import { startService, type Service } from '../../src/service/service.ts';
 import { startMailboxNode, type MailboxNode } from '../helpers/mailbox-node.ts';
 import { MemoryMailServer, type MemoryMailbox } from '../helpers/memory-mail-server.ts';
 import type { TestDatabase } from '../helpers/postgres.ts';

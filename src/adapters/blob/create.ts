@@ -1,5 +1,5 @@
 /** Chooses the blob store by configuration. */
-import type { BlobStore } from '../../app/ports.ts';
+import type { BlobStore } from '../../app/files/file-ports.ts';
 import { FolderBlobStore } from './folder.ts';
 import type { S3Credentials } from './s3.ts';
 import { parseS3Url } from './s3-url.ts';

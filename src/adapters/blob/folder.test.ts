@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, rename, stat, symlink, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { BlobStore, Content } from '../../app/ports.ts';
+import type { BlobStore, Content } from '../../app/files/file-ports.ts';
 import { makeTempFolder, type TempFolder } from '../../../test/helpers/temp-folder.ts';
 import { withTinyDisk } from '../../../test/helpers/tiny-disk.ts';
 import { FolderBlobStore } from './folder.ts';

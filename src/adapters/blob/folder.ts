@@ -24,7 +24,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { BlobStore, ByteRange, Content, StoredFile } from '../../app/ports.ts';
+import type { BlobStore, ByteRange, Content, StoredFile } from '../../app/files/file-ports.ts';
 import { codeOf, requireSource, storageFailure } from './failure.ts';
 import { parseStoragePath } from './storage-path.ts';
 

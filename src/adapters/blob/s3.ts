@@ -17,7 +17,7 @@ import {
   type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import type { BlobStore, ByteRange, Content, StoredFile } from '../../app/ports.ts';
+import type { BlobStore, ByteRange, Content, StoredFile } from '../../app/files/file-ports.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { requireSource, storageFailure } from './failure.ts';
 import type { S3Location } from './s3-url.ts';

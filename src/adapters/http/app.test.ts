@@ -5,7 +5,7 @@ import type { TestHttpAppOptions } from '../../../test/helpers/http-app.ts';
 import { toEmailsJson } from '../../../test/helpers/emails-json.ts';
 import { createRecordingApplication, IDS } from '../../../test/helpers/recording-application.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { createHttpLimits } from './limits.ts';
+import { createHttpLimits } from './connections/limits.ts';
 
 let app: TestHttpApp | undefined;
 afterEach(async () => {

@@ -11,7 +11,7 @@ import {
   startRawHttp,
   type RawHttp,
 } from '../../../test/helpers/raw-http.ts';
-import type { HttpLimits } from './limits.ts';
+import type { HttpLimits } from './connections/limits.ts';
 
 let http: RawHttp;
 async function start(limits?: Partial<HttpLimits>): Promise<void> {

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { parseRawError, rawRequest, startRawHttp, type RawHttp } from '../../../test/helpers/raw-http.ts';
 import { FILE, IDS, sampleAttachment } from '../../../test/helpers/recording-application.ts';
 import type { Application } from '../../app/application.ts';
-import type { HttpLimits } from './limits.ts';
+import type { HttpLimits } from './connections/limits.ts';
 
 let http: RawHttp;
 async function start(limits?: Partial<HttpLimits>, overrides?: Partial<Application>): Promise<void> {

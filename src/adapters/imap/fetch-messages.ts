@@ -6,7 +6,7 @@
  * for one by one, and what is refused alone becomes that message's error.
  */
 import type { FetchMessageObject } from 'imapflow';
-import { MailboxError, type FetchedMessage, type Uid } from '../../app/mailbox-ports.ts';
+import { MailboxError, type FetchedMessage, type Uid } from '../../app/mailboxes/mailbox-ports.ts';
 import { fetchRows, findPresent, isRefused } from './fetch-rows.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import {

@@ -1,6 +1,6 @@
 /** One UID FETCH, and which messages are there at all. */
 import type { FetchMessageObject, FetchQueryObject } from 'imapflow';
-import { MailboxError, type Uid } from '../../app/mailbox-ports.ts';
+import { MailboxError, type Uid } from '../../app/mailboxes/mailbox-ports.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import { formatUidSet } from './uid-set.ts';
 

@@ -1,7 +1,7 @@
 /** What tells messages from each other, without reading them: date, size, whether it was seen, four header fields, and
  * the trace, which nobody else's message has. */
 import type { FetchQueryObject } from 'imapflow';
-import type { MessageSummary, Uid } from '../../app/mailbox-ports.ts';
+import type { MessageSummary, Uid } from '../../app/mailboxes/mailbox-ports.ts';
 import { fetchRows, findPresent, isRefused } from './fetch-rows.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import { MAX_SIZES, MAX_SUMMARY_HEADER_BYTES, MAX_UIDS_PER_COMMAND } from './limits.ts';

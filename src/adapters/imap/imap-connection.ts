@@ -6,7 +6,7 @@
  * says something now and then would hold it up for ever.
  */
 import { ImapFlow, type ImapFlowOptions } from 'imapflow';
-import { MailboxError, type Uid } from '../../app/mailbox-ports.ts';
+import { MailboxError, type Uid } from '../../app/mailboxes/mailbox-ports.ts';
 import {
   LOGOUT_MS,
   MAX_COMMAND_BYTES,

@@ -7,7 +7,7 @@ import {
   type MailboxSession,
   type OpenedMailbox,
   type Uid,
-} from '../../app/mailbox-ports.ts';
+} from '../../app/mailboxes/mailbox-ports.ts';
 import { fetchMessages } from './fetch-messages.ts';
 import { search } from './fetch-rows.ts';
 import { fetchSummaries } from './fetch-summaries.ts';

@@ -1,6 +1,6 @@
 /** What went wrong in the IMAP library or at the server, as a MailboxError without secrets. */
 import type { ImapFlowError } from 'imapflow';
-import { MailboxError } from '../../app/mailbox-ports.ts';
+import { MailboxError } from '../../app/mailboxes/mailbox-ports.ts';
 import { cleanReplyText } from '../../core/delivery/reply.ts';
 
 /** RFC 5530 §3: the login failed for a passing reason, which says nothing about the credentials. */

@@ -3,8 +3,8 @@
  * that is thrown from here holds them.
  */
 import { readFile } from 'node:fs/promises';
-import { MailboxError, type MailboxSession, type MailboxSource } from '../../app/mailbox-ports.ts';
-import { TokenError, type AccessTokens } from '../../app/token-ports.ts';
+import { MailboxError, type MailboxSession, type MailboxSource } from '../../app/mailboxes/mailbox-ports.ts';
+import { TokenError, type AccessTokens } from '../../app/accounts/token-ports.ts';
 import { ImapConnection } from './imap-connection.ts';
 import { createSession } from './imap-session.ts';
 import { mayLoginInPlainText, type ImapOptions } from './imap-url.ts';

@@ -5,7 +5,7 @@
  * What did not come of such a command is asked for alone from then on; the one that breaks the connection again is known
  * by that. The memory is the process's own: after a restart it is found out anew.
  */
-import type { Uid } from '../../app/mailbox-ports.ts';
+import type { Uid } from '../../app/mailboxes/mailbox-ports.ts';
 
 /** Beyond it everything is forgotten: only time is lost. */
 const MAX_SUSPECTS = 20_000;

@@ -1,5 +1,5 @@
 /** UIDs as commands name them (RFC 9051 §9 "sequence-set"), and in portions that a command line can hold. */
-import type { Uid } from '../../app/mailbox-ports.ts';
+import type { Uid } from '../../app/mailboxes/mailbox-ports.ts';
 
 /**
  * `1:3,7` of 3, 1, 2, 7: the order is lost. Only UIDs that are given are named, so that nothing else is asked for.

@@ -3,7 +3,7 @@
  * what went since the last time; a server that forgot when may name every UID that is not there, so the list can be much
  * longer than the mailbox, and a hostile one can name four thousand million UIDs in a short line.
  */
-import type { Uid } from '../../app/mailbox-ports.ts';
+import type { Uid } from '../../app/mailboxes/mailbox-ports.ts';
 import { MAX_VANISHED } from './limits.ts';
 
 /** A response as the library has parsed it. */

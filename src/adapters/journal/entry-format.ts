@@ -3,7 +3,8 @@
  * Files are named relative to the spool, so that a moved data folder stays readable.
  */
 import { basename, dirname } from 'node:path';
-import type { Content, JournalEntry, SettledResult } from '../../app/ports.ts';
+import type { Content } from '../../app/files/file-ports.ts';
+import type { JournalEntry, SettledResult } from '../../app/send/journal-ports.ts';
 import type { DiskSpool, DiskSpoolFolder } from './spool.ts';
 
 /** Raise it when a reader of the version before would misunderstand an entry; then read both. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { accepted, silentLogger, uuid } from '../../../test/helpers/journal-entry.mjs';
 import { makeTempFolder, type TempFolder } from '../../../test/helpers/temp-folder.ts';
-import type { EndedAttempt, JournalAttempt } from '../../app/queue-ports.ts';
+import type { EndedAttempt, JournalAttempt } from '../../app/send/queue-ports.ts';
 import { LmdbAttempts } from './lmdb-attempts.ts';
 
 let temp: TempFolder;

@@ -3,8 +3,9 @@
  * (see lmdb-journal.ts), but small values without files, and a key for each claim.
  */
 import { randomUUID } from 'node:crypto';
-import type { Logger, TransportResult } from '../../app/ports.ts';
-import type { AttemptJournal, ClaimRef, EndedAttempt, JournalAttempt } from '../../app/queue-ports.ts';
+import type { Logger } from '../../app/base/basics.ts';
+import type { TransportResult } from '../../app/send/transport-ports.ts';
+import type { AttemptJournal, ClaimRef, EndedAttempt, JournalAttempt } from '../../app/send/queue-ports.ts';
 import { committed, fromKey, toKey } from './commit.ts';
 import { diskFailure } from './disk.ts';
 import type { Table } from './environment.ts';

@@ -5,7 +5,9 @@
  * disk, and rejects when syncing failed. Writes that come while a transaction is being synced share the next: that is
  * the group commit. One process at a time may open a journal; the lock of the data folder sees to that.
  */
-import type { Journal, JournalEntry, Logger, SettledResult, SpoolFolder } from '../../app/ports.ts';
+import type { Journal, JournalEntry, SettledResult } from '../../app/send/journal-ports.ts';
+import type { Logger } from '../../app/base/basics.ts';
+import type { SpoolFolder } from '../../app/files/file-ports.ts';
 import { causedByTimeout, fromKey, toKey } from './commit.ts';
 import { diskFailure } from './disk.ts';
 import { fromStoredEntry, toStoredEntry, toStoredResult } from './entry-format.ts';

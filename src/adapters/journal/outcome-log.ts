@@ -8,7 +8,7 @@
 import { rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { asBinary } from 'lmdb';
-import type { Logger } from '../../app/ports.ts';
+import type { Logger } from '../../app/base/basics.ts';
 import { asServiceError, committed, fromKey } from './commit.ts';
 import { diskFailure, syncFolder } from './disk.ts';
 import { encodeValue, openEnvironment, openTable, type Environment, type Table } from './environment.ts';

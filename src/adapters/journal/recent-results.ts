@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asBinary, TransactionFlags } from 'lmdb';
-import type { Logger } from '../../app/ports.ts';
+import type { Logger } from '../../app/base/basics.ts';
 import { isDiskFull } from './disk.ts';
 import { encodeValue, openEnvironment, type Environment } from './environment.ts';
 import { Room } from './room.ts';

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Content, Spool, SpoolFolder } from '../../app/ports.ts';
+import type { Content, Spool, SpoolFolder } from '../../app/files/file-ports.ts';
 import { diskFailure, syncFolder } from './disk.ts';
 
 /** Random bytes in a folder's name; enough that names never repeat. */

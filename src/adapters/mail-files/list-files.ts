@@ -14,7 +14,7 @@ import type { BigIntStats, Dirent } from 'node:fs';
 import { lstat, opendir, realpath, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
-import type { ListedFile, MailFile } from '../../app/import-ports.ts';
+import type { ListedFile, MailFile } from '../../app/import/import-ports.ts';
 import { specialFolderOf, type SpecialFolder } from '../../core/mailbox/special-folder.ts';
 import { openRegular } from './open-regular.ts';
 import { isMboxStart } from '../../core/mbox/split-mbox.ts';

@@ -1,6 +1,6 @@
 /** `MailFiles` on the file system. Nothing is written or locked: no program should deliver into the files meanwhile. */
 import { createHash } from 'node:crypto';
-import type { MailFile, MailFiles } from '../../app/import-ports.ts';
+import type { MailFile, MailFiles } from '../../app/import/import-ports.ts';
 import { isMboxStart } from '../../core/mbox/split-mbox.ts';
 import { listMailFiles } from './list-files.ts';
 import { openRegular } from './open-regular.ts';

@@ -4,10 +4,10 @@ import { createTestDatabase, type TestDatabase } from '../../../test/helpers/pos
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { startTokenServer, type TokenServer } from '../../../test/helpers/token-server.ts';
 import { waitUntil } from '../../../test/helpers/wait-until.ts';
-import type { TokenError, TokenStore } from '../../app/token-ports.ts';
+import type { TokenError, TokenStore } from '../../app/accounts/token-ports.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { createPool } from '../postgres/pool.ts';
-import { createTokenStore } from '../postgres/oauth2-tokens.ts';
+import { createPool } from '../postgres/db/pool.ts';
+import { createTokenStore } from '../postgres/accounts/oauth2-tokens.ts';
 import { createAccessTokens, type OAuth2Tokens } from './access-tokens.ts';
 import type { OAuth2Account } from './account-tokens.ts';
 

@@ -1,7 +1,7 @@
 /** `AccessTokens` of all accounts with OAuth2. */
 import { randomUUID } from 'node:crypto';
-import type { Logger } from '../../app/ports.ts';
-import type { AccessTokens, TokenStore } from '../../app/token-ports.ts';
+import type { Logger } from '../../app/base/basics.ts';
+import type { AccessTokens, TokenStore } from '../../app/accounts/token-ports.ts';
 import { AccountTokens, type OAuth2Account } from './account-tokens.ts';
 
 export interface OAuth2Tokens extends AccessTokens {

@@ -7,8 +7,8 @@
  * is kept before anything else, and no answer is called final before the kept and the configured token were both tried.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../../app/ports.ts';
-import { TokenError, type KeptTokens, type TokenStore } from '../../app/token-ports.ts';
+import type { Logger } from '../../app/base/basics.ts';
+import { TokenError, type KeptTokens, type TokenStore } from '../../app/accounts/token-ports.ts';
 import { createSealer, type HeldTokens, type Sealer } from './sealed-tokens.ts';
 import { requestTokens, type TokenEndpoint } from './token-endpoint.ts';
 

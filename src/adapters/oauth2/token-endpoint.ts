@@ -3,7 +3,7 @@
  * time and size, redirects are not followed, and nothing that is thrown from here holds a token or the client secret.
  */
 import * as oauth from 'oauth4webapi';
-import { TokenError } from '../../app/token-ports.ts';
+import { TokenError } from '../../app/accounts/token-ports.ts';
 import { cleanReplyText } from '../../core/delivery/reply.ts';
 import { isLoopback } from '../../core/server-url.ts';
 

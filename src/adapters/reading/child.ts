@@ -1,8 +1,8 @@
 /** The program of a reading process. */
 import { closeSync, openSync, readSync } from 'node:fs';
-import type { Content } from '../../app/ports.ts';
-import type { Readings } from '../../app/reading-ports.ts';
-import { READINGS, understand } from '../../app/readings.ts';
+import type { Content } from '../../app/files/file-ports.ts';
+import type { Readings } from '../../app/reading/reading-ports.ts';
+import { READINGS, understand } from '../../app/reading/readings.ts';
 import type { Question } from './protocol.ts';
 import { serveReadings } from './serve-readings.ts';
 

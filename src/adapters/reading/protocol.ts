@@ -1,5 +1,5 @@
 /** What the service and its reading processes say to each other, over Node's channel for child processes. */
-import type { ReadingKind } from '../../app/reading-ports.ts';
+import type { ReadingKind } from '../../app/reading/reading-ports.ts';
 
 /** Answered one after the other, in the order they were asked. */
 export interface Question {

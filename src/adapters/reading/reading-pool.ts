@@ -5,8 +5,8 @@
  * the question in hand is the one to blame if a limit was passed, or if it ends so twice; all others are asked again.
  * While a process is slow it does not count: another one takes its place, so that a few bad mails do not hold up the rest.
  */
-import type { MessageReader, ReadingKind, Readings, ReadResult } from '../../app/reading-ports.ts';
-import type { Logger } from '../../app/ports.ts';
+import type { MessageReader, ReadingKind, Readings, ReadResult } from '../../app/reading/reading-ports.ts';
+import type { Logger } from '../../app/base/basics.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Question } from './protocol.ts';
 import { ReadingProcess, type ProcessEnd, type ReadingLimits } from './reading-process.ts';

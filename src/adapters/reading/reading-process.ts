@@ -3,7 +3,7 @@
  * much, and says at which question it ended.
  */
 import { fork, type ChildProcess } from 'node:child_process';
-import type { ReadFailure } from '../../app/reading-ports.ts';
+import type { ReadFailure } from '../../app/reading/reading-ports.ts';
 import { readUsage } from './process-usage.ts';
 import type { Answer, Question } from './protocol.ts';
 

@@ -6,9 +6,9 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
-import type { Logger } from '../../app/ports.ts';
-import type { SecurityLog } from '../../app/security-log.ts';
-import type { Delivery } from '../../app/take-delivery.ts';
+import type { Logger } from '../../app/base/basics.ts';
+import type { SecurityLog } from '../../app/base/security-log.ts';
+import type { Delivery } from '../../app/receive/take-delivery.ts';
 import { addressGroup } from '../../core/edge/address-group.ts';
 import { isWorthTelling, WindowCounts } from '../../core/edge/window-counts.ts';
 import { ClientLimits, type CutReason } from './client-limits.ts';

@@ -7,7 +7,7 @@ import { isAscii } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import type { Content } from '../../app/ports.ts';
+import type { Content } from '../../app/files/file-ports.ts';
 
 type FileContent = Extract<Content, { kind: 'file' }>;
 

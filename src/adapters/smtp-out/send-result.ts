@@ -2,7 +2,7 @@
  * From what the server said to the transport's result: one outcome for each recipient (RFC 5321 §4.2.1), and
  * whether a later try may help. A message counts as refused only when it is certain that nobody got it.
  */
-import type { Envelope, TransportResult } from '../../app/ports.ts';
+import type { Envelope, TransportResult } from '../../app/send/transport-ports.ts';
 import { classifyReply, formatReply } from '../../core/delivery/reply.ts';
 import type { RecipientOutcome, Reply } from '../../core/delivery/states.ts';
 import type { MessageId } from '../../core/message/message-id.ts';

@@ -1,8 +1,15 @@
 /** The pool through the transport: how many connections, who waits, and what becomes of those who wait. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { RESET, SILENCE, startScriptedServer } from '../../../test/helpers/scripted-smtp-server.ts';
-import type { Script, ScriptedServer } from '../../../test/helpers/scripted-smtp-server.ts';
-import type { Content, Envelope, Logger, Transport, TransportResult } from '../../app/ports.ts';
+import {
+  RESET,
+  SILENCE,
+  startScriptedServer,
+  type Script,
+  type ScriptedServer,
+} from '../../../test/helpers/scripted-smtp-server.ts';
+import type { Content } from '../../app/files/file-ports.ts';
+import type { Envelope, Transport, TransportResult } from '../../app/send/transport-ports.ts';
+import type { Logger } from '../../app/base/basics.ts';
 import { createSmtpTransport, type SmtpTransport } from './smtp-transport.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
 

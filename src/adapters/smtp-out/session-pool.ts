@@ -5,7 +5,7 @@
  * somebody waits. When opening fails while others are lent, the waiting go on waiting for those (a server may allow
  * fewer connections than we do); when none is left, everybody who waited since before the failed attempt is told.
  */
-import type { Logger } from '../../app/ports.ts';
+import type { Logger } from '../../app/base/basics.ts';
 import { SessionError } from './open-session.ts';
 import type { SessionOutcome, SmtpSession } from './smtp-session.ts';
 import type { SmtpLimits } from './smtp-url.ts';

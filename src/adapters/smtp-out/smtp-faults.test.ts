@@ -1,8 +1,17 @@
 /** What becomes of a message when the server or the line fails at each step; see scripted-smtp-server.ts. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { CLOSE, RESET, SILENCE, startScriptedServer } from '../../../test/helpers/scripted-smtp-server.ts';
-import type { Reaction, Script, ScriptedServer } from '../../../test/helpers/scripted-smtp-server.ts';
-import type { Content, Envelope, Logger, Transport, TransportResult } from '../../app/ports.ts';
+import {
+  CLOSE,
+  RESET,
+  SILENCE,
+  startScriptedServer,
+  type Reaction,
+  type Script,
+  type ScriptedServer,
+} from '../../../test/helpers/scripted-smtp-server.ts';
+import type { Content } from '../../app/files/file-ports.ts';
+import type { Envelope, Transport, TransportResult } from '../../app/send/transport-ports.ts';
+import type { Logger } from '../../app/base/basics.ts';
 import { createSmtpTransport } from './smtp-transport.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
 

@@ -4,13 +4,21 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SMTPServerOptions } from 'smtp-server';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createCertificate } from '../../../test/helpers/certificate.ts';
-import type { TestCertificate } from '../../../test/helpers/certificate.ts';
-import { PASSWORD, startRealSmtpServer } from '../../../test/helpers/real-smtp-server.ts';
-import type { RealSmtpServer } from '../../../test/helpers/real-smtp-server.ts';
-import { CLOSE, startScriptedServer } from '../../../test/helpers/scripted-smtp-server.ts';
-import type { Reaction, ScriptedServerOptions } from '../../../test/helpers/scripted-smtp-server.ts';
-import type { Content, Envelope, Logger, Transport } from '../../app/ports.ts';
+import { createCertificate, type TestCertificate } from '../../../test/helpers/certificate.ts';
+import {
+  PASSWORD,
+  startRealSmtpServer,
+  type RealSmtpServer,
+} from '../../../test/helpers/real-smtp-server.ts';
+import {
+  CLOSE,
+  startScriptedServer,
+  type Reaction,
+  type ScriptedServerOptions,
+} from '../../../test/helpers/scripted-smtp-server.ts';
+import type { Content } from '../../app/files/file-ports.ts';
+import type { Envelope, Transport } from '../../app/send/transport-ports.ts';
+import type { Logger } from '../../app/base/basics.ts';
 import { createSmtpTransport } from './smtp-transport.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
 

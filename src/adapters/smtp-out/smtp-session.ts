@@ -9,7 +9,8 @@
  * in answer to the message is a 4yz like others: §4.2.5 leaves the message with the client.
  */
 import type { SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection';
-import type { Content, Envelope, TransportResult } from '../../app/ports.ts';
+import type { Content } from '../../app/files/file-ports.ts';
+import type { Envelope, TransportResult } from '../../app/send/transport-ports.ts';
 import {
   classifyReply,
   cleanReplyText,
@@ -19,8 +20,7 @@ import {
 } from '../../core/delivery/reply.ts';
 import type { Reply } from '../../core/delivery/states.ts';
 import { MessageStream, sizeOfContent } from './message-stream.ts';
-import { NONE_REFUSED, toAccepted, toRefused, toUnknown } from './send-result.ts';
-import type { RefusedRecipients } from './send-result.ts';
+import { NONE_REFUSED, toAccepted, toRefused, toUnknown, type RefusedRecipients } from './send-result.ts';
 import type { Connection, EnvelopeBooks, LibraryError } from './smtp-connection.ts';
 import type { SmtpOptions } from './smtp-url.ts';
 

@@ -3,11 +3,14 @@ import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startRealSmtpServer } from '../../../test/helpers/real-smtp-server.ts';
-import type { RealSmtpServer } from '../../../test/helpers/real-smtp-server.ts';
-import { startScriptedServer } from '../../../test/helpers/scripted-smtp-server.ts';
-import type { ScriptedServerOptions } from '../../../test/helpers/scripted-smtp-server.ts';
-import type { Content, Envelope, Logger, Transport } from '../../app/ports.ts';
+import { startRealSmtpServer, type RealSmtpServer } from '../../../test/helpers/real-smtp-server.ts';
+import {
+  startScriptedServer,
+  type ScriptedServerOptions,
+} from '../../../test/helpers/scripted-smtp-server.ts';
+import type { Content } from '../../app/files/file-ports.ts';
+import type { Envelope, Transport } from '../../app/send/transport-ports.ts';
+import type { Logger } from '../../app/base/basics.ts';
 import { Connection } from './smtp-connection.ts';
 import { MessageStream } from './message-stream.ts';
 import { createSmtpTransport } from './smtp-transport.ts';

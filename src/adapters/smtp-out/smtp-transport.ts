@@ -5,7 +5,9 @@
  * from its queue. Here no message is sent twice: only a kept connection that breaks before any recipient was answered
  * (the server had closed it meanwhile) is replaced, once, as nothing of the message was handed over.
  */
-import type { Content, Envelope, Logger, Transport, TransportResult } from '../../app/ports.ts';
+import type { Content } from '../../app/files/file-ports.ts';
+import type { Envelope, Transport, TransportResult } from '../../app/send/transport-ports.ts';
+import type { Logger } from '../../app/base/basics.ts';
 import { ContentChangedError, describeContentError, findEightBit } from './message-stream.ts';
 import { toRefused } from './send-result.ts';
 import { createSessionPool } from './session-pool.ts';

@@ -1,6 +1,6 @@
 /** Structured logs on standard output, one JSON object a line, with pino. */
 import { pino, type DestinationStream } from 'pino';
-import type { Logger } from '../../app/ports.ts';
+import type { Logger } from '../../app/base/basics.ts';
 
 /** Fields that must never be written, wherever a careless caller puts them. */
 const REDACTED = [

@@ -13,7 +13,7 @@
  * The parser reads every character once and never recurses, so its time grows with the length only.
  */
 import { ServiceError } from '../errors.ts';
-import { decodeEncodedWords, isEncodedWord } from '../mime/encoded-word.ts';
+import { decodeEncodedWords, isEncodedWord } from '../mime/text/encoded-word.ts';
 import { addrSpec, formatLocalPart, isDotAtom } from './address.ts';
 import type { Address } from './address.ts';
 import { toAddressLiteral, toAsciiDomain } from './domain.ts';

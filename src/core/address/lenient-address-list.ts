@@ -6,7 +6,7 @@
  * spaces, `;` between addresses, a name as a comment behind the address, routes, quotes and brackets that are never
  * closed, `mailto:`, and addresses in quotes or brackets of their own.
  */
-import { decodeHeaderText } from '../mime/header-text.ts';
+import { decodeHeaderText } from '../mime/text/header-text.ts';
 import type { Address } from './address.ts';
 import { toAddressLiteral, toAsciiDomain } from './domain.ts';
 import { MAX_DISPLAY_NAME_CHARS } from './limits.ts';

@@ -6,7 +6,7 @@
 import { addrSpec } from '../address/address.ts';
 import { parseLenientAddressList } from '../address/lenient-address-list.ts';
 import { parseMessageId, type MessageId } from '../message/message-id.ts';
-import type { ParsedMessage } from '../mime/parsed-message.ts';
+import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
 import { answerKindOf } from './answer-subject.ts';
 import { classifyFailure, findStatus, type BounceAction, type BounceRecipient } from './bounce-recipient.ts';
 import { tellingStatus } from './delivery-status.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseMessage } from '../mime/parse.ts';
+import { parseMessage } from '../mime/parse/parse.ts';
 import { classifyAutomatic, sentAutomatic } from './automatic.ts';
 
 const classify = (...fields: readonly string[]) =>

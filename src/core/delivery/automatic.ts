@@ -3,13 +3,13 @@
  * RFC 3464 (reports), and fields that programs added before or beside these. Standards go before guesses by subjects.
  */
 import type { Address } from '../address/address.ts';
-import { fieldValue } from '../mime/header-fields.ts';
-import type { HeaderField } from '../mime/header-fields.ts';
+import { fieldValue } from '../mime/parse/header-fields.ts';
+import type { HeaderField } from '../mime/parse/header-fields.ts';
 import { answerKindOf } from './answer-subject.ts';
 import { isBounceSubject } from './bounce-subject.ts';
 import type { AutoSubmitted } from './loop-guard.ts';
-import type { ParsedMessage } from '../mime/parsed-message.ts';
-import { readParameters } from '../mime/read-parameters.ts';
+import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
+import { readParameters } from '../mime/parse/read-parameters.ts';
 
 /**
  * - `bounce`: a report of delivery, non-delivery, reading or abuse.

@@ -5,8 +5,8 @@
  */
 import { addrSpec } from '../address/address.ts';
 import { parseLenientAddressList } from '../address/lenient-address-list.ts';
-import { fieldValue, fieldValues, type HeaderField } from '../mime/header-fields.ts';
-import type { ParsedMessage } from '../mime/parsed-message.ts';
+import { fieldValue, fieldValues, type HeaderField } from '../mime/parse/header-fields.ts';
+import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
 import { isMailer, isPostmaster } from './automatic.ts';
 import { isBounceSubject } from './bounce-subject.ts';
 import type { FreeFormBounce } from './free-form-bounce.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { bestCpuMs } from '../../../test/readers/cpu-time.ts';
-import { parseMessage } from '../mime/parse.ts';
+import { parseMessage } from '../mime/parse/parse.ts';
 import { readBounce } from './bounce.ts';
 import { severityOf } from './failure-severity.ts';
 

@@ -6,10 +6,10 @@
 import { addrSpec } from '../address/address.ts';
 import { parseLenientAddressList } from '../address/lenient-address-list.ts';
 import { parseMessageId, type MessageId } from '../message/message-id.ts';
-import { fieldValue, fieldValues, messageIdOf, parseHeaderBlock } from '../mime/header-fields.ts';
-import type { HeaderField } from '../mime/header-fields.ts';
+import { fieldValue, fieldValues, messageIdOf, parseHeaderBlock } from '../mime/parse/header-fields.ts';
+import type { HeaderField } from '../mime/parse/header-fields.ts';
 import { parseMessageIdList } from '../message/references.ts';
-import type { ParsedMessage } from '../mime/parsed-message.ts';
+import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
 import { readAmazonNotice } from './amazon-notice.ts';
 import { answerKindOf } from './answer-subject.ts';
 import { classifyAutomatic } from './automatic.ts';

@@ -2,8 +2,8 @@
  * Receipts (RFC 8098) of programs that refused a message: RFC 5429 §2.1.2 lets Sieve's `reject` answer so, and Dovecot
  * does when a mailbox is full. All other receipts say that a message was read, deleted or processed: no failure.
  */
-import { fieldValue } from '../mime/header-fields.ts';
-import type { ParsedMessage } from '../mime/parsed-message.ts';
+import { fieldValue } from '../mime/parse/header-fields.ts';
+import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
 import { classifyFailure, findStatus, type BounceRecipient } from './bounce-recipient.ts';
 import { readReportFields, reportedAddress } from './delivery-status.ts';
 import { cleanReplyText } from './reply.ts';

@@ -1,8 +1,8 @@
 /** By what an operator recognises a message that could not be taken. */
 import { MAX_ADDR_SPEC_OCTETS, MAX_DISPLAY_NAME_CHARS } from '../address/limits.ts';
 import type { Address } from '../address/address.ts';
-import { parseMessage } from '../mime/parse.ts';
-import { shortenHeader } from '../mime/shorten-header.ts';
+import { parseMessage } from '../mime/parse/parse.ts';
+import { shortenHeader } from '../mime/parse/shorten-header.ts';
 
 /** Each is null when the mail server did not give it, or it could not be read. */
 export interface HeaderSummary {

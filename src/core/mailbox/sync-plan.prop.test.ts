@@ -75,7 +75,7 @@ interface Options {
   readonly tellsUidNext: boolean;
 }
 
-/** As app/sync-mailbox.ts does it; returns how many commands it took. */
+/** As app/mailboxes/sync-mailbox.ts does it; returns how many commands it took. */
 function look(
   server: Server,
   reader: Reader,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseMessage } from '../mime/parse.ts';
+import { parseMessage } from '../mime/parse/parse.ts';
 import { identityKey, identityOf, madeUpMessageId, sentIdentityKey } from './identity.ts';
 import { isMadeUpMessageId, parseMessageId } from './message-id.ts';
 

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { addrSpec } from '../address/address.ts';
 import type { Address } from '../address/address.ts';
-import { fieldValues } from '../mime/header-fields.ts';
-import type { ParsedMessage } from '../mime/parsed-message.ts';
+import { fieldValues } from '../mime/parse/header-fields.ts';
+import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
 import { MADE_UP_DOMAIN, toMessageId } from './message-id.ts';
 import type { MessageId } from './message-id.ts';
 

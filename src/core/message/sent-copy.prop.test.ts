@@ -3,10 +3,10 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { draftArbitrary } from '../../../test/helpers/arbitrary/draft.ts';
 import { addrSpec } from '../address/address.ts';
-import { composeMessage } from '../mime/compose.ts';
-import { htmlToText } from '../mime/html-to-text.ts';
-import { parseMessage } from '../mime/parse.ts';
-import { decodeTransfer } from '../mime/transfer-decoding.ts';
+import { composeMessage } from '../mime/compose/compose.ts';
+import { htmlToText } from '../mime/text/html-to-text.ts';
+import { parseMessage } from '../mime/parse/parse.ts';
+import { decodeTransfer } from '../mime/parse/transfer-decoding.ts';
 import { isRewrittenCopy, toCopyContent } from './sent-copy.ts';
 import type { MessageId } from './message-id.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseMessage } from '../mime/parse.ts';
+import { parseMessage } from '../mime/parse/parse.ts';
 import { chooseSent, isRewrittenCopy, toCopyContent, type SentCandidate } from './sent-copy.ts';
 import type { MessageId } from './message-id.ts';
 

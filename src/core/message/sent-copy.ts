@@ -5,9 +5,9 @@
  */
 import { addrSpec, type Address } from '../address/address.ts';
 import type { EmailState } from '../delivery/states.ts';
-import { htmlToText } from '../mime/html-to-text.ts';
-import { fieldValue, type HeaderField } from '../mime/header-fields.ts';
-import type { ParsedMessage } from '../mime/parsed-message.ts';
+import { htmlToText } from '../mime/text/html-to-text.ts';
+import { fieldValue, type HeaderField } from '../mime/parse/header-fields.ts';
+import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
 import { secondsOf, spaced } from './identity.ts';
 import { parseMessageId, type MessageId } from './message-id.ts';
 import { parseMessageIdList } from './references.ts';

@@ -4,7 +4,7 @@
  */
 import type { Bounce } from '../delivery/bounce.ts';
 import { normaliseMessageId, type MessageId } from '../message/message-id.ts';
-import type { ParsedMessage } from '../mime/parsed-message.ts';
+import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
 
 /**
  * How a Message-ID ties an email to a thread. `message_id`: its own, which another email named before, or which a

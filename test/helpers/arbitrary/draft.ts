@@ -2,7 +2,7 @@
  * Generators of drafts: what callers write into emails, and what attackers would.
  */
 import * as fc from 'fast-check';
-import type { Draft, DraftAttachment } from '../../../src/core/mime/compose.ts';
+import type { Draft, DraftAttachment } from '../../../src/core/mime/compose/compose.ts';
 import { addressArbitrary } from './address.ts';
 import { messageIdArbitrary } from './message-id.ts';
 

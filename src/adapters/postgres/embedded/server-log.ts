@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync } from 'node:fs';
 import { copyFile, open, stat, truncate } from 'node:fs/promises';
-import type { Logger } from '../../../app/ports.ts';
+import type { Logger } from '../../../app/base/basics.ts';
 import { describe } from './identity.ts';
 
 /** Above this size the text moves to `<file>.1`, which it replaces: at most about twice this is used. */

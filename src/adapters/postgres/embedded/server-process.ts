@@ -8,7 +8,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../../../app/ports.ts';
+import type { Logger } from '../../../app/base/basics.ts';
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import type { Setup } from './place.ts';
 import { endBehind, findRunning, readPidFile, stillRuns, terminate, terminateWhile } from './postmaster.ts';

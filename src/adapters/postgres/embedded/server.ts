@@ -5,7 +5,7 @@
  * It is one server for one DATA_DIR: the caller holds the lock of DATA_DIR before it calls.
  */
 import { mkdir, realpath } from 'node:fs/promises';
-import type { Logger } from '../../../app/ports.ts';
+import type { Logger } from '../../../app/base/basics.ts';
 import { findBinaries } from './binaries.ts';
 import { type EmbeddedConnection, ensureDatabase, initDataFolder } from './init-database.ts';
 import { choosePlace, preparePlace } from './place.ts';

@@ -1,0 +1,50 @@
+/**
+ * Errors of a connection before there is a request: broken HTTP, too many headers, too slow.
+ */
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { ServiceError } from '../../../core/errors.ts';
+import type { ErrorCode } from '../../../core/errors.ts';
+import { toErrorJson } from './error-handler.ts';
+import type { LingeringClose } from '../connections/lingering-close.ts';
+
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'payload_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+
+/** Makes the handler that answers on the bare socket, in the same shape as all other errors, and closes it. */
+export function createClientErrorHandler(lingering: LingeringClose) {
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    // What follows broken HTTP is broken as well, once for each piece that arrives.
+    if (lingering.note(socket)) return;
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy();
+    else lingering.end(socket, formatAnswer(error));
+  };
+}
+
+function formatAnswer(error: NodeJS.ErrnoException): string {
+  const code = CODES[error.code ?? ''] ?? 'invalid_request';
+  const failure = new ServiceError(code, { values: { detail: 'Die Anfrage ist kein gültiges HTTP.' } });
+  const body = JSON.stringify(toErrorJson(failure));
+  return [
+    `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ''}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'X-Content-Type-Options: nosniff',
+    'Cache-Control: no-store',
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}
+
+/**
+ * True when an answer to an earlier request of this connection has begun: more text would end up in the middle of it.
+ * Node.js's own handler looks at the same field; there is no public one.
+ */
+function isAnswering(socket: Socket): boolean {
+  const { _httpMessage: response } = socket as Socket & { _httpMessage?: { headersSent: boolean } | null };
+  return response?.headersSent === true;
+}

@@ -1,0 +1,59 @@
+/**
+ * Answers with emails that the database made JSON of (`EmailsJson`). A large answer goes out piece by piece, as the reader
+ * takes it; what fails in the middle cuts the connection, so that half an answer never looks like a whole one.
+ */
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import type { EmailsPage } from '../../../app/emails/use-cases.ts';
+import type { EmailsJson } from '../../../app/emails/email-ports.ts';
+import type { Logger } from '../../../app/base/basics.ts';
+import type { HttpLimits } from '../connections/limits.ts';
+import { LargePlaces } from '../body/large-places.ts';
+import { cutStalledReader } from '../connections/stalled-reader.ts';
+
+export interface EmailsResponse {
+  /** Answers `{"emails":[…]}`. */
+  sendEmails(reply: FastifyReply, emails: EmailsJson): FastifyReply;
+  /** Answers `{"emails":[…],"next_cursor":…}`. */
+  sendEmailPage(reply: FastifyReply, page: EmailsPage): FastifyReply;
+}
+
+export function createEmailsResponse(limits: HttpLimits, logger: Logger): EmailsResponse {
+  const places = new LargePlaces(limits.maxLargeAnswers);
+
+  /** `rest` stands behind the list, and closes the object. */
+  const send = (reply: FastifyReply, emails: EmailsJson, rest: string): FastifyReply => {
+    reply.header('content-type', 'application/json; charset=utf-8');
+    if (emails.kind === 'whole') return reply.send(`{"emails":[${emails.json}]${rest}`);
+    // Its length is not known, and nothing else would be left of the answer.
+    if (reply.request.method === 'HEAD') return reply.send(Readable.from([]));
+
+    const place = places.reserve();
+    place.take();
+    reply.raw.once('close', place.release);
+    cutStalledReader(reply, limits);
+    const stream = Readable.from(enclose(emails.pieces, rest), { objectMode: false });
+    stream.once('error', (err) => {
+      // Before the first byte it is an error like any other, and the error handler logs it.
+      if (reply.raw.headersSent) {
+        logger.error({ err, route: reply.request.routeOptions.url }, 'an answer could not be sent whole');
+      }
+    });
+    return reply.send(stream);
+  };
+
+  return {
+    sendEmails: (reply, emails) => send(reply, emails, '}'),
+    sendEmailPage: (reply, { emails, nextCursor }) =>
+      send(reply, emails, `,"next_cursor":${JSON.stringify(nextCursor)}}`),
+  };
+}
+
+async function* enclose(pieces: AsyncIterable<string>, rest: string): AsyncGenerator<string, void, void> {
+  let before = '{"emails":[';
+  for await (const piece of pieces) {
+    yield before + piece;
+    before = '';
+  }
+  yield `${before}]${rest}`;
+}

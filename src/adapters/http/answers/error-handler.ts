@@ -1,0 +1,119 @@
+/**
+ * The outermost edge of HTTP: turns whatever was thrown into `{error, code}` and logs what is our fault, once.
+ * Internals (stack, cause, message of unknown errors) go to the log only.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from '../../../app/base/basics.ts';
+import { ServiceError, type ErrorCode } from '../../../core/errors.ts';
+import type { HttpLimits } from '../connections/limits.ts';
+import type { LingeringClose } from '../connections/lingering-close.ts';
+import { closeAfterAnswer, drainRest } from '../body/request-body.ts';
+import { setSecurityHeaders } from '../connections/security-headers.ts';
+
+/** When a caller may try again after a 503 or 429, in seconds. */
+const RETRY_AFTER_SECONDS = 5;
+/** The same while the first request with an idempotency key runs: most sends take less. */
+const RETRY_AFTER_RUNNING_SECONDS = 1;
+
+/** What Fastify itself refuses. */
+const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_json',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_json',
+  FST_ERR_MAX_PARAM_LENGTH: 'uri_too_long',
+  FST_ERR_NOT_FOUND: 'not_found',
+};
+
+const FASTIFY_DETAILS: Readonly<Record<string, string>> = {
+  FST_ERR_BAD_URL: 'Die Adresse ist fehlerhaft kodiert.',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'Content-Length passt nicht zum Inhalt.',
+};
+
+/** What the static files of the documentation refuse, by its status: the caller's fault, so nothing for the log. */
+const STATIC_REFUSALS: Readonly<Record<number, () => ServiceError>> = {
+  400: () => new ServiceError('not_found'),
+  // A path that leaves the folder
+  403: () => new ServiceError('not_found'),
+  404: () => new ServiceError('not_found'),
+  412: () =>
+    new ServiceError('invalid_request', { values: { detail: 'Die Vorbedingung ist nicht erfüllt.' } }),
+  416: () => new ServiceError('range_not_satisfiable'),
+};
+
+/** An error body; `details` as the specification has it for a failed send. */
+export interface ErrorJson {
+  readonly error: string;
+  readonly details?: string;
+  readonly code: ErrorCode;
+}
+
+export function toErrorJson(error: ServiceError): ErrorJson {
+  return {
+    error: error.text,
+    ...(error.details === undefined ? {} : { details: error.details }),
+    code: error.code,
+  };
+}
+
+/** Makes Fastify's error handler; it also serves errors that come before routing. */
+export function createErrorHandler(limits: HttpLimits, lingering: LingeringClose, logger: Logger) {
+  return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const error = toServiceError(thrown);
+    logFailure(error, request, logger);
+    const mayGoOn = reply.getHeader('connection') !== 'close' && drainRest(request.raw, limits.maxBodyBytes);
+    if (!mayGoOn) closeAfterAnswer(request.raw, lingering);
+    if (!mayGoOn || error.code === 'request_timeout') reply.header('connection', 'close');
+    if (error.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
+    if (error.status === 503 || error.status === 429) {
+      reply.header('retry-after', String(error.retryAfterSeconds ?? RETRY_AFTER_SECONDS));
+    }
+    if (error.code === 'idempotency_in_progress') {
+      reply.header('retry-after', String(RETRY_AFTER_RUNNING_SECONDS));
+    }
+    forgetFile(reply);
+    setSecurityHeaders(reply);
+    reply
+      .code(error.status)
+      .header('content-type', 'application/json; charset=utf-8')
+      .send(JSON.stringify(toErrorJson(error)));
+  };
+}
+
+/** A file that fails before its first byte has left its headers behind, some of them in Node.js already. */
+function forgetFile(reply: FastifyReply): void {
+  for (const name of ['content-disposition', 'content-length', 'etag', 'accept-ranges'])
+    reply.removeHeader(name);
+  if (!reply.raw.headersSent) {
+    for (const name of reply.raw.getHeaderNames()) reply.raw.removeHeader(name);
+  }
+}
+
+function toServiceError(thrown: unknown): ServiceError {
+  if (thrown instanceof ServiceError) return thrown;
+  const { code, statusCode } = Object(thrown) as { code?: unknown; statusCode?: unknown };
+  if (typeof code === 'string' && code.startsWith('FST_ERR_')) {
+    const known = FASTIFY_CODES[code];
+    if (known !== undefined) return new ServiceError(known);
+    if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
+      return new ServiceError('invalid_request', {
+        values: { detail: FASTIFY_DETAILS[code] ?? 'Sie ist kein gültiges HTTP.' },
+      });
+    }
+  }
+  const refusal = STATIC_REFUSALS[Number(statusCode)];
+  if (refusal !== undefined) return refusal();
+  return new ServiceError('internal_error', { cause: thrown });
+}
+
+/** Failures that no caller can repair by waiting are errors; the others are warnings. */
+function logFailure(error: ServiceError, request: FastifyRequest, logger: Logger): void {
+  if (error.status < 500 || error.code === 'shutting_down' || error.code === 'busy') return;
+  // The route's pattern, not the URL: a query may hold what must not be logged.
+  const fields = { err: error, code: error.code, method: request.method, route: request.routeOptions.url };
+  if (error.code === 'internal_error' || error.code === 'content_missing') {
+    logger.error(fields, 'request failed');
+  } else {
+    logger.warn(fields, 'request failed');
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Answers with a file that a stranger may have made: always a download, never something a browser runs.
+ */
+import { pipeline, Transform } from 'node:stream';
+import type { Readable, TransformCallback } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { formatAttachmentDisposition } from './content-disposition.ts';
+import type { HttpContext } from './context.ts';
+import { FILE_CSP } from '../connections/security-headers.ts';
+import { cutStalledReader } from '../connections/stalled-reader.ts';
+
+export interface FileResponse {
+  readonly filename: string;
+  /** What Content-Length says: the bytes of the stream. */
+  readonly sizeBytes: number;
+  /** null when only the headers are asked for. */
+  readonly stream: Readable | null;
+}
+
+/** Sends it; the stream is destroyed when the client goes away, or takes nothing any more. */
+export function sendFile(
+  reply: FastifyReply,
+  { limits, logger }: Pick<HttpContext, 'limits' | 'logger'>,
+  file: FileResponse,
+): FastifyReply {
+  reply.header('content-length', file.sizeBytes);
+  reply.header('content-disposition', formatAttachmentDisposition(file.filename));
+  reply.header('content-security-policy', FILE_CSP);
+  if (reply.request.method === 'HEAD') {
+    file.stream?.destroy();
+    return reply.send();
+  }
+  if (file.stream === null) return reply.send();
+  cutStalledReader(reply, limits);
+  const checked = new ExactLength(file.sizeBytes);
+  checked.once('error', (err) => {
+    // Before the first byte it is an error like any other, and the error handler logs it.
+    if (reply.raw.headersSent) {
+      logger.error({ err, route: reply.request.routeOptions.url }, 'file could not be sent whole');
+    }
+  });
+  // Failures reach `checked`; a client that goes away is none.
+  pipeline(file.stream, checked, () => {});
+  return reply.send(checked);
+}
+
+/** type "/" subtype and parameters, RFC 9110 §8.3.1. */
+const MEDIA_TYPE =
+  /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:[ \t]*;[ \t]*[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"[\w !#$%&'()*+,./:;<=>?@[\]^`{|}~-]*"))*$/;
+
+/** The stored type when it is well-formed; `application/octet-stream` else. */
+export function toContentType(stored: string): string {
+  return stored.length <= 255 && MEDIA_TYPE.test(stored) ? stored : 'application/octet-stream';
+}
+
+/**
+ * Fails when a stream has not exactly the length that was announced. With too few bytes the client would take the
+ * next answer of the connection for the rest of this one.
+ */
+class ExactLength extends Transform {
+  #left: number;
+
+  constructor(sizeBytes: number) {
+    super();
+    this.#left = sizeBytes;
+  }
+
+  override _transform(piece: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.#left -= piece.length;
+    if (this.#left < 0) done(new Error('stored file is longer than recorded'));
+    else done(null, piece);
+  }
+
+  override _flush(done: TransformCallback): void {
+    done(this.#left === 0 ? null : new Error(`stored file is ${this.#left} bytes shorter than recorded`));
+  }
+}

@@ -1,0 +1,78 @@
+/** JSON bodies: what their headers must say, and the reading of small ones. */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { preValidationAsyncHookHandler } from 'fastify';
+import { ServiceError, type ErrorCode } from '../../../core/errors.ts';
+import type { HttpLimits } from '../connections/limits.ts';
+import { refuseOtherTypes, type TypeSchema } from './json-types.ts';
+import { parseJson } from './parse-json.ts';
+import { readRequestBody, takeAwaitingContinue } from './request-body.ts';
+
+/** RFC 8259 §11 knows no charset; Seen in practice: most clients name UTF-8. */
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-?8"?[ \t]*)?(?:;[ \t]*)?$/i;
+
+/** A few words; what is larger is something else. */
+const MAX_SMALL_BODY_BYTES = 4096;
+
+/** Throws `unsupported_content_encoding`, `unsupported_media_type`, or `invalid_json` when there is no body at all. */
+export function refuseOtherMedia(headers: IncomingHttpHeaders): void {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (encoding !== 'identity') throw new ServiceError('unsupported_content_encoding');
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  if (headers['content-type'] === undefined && !hasBody) throw new ServiceError('invalid_json');
+  if (!JSON_TYPE.test(headers['content-type'] ?? '')) throw new ServiceError('unsupported_media_type');
+}
+
+/** What the hooks below, and the check of what they read, answer with. */
+export const JSON_BODY_ERRORS = [
+  'invalid_json',
+  'duplicate_field',
+  'invalid_request',
+  'unknown_field',
+  'request_timeout',
+  'payload_too_large',
+  'unsupported_media_type',
+  'unsupported_content_encoding',
+] as const satisfies readonly ErrorCode[];
+
+/**
+ * As smallJsonBody; no body at all is an empty object. Operations that need no body have this as well: what a caller
+ * wrote into one would else be passed over in silence.
+ */
+export function optionalJsonBody(limits: HttpLimits): preValidationAsyncHookHandler {
+  const read = smallJsonBody(limits);
+  return async function (request, reply) {
+    const { headers } = request;
+    const isEmpty =
+      headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+    if (isEmpty) request.body = {};
+    else await read.call(this, request, reply);
+  };
+}
+
+/**
+ * A hook that reads a body of up to `maxBytes`, by default 4 KiB, for the route's schema to check. Nothing is coerced; a
+ * route without such a schema takes no fields.
+ */
+export function smallJsonBody(
+  limits: HttpLimits,
+  maxBytes = MAX_SMALL_BODY_BYTES,
+): preValidationAsyncHookHandler {
+  return async (request, reply) => {
+    refuseOtherMedia(request.headers);
+    const pieces: Buffer[] = [];
+    const body = readRequestBody(request.raw, {
+      maxBytes,
+      idleTimeoutMs: limits.bodyIdleTimeoutMs,
+      onSize: () => {
+        if (takeAwaitingContinue(request.raw)) reply.raw.writeContinue();
+      },
+    });
+    for await (const piece of body) pieces.push(piece);
+    const bytes = Buffer.concat(pieces);
+    if (!isUtf8(bytes)) throw new ServiceError('invalid_json');
+    // It leaves a byte order mark out, as readJsonWithLongStrings does.
+    request.body = parseJson(new TextDecoder().decode(bytes));
+    refuseOtherTypes(request.body, (request.routeOptions.schema?.body ?? {}) as TypeSchema);
+  };
+}

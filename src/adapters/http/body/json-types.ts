@@ -1,0 +1,42 @@
+/**
+ * Checks what a JSON body is made of before its schema is applied: Fastify's validation makes "5" of 5, as parameters
+ * need it, and would so change what a body says.
+ */
+import { ServiceError } from '../../../core/errors.ts';
+import { toTypeText } from './validation.ts';
+
+/** As much of a JSON schema as the small bodies use. */
+export interface TypeSchema {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, TypeSchema>>;
+  readonly items?: TypeSchema;
+}
+
+/** Throws `invalid_request` for another type than the schema's, and `unknown_field` before it. */
+export function refuseOtherTypes(body: unknown, { properties = {} }: TypeSchema): void {
+  if (typeOf(body) !== 'object') {
+    throw new ServiceError('invalid_request', { values: { detail: 'Ein JSON-Objekt wird erwartet.' } });
+  }
+  const entries = Object.entries(body as object);
+  const unknown = entries.find(([field]) => !Object.hasOwn(properties, field));
+  if (unknown !== undefined) throw new ServiceError('unknown_field', { values: { field: unknown[0] } });
+  for (const [field, value] of entries) refuseOtherType(field, value, properties[field] ?? {});
+}
+
+function refuseOtherType(field: string, value: unknown, { type, items }: TypeSchema): void {
+  const types = [type ?? []].flat();
+  if (types.length > 0 && !types.includes(typeOf(value))) {
+    throw new ServiceError('invalid_request', {
+      values: { detail: `${field} muss ${toTypeText(types)} sein.` },
+    });
+  }
+  if (Array.isArray(value) && items !== undefined) {
+    for (const [index, item] of value.entries()) refuseOtherType(`${field}[${index}]`, item, items);
+  }
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return Number.isInteger(value) ? 'integer' : typeof value;
+}

@@ -1,0 +1,73 @@
+/**
+ * Bounds the HTTP connections, so that strangers can't take every file descriptor. When all places are taken, the oldest
+ * connection that never brought a right secret makes room for the next one, as Dovecot's login processes do it: who has
+ * the secret gets in, and is never pushed out. A connection that finds all places with those is answered with 503.
+ */
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { SecurityLog } from '../../../app/base/security-log.ts';
+import { isWorthTelling, WindowCounts } from '../../../core/edge/window-counts.ts';
+
+const TELL_WINDOW_MS = 3_600_000;
+
+/** Connections that only wait for their 503; beyond them Node.js closes what comes. */
+const REFUSED_PLACES = 100;
+
+export class ConnectionPlaces {
+  readonly #max: number;
+  readonly #security: SecurityLog;
+  readonly #now: () => number;
+  readonly #told = new WindowCounts({ windowMs: TELL_WINDOW_MS, maxKeys: 1 });
+  /** Those without a right secret so far, the oldest first. */
+  readonly #strangers = new Set<Socket>();
+  readonly #known = new Set<Socket>();
+  readonly #refused = new WeakSet<Socket>();
+
+  constructor(options: { readonly max: number; readonly security: SecurityLog; readonly now: () => number }) {
+    this.#max = options.max;
+    this.#security = options.security;
+    this.#now = options.now;
+  }
+
+  /** Watches the connections of a server from now on. */
+  attach(server: Server): void {
+    server.maxConnections = this.#max + REFUSED_PLACES;
+    server.on('connection', (socket: Socket) => this.#enter(socket));
+    server.on('drop', () => this.#tell());
+  }
+
+  /** The connection brought a right secret: it keeps its place. */
+  keep(socket: Socket): void {
+    if (this.#strangers.delete(socket)) this.#known.add(socket);
+  }
+
+  /** True when its requests get 503. */
+  isRefused(socket: Socket): boolean {
+    return this.#refused.has(socket);
+  }
+
+  #enter(socket: Socket): void {
+    if (this.#strangers.size + this.#known.size >= this.#max) {
+      this.#tell();
+      const [oldest] = this.#strangers;
+      if (oldest === undefined) {
+        this.#refused.add(socket);
+        return;
+      }
+      this.#leave(oldest);
+      oldest.destroy();
+    }
+    this.#strangers.add(socket);
+    socket.once('close', () => this.#leave(socket));
+  }
+
+  #leave(socket: Socket): void {
+    this.#strangers.delete(socket);
+    this.#known.delete(socket);
+  }
+
+  #tell(): void {
+    const { count } = this.#told.add('', this.#now());
+    if (isWorthTelling(count)) this.#security.note('http.full', { max: this.#max, count });
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * Counts failed log-ins by address and slows down an address that fails again and again. Only failures are ever refused
+ * for it: a right secret opens at any time, so that a stranger behind the same proxy or NAT can't lock out the program
+ * that has it. What keeps guesses from hitting is the length of the secrets; this keeps them few and seen.
+ */
+import type { SecurityLog } from '../../../app/base/security-log.ts';
+import { isWorthTelling, WindowCounts } from '../../../core/edge/window-counts.ts';
+
+/** Wrong secrets of an address within a minute that are answered as such; a person or a program with a typo makes fewer. */
+export const MAX_FAILURES = 50;
+const WINDOW_MS = 60_000;
+/** Addresses that are counted; some 200 bytes each. Beyond it the oldest are forgotten. */
+const MAX_ADDRESSES = 10_000;
+
+export type LoginFailure = 'missing' | 'wrong';
+
+export class LoginFailures {
+  readonly #wrong = new WindowCounts({ windowMs: WINDOW_MS, maxKeys: MAX_ADDRESSES });
+  readonly #missing = new WindowCounts({ windowMs: WINDOW_MS, maxKeys: MAX_ADDRESSES });
+  readonly #security: SecurityLog;
+  readonly #now: () => number;
+
+  /** @param now milliseconds, by a clock that never goes back */
+  constructor(security: SecurityLog, now: () => number) {
+    this.#security = security;
+    this.#now = now;
+  }
+
+  /**
+   * Counts and tells it. Returns in how many seconds the address may fail again when it has done so too often; else null.
+   * A request without any secret guesses nothing and is never slowed down.
+   */
+  note(address: string, reason: LoginFailure): number | null {
+    const now = this.#now();
+    const { count, endsAt } = (reason === 'wrong' ? this.#wrong : this.#missing).add(address, now);
+    if (isWorthTelling(count)) this.#security.note('login.failed', { address, reason, count });
+    if (reason === 'missing' || count <= MAX_FAILURES) return null;
+    if (count === MAX_FAILURES + 1) this.#security.note('login.throttled', { address, count });
+    return Math.max(1, Math.ceil((endsAt - now) / 1000));
+  }
+}

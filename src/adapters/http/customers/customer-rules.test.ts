@@ -1,0 +1,138 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
+import { createRecordingApplication, IDS } from '../../../../test/helpers/recording-application.ts';
+import type { Application } from '../../../app/application.ts';
+import { createCustomers } from '../../../app/customers/customers.ts';
+import type { CustomerStore } from '../../../app/customers/customer-ports.ts';
+
+let app: TestHttpApp;
+afterEach(() => app.close());
+
+const URL = `/api/customer/${IDS.customer}/addresses`;
+
+async function start(overrides: Partial<Application> = {}) {
+  const application = createRecordingApplication(overrides);
+  app = await createTestHttpApp({ application });
+  return application;
+}
+
+const put = (body: unknown, url = URL) =>
+  app.fastify.inject({
+    method: 'PUT',
+    url,
+    headers: { ...AUTHORIZED, 'content-type': 'application/json' },
+    payload: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+const get = (url: string) => app.fastify.inject({ url, headers: AUTHORIZED });
+
+describe('PUT /api/customer/{customerId}/addresses', () => {
+  it('hands on what was given and answers with what is registered', async () => {
+    const application = await start();
+    const response = await put(
+      { addresses: ['ann@example.org'], domains: ['*.example.org'], company_id: IDS.thread.toUpperCase() },
+      URL.toUpperCase().replace('/API/CUSTOMER', '/api/customer').replace('ADDRESSES', 'addresses'),
+    );
+    expect(response.statusCode).toBe(200);
+    expect(application.registrations).toEqual([
+      {
+        customerId: IDS.customer,
+        companyId: IDS.thread,
+        addresses: ['ann@example.org'],
+        domains: ['*.example.org'],
+      },
+    ]);
+    expect(response.json()).toEqual({
+      ...(await get(URL)).json<object>(),
+      relinked: { linked: 3, moved: 2, unlinked: 1 },
+    });
+  });
+
+  it('takes an absent company for none', async () => {
+    const application = await start();
+    await put({ addresses: [], domains: [] });
+    await put({ addresses: [], domains: [], company_id: null });
+    expect(application.registrations.map(({ companyId }) => companyId)).toEqual([null, null]);
+  });
+
+  it.each([
+    ['no body', '', 'invalid_json'],
+    ['other than an object', '[]', 'invalid_request'],
+    ['no domains', { addresses: [] }, 'invalid_request'],
+    ['an unknown field', { addresses: [], domains: [], domain: 'x' }, 'unknown_field'],
+    ['an address that is none', { addresses: [{}], domains: [] }, 'invalid_request'],
+    ['a bad company', { addresses: [], domains: [], company_id: 'x' }, 'invalid_uuid'],
+    ['too much', `{"addresses":["${'x'.repeat(600_000)}"],"domains":[]}`, 'payload_too_large'],
+  ])('refuses %s', async (_, body, code) => {
+    const application = await start();
+    expect((await put(body)).json()).toMatchObject({ code });
+    expect(application.registrations).toEqual([]);
+  });
+
+  it('refuses bad rules with a text that names them, and changes nothing', async () => {
+    const store = {
+      replaceRegistration: () => Promise.reject(new Error('must not be called')),
+    } as unknown as CustomerStore;
+    await start(createCustomers(store));
+    const response = await put({ addresses: [], domains: ['acme.test', 'gmail.com', 'co.uk'] });
+    expect(response.statusCode).toBe(400);
+    expect(response.json()).toEqual({
+      error:
+        'Öffentliche Domains gehören keinem Kunden und können nicht eingetragen werden: gmail.com, co.uk',
+      code: 'public_domain',
+    });
+  });
+});
+
+describe('the lists of what several customers claim', () => {
+  it('answer with their pages', async () => {
+    await start();
+    expect((await get('/api/customers/ambiguous?limit=1')).json()).toEqual({
+      claims: [
+        {
+          kind: 'address',
+          value: 'bob@example.org',
+          customer_ids: [IDS.customer, IDS.thread],
+          customer_count: 2,
+          email_count: 7,
+        },
+      ],
+      next_cursor: null,
+    });
+    const emails = await get('/api/customers/ambiguous/emails?address=bob@example.org');
+    expect(emails.json()).toMatchObject({ emails: [{ id: IDS.email }], next_cursor: null });
+  });
+
+  it('page through the claims by their cursor', async () => {
+    const values = ['a@x.test', 'b@x.test', 'c@x.test'];
+    const store = {
+      listAmbiguous: async (after: { value: string } | null, limit: number) =>
+        values
+          .filter((value) => value > (after?.value ?? ''))
+          .slice(0, limit)
+          .map((value) => ({ kind: 'address', value, customerIds: [], customerCount: 2, emailCount: 0 })),
+    } as unknown as CustomerStore;
+    await start(createCustomers(store));
+    const first = (await get('/api/customers/ambiguous?limit=2')).json<{
+      next_cursor: string;
+      claims: object[];
+    }>();
+    expect(first.claims).toHaveLength(2);
+    const rest = await get(`/api/customers/ambiguous?limit=2&cursor=${first.next_cursor}`);
+    expect(rest.json()).toMatchObject({ claims: [{ value: 'c@x.test' }], next_cursor: null });
+  });
+
+  it.each([
+    ['/api/customers/ambiguous?cursor=xyz', 'invalid_cursor'],
+    ['/api/customers/ambiguous?limit=0', 'invalid_request'],
+    ['/api/customers/ambiguous?adress=a', 'unknown_field'],
+    ['/api/customers/ambiguous/emails?cursor=xyz', 'invalid_cursor'],
+    ['/api/customers/ambiguous/emails?address=a@x.test&domain=x.test', 'invalid_request'],
+    ['/api/customers/ambiguous/emails?address=a', 'invalid_address'],
+    ['/api/customers/ambiguous/emails?domain=a..b', 'invalid_domain'],
+  ])('refuse %s', async (url, code) => {
+    await start(createCustomers({} as CustomerStore));
+    const response = await get(url);
+    expect(response.statusCode).toBe(400);
+    expect(response.json()).toMatchObject({ code });
+  });
+});

@@ -1,0 +1,203 @@
+/**
+ * Whose mail is whose: GET and PUT /api/customer/{customerId}/addresses, and what nobody gets because several customers
+ * claim it, GET /api/customers/ambiguous and /api/customers/ambiguous/emails.
+ */
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { DEFAULT_PAGE_LIMIT, PageCursor, PageLimit, pageSchema } from '../schemas/page-schemas.ts';
+import {
+  AmbiguousClaimsSchema,
+  RegisteredSchema,
+  RegistrationSchema,
+  toAmbiguousClaimJson,
+  toRegisteredJson,
+  toRegistrationJson,
+} from './customer-view.ts';
+import { EmailListingSchema, NullableUuid } from '../emails/email-detail-schema.ts';
+import { smallJsonBody } from '../body/json-body.ts';
+import { errorResponses, Uuid } from '../schemas/schemas.ts';
+
+const CustomerParams = {
+  type: 'object',
+  required: ['customerId'],
+  properties: { customerId: { ...Uuid, description: 'The customer, as the calling system knows it.' } },
+} as const;
+
+/** As many addresses and domains as are allowed, with room for names. */
+const MAX_BODY_BYTES = 512 * 1024;
+
+const RegistrationBody = {
+  type: 'object',
+  title: 'CustomerRegistrationRequest',
+  additionalProperties: false,
+  required: ['addresses', 'domains'],
+  properties: {
+    addresses: { type: 'array', items: { type: 'string' }, description: 'At most 1,000.' },
+    domains: {
+      type: 'array',
+      items: { type: 'string' },
+      description: '`example.org`, or `*.example.org` for all below it. At most 200.',
+    },
+    company_id: { ...NullableUuid, description: 'Absent or null: none.' },
+  },
+} as const;
+
+const pageProperties = {
+  limit: PageLimit,
+  cursor: { ...PageCursor, maxLength: 2048 },
+} as const;
+
+const ClaimsQuery = { type: 'object', additionalProperties: false, properties: pageProperties } as const;
+
+const EmailsQuery = {
+  type: 'object',
+  // A misspelt filter must not answer with emails it was meant to leave out.
+  additionalProperties: false,
+  properties: {
+    address: { type: 'string', minLength: 1, maxLength: 1000, description: 'Only those from or to it.' },
+    domain: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1000,
+      description: 'Only those under this domain rule.',
+    },
+    ...pageProperties,
+  },
+} as const;
+
+const AmbiguousEmails = pageSchema('AmbiguousEmails', 'emails', EmailListingSchema);
+
+export function registerCustomerRuleRoutes(
+  app: HttpServer,
+  { application, operationsFor, limits, sendEmailPage }: HttpContext,
+): void {
+  app.get(
+    '/api/customer/:customerId/addresses',
+    {
+      schema: {
+        operationId: 'getCustomerAddresses',
+        tags: ['Customers'],
+        summary: 'Read the addresses and domains of a customer',
+        description: 'Those set by hand and those that sends taught. An unknown customer has none.',
+        params: CustomerParams,
+        response: {
+          200: { description: 'What is registered.', ...RegistrationSchema },
+          ...errorResponses('invalid_uuid', 'unauthorized', 'database_unavailable'),
+        },
+      },
+    },
+    async (request) => {
+      const customerId = request.params.customerId.toLowerCase();
+      return toRegistrationJson(customerId, await application.readCustomerRegistration(customerId));
+    },
+  );
+
+  app.put(
+    '/api/customer/:customerId/addresses',
+    {
+      schema: {
+        operationId: 'putCustomerAddresses',
+        tags: ['Customers'],
+        summary: 'Set the addresses and domains of a customer',
+        description:
+          'Replaces everything, learned addresses included, and links past mail by it before it answers, all or ' +
+          'nothing. What a send named explicitly never changes. Public domains are refused.',
+        params: CustomerParams,
+        body: RegistrationBody,
+        response: {
+          200: { description: 'Registered, and past mail is linked.', ...RegisteredSchema },
+          ...errorResponses(
+            'invalid_json',
+            'duplicate_field',
+            'invalid_request',
+            'invalid_uuid',
+            'invalid_address',
+            'invalid_domain',
+            'public_domain',
+            'header_injection',
+            'too_many_entries',
+            'unknown_field',
+            'unauthorized',
+            'request_timeout',
+            'payload_too_large',
+            'unsupported_media_type',
+            'unsupported_content_encoding',
+            'database_unavailable',
+          ),
+        },
+      },
+      preValidation: smallJsonBody(limits, MAX_BODY_BYTES),
+    },
+    async (request) => {
+      const customerId = request.params.customerId.toLowerCase();
+      const { addresses, domains, company_id: companyId } = request.body;
+      const { registration, relinked } = await operationsFor(request).registerCustomer({
+        customerId,
+        companyId: companyId?.toLowerCase() ?? null,
+        addresses,
+        domains,
+      });
+      return toRegisteredJson(customerId, registration, relinked);
+    },
+  );
+
+  app.get(
+    '/api/customers/ambiguous',
+    {
+      schema: {
+        operationId: 'listAmbiguousClaims',
+        tags: ['Customers'],
+        summary: 'List what several customers claim',
+        description:
+          'Addresses, then domains, each in order. Mail from or to them has no customer until one has it alone.',
+        querystring: ClaimsQuery,
+        response: {
+          200: { description: 'One page.', ...AmbiguousClaimsSchema },
+          ...errorResponses(
+            'invalid_request',
+            'unknown_field',
+            'invalid_cursor',
+            'unauthorized',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { limit = DEFAULT_PAGE_LIMIT, cursor = null } = request.query;
+      const page = await application.listAmbiguousClaims({ limit, cursor });
+      return { claims: page.claims.map(toAmbiguousClaimJson), next_cursor: page.nextCursor };
+    },
+  );
+
+  app.get(
+    '/api/customers/ambiguous/emails',
+    {
+      schema: {
+        operationId: 'listAmbiguousEmails',
+        tags: ['Customers'],
+        summary: 'List the emails without a customer because several claim them',
+        description: 'Newest first. `address` and `domain` exclude one another.',
+        querystring: EmailsQuery,
+        response: {
+          200: { description: 'One page.', ...AmbiguousEmails },
+          ...errorResponses(
+            'invalid_request',
+            'invalid_address',
+            'invalid_domain',
+            'header_injection',
+            'unknown_field',
+            'invalid_cursor',
+            'unauthorized',
+            'busy',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { limit = DEFAULT_PAGE_LIMIT, cursor = null, address = null, domain = null } = request.query;
+      const page = await application.listAmbiguousEmails({ limit, cursor, address, domain });
+      return sendEmailPage(reply, page);
+    },
+  );
+}

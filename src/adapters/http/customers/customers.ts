@@ -1,0 +1,82 @@
+/**
+ * GET /api/customer/{customerId}/emails: the emails of one customer, newest first, page by page.
+ */
+import { ServiceError } from '../../../core/errors.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { DEFAULT_PAGE_LIMIT, PageCursor, PageLimit, pageSchema } from '../schemas/page-schemas.ts';
+import { errorResponses, Uuid } from '../schemas/schemas.ts';
+
+const CustomerParams = {
+  type: 'object',
+  required: ['customerId'],
+  properties: { customerId: { ...Uuid, description: 'The customer, as the calling system knows it.' } },
+} as const;
+
+const CustomerQuery = {
+  type: 'object',
+  // A misspelt filter must not answer with emails it was meant to leave out.
+  additionalProperties: false,
+  properties: {
+    limit: { ...PageLimit, description: 'Emails on a page.' },
+    cursor: PageCursor,
+    direction: { type: 'string', enum: ['inbound', 'outbound'], description: 'Only this direction.' },
+    since: { type: 'string', format: 'date-time', description: 'Only emails of this moment or later.' },
+    until: { type: 'string', format: 'date-time', description: 'Only emails before this moment.' },
+  },
+} as const;
+
+const CustomerEmails = pageSchema('CustomerEmails', 'emails', { $ref: 'Email#' });
+
+export function registerCustomerRoutes(app: HttpServer, { application, sendEmailPage }: HttpContext): void {
+  app.get(
+    '/api/customer/:customerId/emails',
+    {
+      schema: {
+        operationId: 'listCustomerEmails',
+        tags: ['Emails'],
+        summary: 'List the emails of a customer',
+        description:
+          'Newest first. A customer that the service has never heard of has an empty list: customers live in the ' +
+          "caller's system. Query parameters that are not listed here are refused.",
+        params: CustomerParams,
+        querystring: CustomerQuery,
+        response: {
+          200: { description: 'One page.', ...CustomerEmails },
+          ...errorResponses(
+            'invalid_uuid',
+            'invalid_request',
+            'unknown_field',
+            'invalid_cursor',
+            'unauthorized',
+            'busy',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { limit = DEFAULT_PAGE_LIMIT, cursor, direction, since, until } = request.query;
+      const page = await application.listCustomerEmails({
+        customerId: request.params.customerId.toLowerCase(),
+        direction: direction ?? null,
+        since: toDate('since', since),
+        until: toDate('until', until),
+        limit,
+        cursor: cursor ?? null,
+      });
+      return sendEmailPage(reply, page);
+    },
+  );
+}
+
+function toDate(field: string, text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const date = new Date(text);
+  // RFC 3339 allows a leap second, which a Date can't hold.
+  if (Number.isNaN(date.getTime())) {
+    throw new ServiceError('invalid_request', {
+      values: { detail: `${field} ist kein gültiger Zeitpunkt.` },
+    });
+  }
+  return date;
+}

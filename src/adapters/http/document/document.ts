@@ -1,0 +1,108 @@
+/**
+ * GET /api/openapi.json: the description of this API. GET /api/docs: the same to read, without the network.
+ */
+import Fastify from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import type { StaticDocumentSpec } from '@fastify/swagger';
+import { ServiceError } from '../../../core/errors.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { createErrorHandler } from '../answers/error-handler.ts';
+import { buildOpenApiDocument } from './openapi.ts';
+import type { RouteTable } from './route-table.ts';
+import { errorResponses } from '../schemas/schemas.ts';
+
+const DOCUMENT_PATH = '/api/openapi.json';
+const PAGE_PATH = '/api/docs';
+
+/** Everything comes from here; the page's images are part of its style sheet, and its script sets inline styles. */
+const PAGE_CSP = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export function registerDocumentRoutes(app: HttpServer, context: HttpContext, routes: RouteTable): void {
+  const document = once(() => buildOpenApiDocument(routes.documented()));
+  app.get(
+    DOCUMENT_PATH,
+    {
+      schema: {
+        operationId: 'getOpenApiDocument',
+        tags: ['Document'],
+        summary: 'Read this description',
+        description: 'OpenAPI 3.1. Needs no secret.',
+        security: [],
+        response: {
+          200: { description: 'The document.', type: 'object', additionalProperties: true },
+          ...errorResponses(),
+        },
+      },
+    },
+    async () => document(),
+  );
+
+  const page = once(() => buildPage(context, document));
+  app.addHook('onClose', async () => {
+    if (page.started()) await (await page()).close();
+  });
+  for (const url of [PAGE_PATH, `${PAGE_PATH}/*`]) {
+    app.route({
+      method: ['GET', 'HEAD'],
+      url,
+      handler: async (request, reply) => {
+        const { routing } = await page();
+        // The page has its own headers.
+        reply.hijack();
+        routing(request.raw, reply.raw);
+      },
+    });
+  }
+}
+
+/** The page is an application of its own, made when first asked for: its files take time to load. */
+async function buildPage(
+  { limits, lingering, logger }: HttpContext,
+  document: () => Promise<object>,
+): Promise<FastifyInstance> {
+  const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
+    import('@fastify/swagger'),
+    import('@fastify/swagger-ui'),
+  ]);
+  const page = Fastify({ logger: false });
+  page.setErrorHandler(createErrorHandler(limits, lingering, logger));
+  page.setNotFoundHandler(() => {
+    throw new ServiceError('not_found');
+  });
+  const specification = { document: await document() } as StaticDocumentSpec;
+  await page.register(swagger, { mode: 'static', specification });
+  await page.register(swaggerUi, {
+    routePrefix: PAGE_PATH,
+    staticCSP: PAGE_CSP,
+    theme: { title: 'email-worker API' },
+    uiConfig: { url: DOCUMENT_PATH, docExpansion: 'list', deepLinking: true, validatorUrl: null },
+  });
+  page.addHook('onSend', (_request, reply, _payload, done) => {
+    reply.header('x-content-type-options', 'nosniff');
+    done();
+  });
+  await page.ready();
+  return page;
+}
+
+/** Calls `make` at most once until it succeeds. */
+function once<T>(make: () => Promise<T>): { (): Promise<T>; started(): boolean } {
+  let made: Promise<T> | undefined;
+  const get = (): Promise<T> => {
+    if (made === undefined) {
+      made = make();
+      made.catch(() => (made = undefined));
+    }
+    return made;
+  };
+  return Object.assign(get, { started: () => made !== undefined });
+}

@@ -1,0 +1,54 @@
+/**
+ * The OpenAPI 3.1 document, made from the schemas of the routes.
+ */
+import Fastify from 'fastify';
+import { sharedSchemas } from '../schemas/schemas.ts';
+import { SendBody } from '../send/send-body.ts';
+import type { DocumentedRoute } from './route-table.ts';
+
+const DESCRIPTION = `Sends and receives email, records it and returns it by thread and by customer.
+
+Every error is \`{"error": "<German text>", "code": "<stable code>"}\`. Besides the errors listed for each operation,
+any request may get 400 \`invalid_request\` (not valid HTTP, or a badly encoded path), 404 \`not_found\`,
+405 \`method_not_allowed\` with \`Allow\`, 408 \`request_timeout\`, 414 \`uri_too_long\` and 431 \`headers_too_large\`.
+429, 503 and 409 \`idempotency_in_progress\` come with \`Retry-After\`.`;
+
+/** Builds the document. Takes some 50 ms, so it is made when first asked for and not at each start. */
+export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): Promise<object> {
+  const { default: swagger } = await import('@fastify/swagger');
+  const app = Fastify({ logger: false, exposeHeadRoutes: false });
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => () => '');
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'email-worker', version: '1', description: DESCRIPTION },
+      tags: [
+        { name: 'Sending', description: 'Send an email.' },
+        { name: 'Receiving', description: 'Take in what came from elsewhere.' },
+        { name: 'Mailboxes', description: 'What is read by IMAP, and how it goes.' },
+        { name: 'Suppressions', description: 'Addresses that nothing is sent to.' },
+        { name: 'Emails', description: 'Read what was sent and received.' },
+        { name: 'Threads', description: 'Which emails belong together.' },
+        { name: 'Customers', description: 'Say whose mail it is.' },
+        { name: 'Health', description: 'For monitoring.' },
+        { name: 'Document', description: 'This description.' },
+      ],
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer', description: 'The shared secret, `API_SECRET`.' },
+        },
+      },
+      security: [{ bearer: [] }],
+    },
+    refResolver: { buildLocalReference: (schema) => String(schema['$id']) },
+  });
+  for (const schema of [...sharedSchemas, SendBody]) app.addSchema(schema);
+  for (const route of routes) {
+    app.route({ method: route.method, url: route.url, schema: route.schema, handler: () => '' });
+  }
+  await app.ready();
+  const document = app.swagger();
+  await app.close();
+  return document;
+}

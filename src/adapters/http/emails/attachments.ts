@@ -1,0 +1,101 @@
+/**
+ * GET /api/attachments/{id}: the bytes of one attachment, whole or a range of them (RFC 9110 §13 and §14).
+ */
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { parseByteRange } from '../answers/byte-range.ts';
+import { isSameEntity, isUnchanged } from '../answers/entity-tag.ts';
+import { sendFile, toContentType } from '../answers/file-response.ts';
+import { ServiceError } from '../../../core/errors.ts';
+import { errorResponses, Uuid } from '../schemas/schemas.ts';
+
+const AttachmentParams = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: { ...Uuid, description: 'The attachment.' } },
+} as const;
+
+const ConditionalHeaders = {
+  type: 'object',
+  properties: {
+    range: {
+      type: 'string',
+      description: 'One range of bytes, such as `bytes=0-1023`, `bytes=1024-` or `bytes=-500`.',
+    },
+    'if-range': {
+      type: 'string',
+      description: 'The ETag that the range belongs to; another one gets the whole file.',
+    },
+    'if-none-match': {
+      type: 'string',
+      description: 'ETags that the caller has; 304 when one of them is current.',
+    },
+  },
+} as const;
+
+const Bytes = { '*/*': { schema: { type: 'string', format: 'binary' } } } as const;
+
+export function registerAttachmentRoutes(app: HttpServer, context: HttpContext): void {
+  const { application } = context;
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/api/attachments/:id',
+    schema: {
+      operationId: 'getAttachment',
+      tags: ['Emails'],
+      summary: 'Download an attachment',
+      description:
+        'With the content type and the name that the sender gave it. The ETag is the SHA-256 of the bytes; an ' +
+        'attachment never changes. Several ranges at once are not supported: the whole file is sent.',
+      params: AttachmentParams,
+      headers: ConditionalHeaders,
+      response: {
+        200: { description: 'The whole file.', content: Bytes },
+        206: { description: 'The range asked for.', content: Bytes },
+        304: { description: 'The caller has it already.', type: 'null' },
+        ...errorResponses(
+          'invalid_uuid',
+          'unauthorized',
+          'attachment_not_found',
+          'range_not_satisfiable',
+          'content_missing',
+          'database_unavailable',
+          'storage_unavailable',
+        ),
+      },
+    },
+    handler: async (request, reply) => {
+      const attachment = await application.readAttachment(request.params.id.toLowerCase());
+      const { sizeBytes } = attachment;
+      const etag = `"${attachment.sha256}"`;
+      const { headers } = request;
+      reply.header('etag', etag);
+      // Kept by the browser alone, and asked for again each time: a secret may have been taken back.
+      reply.header('cache-control', 'private, no-cache');
+      if (headers['if-none-match'] !== undefined && isUnchanged(headers['if-none-match'], etag)) {
+        return reply.code(304).send();
+      }
+      reply.header('accept-ranges', 'bytes');
+      reply.header('content-type', toContentType(attachment.contentType));
+      const file = { filename: attachment.filename, sizeBytes };
+      if (request.method === 'HEAD') return sendFile(reply, context, { ...file, stream: null });
+
+      const applies = headers['if-range'] === undefined || isSameEntity(headers['if-range'], etag);
+      const range = applies ? parseByteRange(headers.range, sizeBytes) : null;
+      if (range === 'unsatisfiable') {
+        reply.header('content-range', `bytes */${sizeBytes}`);
+        throw new ServiceError('range_not_satisfiable');
+      }
+      if (range === null) {
+        const stream = await application.openAttachment(attachment);
+        return sendFile(reply, context, { ...file, stream });
+      }
+      const stream = await application.openAttachment(attachment, range);
+      reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${sizeBytes}`);
+      return sendFile(reply, context, {
+        filename: attachment.filename,
+        sizeBytes: range.end - range.start + 1,
+        stream,
+      });
+    },
+  });
+}

@@ -1,0 +1,130 @@
+/**
+ * GET /api/emails/{id}: everything known about one email. GET /api/emails/{id}/raw: the message itself. The same below
+ * /variants/{variantId} for messages with its identity and another content.
+ */
+import type { FastifyReply } from 'fastify';
+import type { RawMessage } from '../../../app/emails/use-cases.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { toEmailDetailJson, toVariantDetailJson } from './email-view.ts';
+import { sendFile } from '../answers/file-response.ts';
+import { EmailDetail } from './email-detail-schema.ts';
+import { errorResponses, Uuid } from '../schemas/schemas.ts';
+import { VariantDetailSchema } from './variant-schema.ts';
+
+const EmailParams = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: { ...Uuid, description: 'The email.' } },
+} as const;
+
+const VariantParams = {
+  type: 'object',
+  required: ['id', 'variantId'],
+  properties: { ...EmailParams.properties, variantId: { ...Uuid, description: 'The variant.' } },
+} as const;
+
+const RawMessageSchema = {
+  description: 'The message.',
+  content: { 'message/rfc822': { schema: { type: 'string', format: 'binary' } } },
+} as const;
+
+export function registerEmailRoutes(app: HttpServer, context: HttpContext): void {
+  const { application } = context;
+  app.get(
+    '/api/emails/:id',
+    {
+      schema: {
+        operationId: 'getEmail',
+        tags: ['Emails'],
+        summary: 'Read everything known about one email',
+        description: 'With HTML body, all recipients, headers used for threading and the state of delivery.',
+        params: EmailParams,
+        response: {
+          200: { description: 'The email.', ...EmailDetail },
+          ...errorResponses('invalid_uuid', 'unauthorized', 'email_not_found', 'database_unavailable'),
+        },
+      },
+    },
+    async (request) => toEmailDetailJson(await application.readEmail(request.params.id.toLowerCase())),
+  );
+
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/api/emails/:id/raw',
+    schema: {
+      operationId: 'getRawEmail',
+      tags: ['Emails'],
+      summary: 'Download the raw message',
+      description: 'The bytes as they were sent or received, RFC 5322.',
+      params: EmailParams,
+      response: {
+        200: RawMessageSchema,
+        ...errorResponses(
+          'invalid_uuid',
+          'unauthorized',
+          'email_not_found',
+          'content_missing',
+          'database_unavailable',
+          'storage_unavailable',
+        ),
+      },
+    },
+    handler: async (request, reply) => {
+      const id = request.params.id.toLowerCase();
+      return sendRaw(reply, context, id, await application.readRaw(id));
+    },
+  });
+
+  app.get(
+    '/api/emails/:id/variants/:variantId',
+    {
+      schema: {
+        operationId: 'getVariant',
+        tags: ['Emails'],
+        summary: 'Read what a variant of an email says',
+        description:
+          'A message with the Message-ID, Date, From and subject of the email, and another content.',
+        params: VariantParams,
+        response: {
+          200: { description: 'The variant.', ...VariantDetailSchema },
+          ...errorResponses('invalid_uuid', 'unauthorized', 'variant_not_found', 'database_unavailable'),
+        },
+      },
+    },
+    async ({ params: { id, variantId } }) =>
+      toVariantDetailJson(await application.readVariant(id.toLowerCase(), variantId.toLowerCase())),
+  );
+
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/api/emails/:id/variants/:variantId/raw',
+    schema: {
+      operationId: 'getRawVariant',
+      tags: ['Emails'],
+      summary: 'Download the raw message of a variant',
+      description: 'The bytes as they were received, RFC 5322.',
+      params: VariantParams,
+      response: {
+        200: RawMessageSchema,
+        ...errorResponses(
+          'invalid_uuid',
+          'unauthorized',
+          'variant_not_found',
+          'content_missing',
+          'database_unavailable',
+          'storage_unavailable',
+        ),
+      },
+    },
+    handler: async ({ params }, reply) => {
+      const id = params.variantId.toLowerCase();
+      return sendRaw(reply, context, id, await application.readVariantRaw(params.id.toLowerCase(), id));
+    },
+  });
+}
+
+function sendRaw(reply: FastifyReply, context: HttpContext, id: string, raw: RawMessage): FastifyReply {
+  reply.header('content-type', 'message/rfc822');
+  reply.header('accept-ranges', 'none');
+  return sendFile(reply, context, { ...raw, filename: `${id}.eml` });
+}

@@ -1,0 +1,67 @@
+/** JSON schema of variants: messages with an email's identity and another content. */
+import type { XStatic } from 'typebox/schema';
+import { MAIL_WAYS } from '../../../app/emails/variant-view.ts';
+import { Timestamp, Uuid } from '../schemas/schemas.ts';
+
+const Source = {
+  type: 'object',
+  title: 'ReceivedBy',
+  additionalProperties: false,
+  required: ['way', 'place'],
+  properties: {
+    way: { type: 'string', enum: MAIL_WAYS },
+    place: {
+      type: ['string', 'null'],
+      description: 'By IMAP the mailbox, of an import `maildir`, `mbox` or `file`; null for the others.',
+    },
+  },
+} as const;
+
+export const NullableSource = {
+  anyOf: [Source, { type: 'null' }],
+  description: 'By which way the message came; null for an email of ours, and where it is not known.',
+} as const;
+
+const variantFields = [
+  'id',
+  'received_at',
+  'received_by',
+  'sent_copy',
+  'size_bytes',
+  'content_digest',
+] as const;
+const variantProperties = {
+  id: Uuid,
+  received_at: Timestamp,
+  received_by: NullableSource,
+  sent_copy: {
+    type: 'boolean',
+    description: 'It came as a copy of what somebody sent from the account, such as by the Sent mailbox.',
+  },
+  size_bytes: { type: 'integer', minimum: 0, description: 'Size of the raw message.' },
+  content_digest: {
+    type: 'string',
+    pattern: '^[0-9a-f]{64}$',
+    description: 'SHA-256 of what its texts and attachments say, whatever the path they came by.',
+  },
+} as const;
+
+export const Variant = {
+  type: 'object',
+  title: 'Variant',
+  additionalProperties: false,
+  required: variantFields,
+  properties: variantProperties,
+} as const;
+
+export const VariantDetailSchema = {
+  type: 'object',
+  title: 'VariantDetail',
+  additionalProperties: false,
+  required: [...variantFields, 'text_body'],
+  properties: {
+    ...variantProperties,
+    text_body: { type: 'string', description: 'Its text, read as that of an email.' },
+  },
+} as const;
+export type VariantDetailJson = XStatic<typeof VariantDetailSchema>;

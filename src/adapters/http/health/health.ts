@@ -1,0 +1,118 @@
+/**
+ * GET /api/health: the process answers. GET /api/health/ready: what it stands on answers too.
+ */
+import type { Readiness } from '../../../app/check-readiness.ts';
+import { ERRORS } from '../../../core/errors.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { errorResponses, Timestamp } from '../schemas/schemas.ts';
+
+const SERVICE_NAME = 'email-worker-api';
+
+export const HealthResult = {
+  type: 'object',
+  title: 'Health',
+  additionalProperties: false,
+  required: ['status', 'service', 'timestamp'],
+  properties: {
+    status: { type: 'string', const: 'ok' },
+    service: { type: 'string', const: SERVICE_NAME },
+    timestamp: Timestamp,
+  },
+} as const;
+
+const Checks = {
+  type: 'object',
+  description: 'Each dependency: `ok` or `away`. Reasons are in the log only.',
+  additionalProperties: { type: 'string', enum: ['ok', 'away'] },
+} as const;
+
+const ReadinessResult = {
+  type: 'object',
+  title: 'Readiness',
+  additionalProperties: false,
+  required: ['status', 'checks'],
+  properties: { status: { type: 'string', const: 'ready' }, checks: Checks },
+} as const;
+
+const NotReady = {
+  type: 'object',
+  title: 'NotReady',
+  additionalProperties: false,
+  required: ['error', 'code'],
+  properties: {
+    error: { type: 'string', minLength: 1 },
+    code: { type: 'string', enum: ['not_ready', 'shutting_down'] },
+    status: { type: 'string', const: 'not_ready' },
+    checks: Checks,
+  },
+} as const;
+
+export function registerHealthRoutes(app: HttpServer, context: HttpContext): void {
+  app.get(
+    '/api/health',
+    {
+      schema: {
+        operationId: 'getHealth',
+        tags: ['Health'],
+        summary: 'Say that the process is alive',
+        description:
+          'For uptime monitoring and liveness checks. Asks nothing of the database or the mail server.',
+        security: [],
+        response: {
+          200: { description: 'Alive.', ...HealthResult },
+          ...errorResponses(),
+        },
+      },
+    },
+    (_request, reply) => {
+      reply.send({ status: 'ok', service: SERVICE_NAME, timestamp: context.clock().toISOString() });
+    },
+  );
+
+  const checkReadiness = createReadinessCheck(context);
+  app.get(
+    '/api/health/ready',
+    {
+      schema: {
+        operationId: 'getReadiness',
+        tags: ['Health'],
+        summary: 'Say whether the service can work',
+        description:
+          'Asks the database, the file storage and the mail servers. Needs no secret, so that load balancers can ' +
+          'ask; therefore it names what is away but never why.',
+        security: [],
+        response: {
+          200: { description: 'Everything the service stands on answers.', ...ReadinessResult },
+          ...errorResponses(),
+          503: { description: 'Something is away. Codes: `not_ready`, `shutting_down`.', ...NotReady },
+        },
+      },
+    },
+    async (_request, reply) => {
+      const { ready, checks } = await checkReadiness();
+      const named = Object.fromEntries(checks.map(({ name, ok }) => [name, ok ? 'ok' : 'away']));
+      if (ready) return reply.send({ status: 'ready', checks: named });
+      const error = ERRORS.not_ready.text;
+      return reply.code(503).send({ error, code: 'not_ready', status: 'not_ready', checks: named });
+    },
+  );
+}
+
+/** Callers at the same moment, and for a short time after, share one answer: anybody may ask, and asking costs. */
+function createReadinessCheck({ application, clock, limits, logger }: HttpContext): () => Promise<Readiness> {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let answer: Promise<Readiness> | undefined;
+  return () => {
+    const now = clock().getTime();
+    if (answer === undefined || now - askedAt >= limits.readinessMaxAgeMs) {
+      askedAt = now;
+      answer = application.checkReadiness().then((readiness) => {
+        const away = readiness.checks.filter(({ ok }) => !ok);
+        if (away.length > 0) logger.warn({ away }, 'not ready');
+        return readiness;
+      });
+      answer.catch(() => (answer = undefined));
+    }
+    return answer;
+  };
+}

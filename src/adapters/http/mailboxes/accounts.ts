@@ -1,0 +1,100 @@
+/**
+ * How the mailboxes are that are read: GET /api/accounts, and the messages that could not be taken: GET /api/quarantine and
+ * POST /api/quarantine/{id}/retry.
+ */
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
+import { ACCOUNT_PAGE_ERRORS, AccountPageQuery, pageSchema, toAccountPage } from '../schemas/page-schemas.ts';
+import { AccountSchema, QuarantinedSchema, toAccountJson, toQuarantinedJson } from './mailbox-view.ts';
+import { errorResponses, Uuid } from '../schemas/schemas.ts';
+
+const Accounts = {
+  type: 'object',
+  title: 'Accounts',
+  additionalProperties: false,
+  required: ['accounts'],
+  properties: { accounts: { type: 'array', items: AccountSchema } },
+} as const;
+
+const Quarantine = pageSchema('Quarantine', 'messages', QuarantinedSchema);
+
+const QuarantineParams = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: { ...Uuid, description: 'As `GET /api/quarantine` names it.' } },
+} as const;
+
+export function registerAccountRoutes(
+  app: HttpServer,
+  { application, operationsFor, limits }: HttpContext,
+): void {
+  app.get(
+    '/api/accounts',
+    {
+      schema: {
+        operationId: 'listAccounts',
+        tags: ['Mailboxes'],
+        summary: 'How the accounts and their mailboxes are',
+        description:
+          'Every account of the configuration, then those that only other processes read. Read from the database: what ' +
+          'every process of the installation does.',
+        querystring: { type: 'object', additionalProperties: false, properties: {} },
+        response: {
+          200: { description: 'All of them.', ...Accounts },
+          ...errorResponses('unknown_field', 'unauthorized', 'database_unavailable'),
+        },
+      },
+    },
+    async () => ({ accounts: (await application.listAccounts()).map(toAccountJson) }),
+  );
+
+  app.get(
+    '/api/quarantine',
+    {
+      schema: {
+        operationId: 'listQuarantine',
+        tags: ['Mailboxes'],
+        summary: 'List messages that could not be taken from a mailbox',
+        description:
+          'The newest first, with what their headers say. They are tried again by themselves, ever more rarely.',
+        querystring: AccountPageQuery,
+        response: {
+          200: { description: 'One page.', ...Quarantine },
+          ...errorResponses(...ACCOUNT_PAGE_ERRORS),
+        },
+      },
+    },
+    async (request) => {
+      const page = await application.listQuarantine(toAccountPage(request.query));
+      return { messages: page.messages.map(toQuarantinedJson), next_cursor: page.nextCursor };
+    },
+  );
+
+  app.post(
+    '/api/quarantine/:id/retry',
+    {
+      schema: {
+        operationId: 'retryQuarantined',
+        tags: ['Mailboxes'],
+        summary: 'Try to take a message now',
+        description:
+          'Whichever process reads the account tries it, within seconds; it leaves the list when that works. When it ' +
+          'does not, the next try follows after the shortest delay again. Needs no body; fields of one are refused.',
+        params: QuarantineParams,
+        response: {
+          200: { description: 'It is due.', ...QuarantinedSchema },
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'invalid_uuid',
+            'unauthorized',
+            'quarantined_not_found',
+            'database_unavailable',
+          ),
+        },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request) =>
+      toQuarantinedJson(await operationsFor(request).retryQuarantined(request.params.id.toLowerCase())),
+  );
+}

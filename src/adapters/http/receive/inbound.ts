@@ -1,0 +1,163 @@
+/**
+ * POST /api/inbound: takes one raw message, from a mail server's pipe or a provider's webhook, and records it.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Content, SpoolFolder } from '../../../app/files/file-ports.ts';
+import { readRaw as readRawContent } from '../../../app/files/read-raw.ts';
+import { ServiceError } from '../../../core/errors.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { formatMessageId } from '../../../core/message/message-id.ts';
+import { LargePlaces, type LargePlace } from '../body/large-places.ts';
+
+import { readRequestBody, takeAwaitingContinue } from '../body/request-body.ts';
+import { errorResponses, MessageIdText, Uuid } from '../schemas/schemas.ts';
+
+const ReceivedResult = {
+  type: 'object',
+  title: 'Received',
+  additionalProperties: false,
+  required: ['status', 'id', 'messageId', 'threadId'],
+  properties: {
+    status: {
+      type: 'string',
+      enum: ['received', 'duplicate'],
+      description:
+        '`duplicate`: it was recorded before, or sent from here; nothing was added, but that with `sent` an email ' +
+        'recorded as received turns into a sent one.',
+    },
+    id: { ...Uuid, description: 'The record of the email.' },
+    messageId: { ...MessageIdText, description: 'Its Message-ID; a made-up one when it has none.' },
+    threadId: { ...Uuid, description: 'The thread it was placed in.' },
+  },
+} as const;
+
+const InboundQuery = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    account_id: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 63,
+      description: 'The account that received it. Default: the default account.',
+    },
+    sent: {
+      type: 'boolean',
+      default: false,
+      description:
+        'True for a message that somebody sent from the account with another program, such as one of its Sent ' +
+        'mailbox: it is recorded as `outbound`, unless it is the copy of an email that was sent from here.',
+    },
+    read: {
+      type: 'boolean',
+      default: false,
+      description:
+        'True for a message that somebody has read already: it is recorded as read. Changes nothing for an email ' +
+        'that is recorded, and means nothing with `sent`.',
+    },
+  },
+} as const;
+
+/** Parameters such as a charset mean nothing here; servers add them. */
+const MESSAGE_TYPE = /^message\/(?:rfc822|global)[ \t]*(?:;.*)?$/i;
+
+export function registerInboundRoutes(app: HttpServer, context: HttpContext): void {
+  const { application, limits, spool } = context;
+  const places = new LargePlaces(limits.maxLargeBodies);
+
+  app.post(
+    '/api/inbound',
+    {
+      schema: {
+        operationId: 'receiveEmail',
+        tags: ['Receiving'],
+        summary: 'Record one received email, or one sent by another program',
+        description:
+          'The body is the raw message, RFC 5322, as it came in. The answer is given when the record is durable. The ' +
+          'same email (Message-ID, Date, From and subject) is recorded once, however often it is posted, so any ' +
+          'request that got no answer may be repeated. Broken messages are recorded with their defects.',
+        querystring: InboundQuery,
+        // Any value: the body is read as a stream; the schema is for the document.
+        body: {
+          content: {
+            'message/rfc822': {
+              schema: { description: 'The raw message.', contentMediaType: 'message/rfc822' },
+            },
+          },
+        },
+        response: {
+          200: { description: 'Recorded.', ...ReceivedResult },
+          ...errorResponses(
+            'invalid_request',
+            'unknown_field',
+            'unknown_account',
+            'unauthorized',
+            'request_timeout',
+            'payload_too_large',
+            'message_expected',
+            'unsupported_media_type',
+            'unsupported_content_encoding',
+            'busy',
+            'database_unavailable',
+            'storage_unavailable',
+            'reading_unavailable',
+            'disk_full',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      refuseOtherMedia(request);
+      const place = places.reserve();
+      const folder = spool.create();
+      try {
+        const raw = await readRaw(request, reply, folder, place, context);
+        const accountId = request.query.account_id ?? null;
+        const { sent: isSentCopy = false, read: isRead = false } = request.query;
+        const { kind, id, messageId, threadId } = await application.receiveMessage(
+          { raw, accountId, isSentCopy, isRead, source: { way: 'http', place: null } },
+          folder,
+        );
+        return { status: kind, id, messageId: formatMessageId(messageId), threadId };
+      } finally {
+        place.release();
+      }
+    },
+  );
+}
+
+function refuseOtherMedia({ headers }: FastifyRequest): void {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (encoding !== 'identity') throw new ServiceError('unsupported_content_encoding');
+  if (!MESSAGE_TYPE.test(headers['content-type'] ?? '')) throw new ServiceError('message_expected');
+}
+
+/** Reads the body; on any failure nothing of it is left in `folder`. */
+async function readRaw(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  folder: SpoolFolder,
+  place: LargePlace,
+  { limits, logger }: HttpContext,
+): Promise<Content> {
+  const body = readRequestBody(request.raw, {
+    maxBytes: limits.maxInboundBytes,
+    idleTimeoutMs: limits.bodyIdleTimeoutMs,
+    onSize: (bytes) => {
+      if (bytes > limits.smallBodyBytes) place.take();
+      if (takeAwaitingContinue(request.raw)) reply.raw.writeContinue();
+    },
+  });
+  try {
+    const raw = await readRawContent(body, limits.smallBodyBytes, folder);
+    if (raw.kind === 'bytes' && raw.bytes.length === 0) {
+      throw new ServiceError('invalid_request', { values: { detail: 'Die Nachricht fehlt.' } });
+    }
+    return raw;
+  } catch (error) {
+    await folder.remove().catch((err: unknown) => logger.warn({ err }, 'spool folder could not be removed'));
+    throw error;
+  } finally {
+    await body.return();
+  }
+}

@@ -1,0 +1,76 @@
+/** What every list that is read page by page takes and gives. */
+import type { ErrorCode } from '../../../core/errors.ts';
+
+export const DEFAULT_PAGE_LIMIT = 50;
+
+/** How many on a page. */
+export const PageLimit = {
+  type: 'integer',
+  minimum: 1,
+  maximum: 200,
+  default: DEFAULT_PAGE_LIMIT,
+  description: 'On a page.',
+} as const;
+
+export const PageCursor = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 512,
+  description: '`next_cursor` of the page before; nothing for the first page.',
+} as const;
+
+const NextCursor = {
+  type: ['string', 'null'],
+  description: 'For the next page; null on the last one.',
+} as const;
+
+export const AccountId = { type: 'string', pattern: '^[a-z0-9][a-z0-9_-]{0,62}$' } as const;
+
+/** Query of a list whose only filter is the account. */
+export const AccountPageQuery = {
+  type: 'object',
+  // A misspelt filter must not answer with more than was asked for.
+  additionalProperties: false,
+  properties: {
+    account_id: { ...AccountId, description: 'Only of this account.' },
+    limit: PageLimit,
+    cursor: PageCursor,
+  },
+} as const;
+
+/** Errors of a list whose only filter is the account. */
+export const ACCOUNT_PAGE_ERRORS = [
+  'invalid_request',
+  'unknown_field',
+  'invalid_cursor',
+  'unknown_account',
+  'unauthorized',
+  'database_unavailable',
+] as const satisfies readonly ErrorCode[];
+
+/** What a use case takes, from a query of `AccountPageQuery`. */
+export function toAccountPage(query: { account_id?: string; limit?: number; cursor?: string }) {
+  return {
+    accountId: query.account_id ?? null,
+    limit: query.limit ?? DEFAULT_PAGE_LIMIT,
+    cursor: query.cursor ?? null,
+  };
+}
+
+/** One page: the items under `name`, and the cursor of the next page. */
+export function pageSchema<const Name extends string, const Item extends object>(
+  title: string,
+  name: Name,
+  items: Item,
+) {
+  const properties = { [name]: { type: 'array', items }, next_cursor: NextCursor };
+  return {
+    type: 'object',
+    title,
+    additionalProperties: false,
+    required: [name, 'next_cursor'],
+    properties: properties as Record<Name, { readonly type: 'array'; readonly items: Item }> & {
+      readonly next_cursor: typeof NextCursor;
+    },
+  } as const;
+}

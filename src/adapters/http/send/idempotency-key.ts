@@ -1,0 +1,46 @@
+/**
+ * The request header `Idempotency-Key` and the response header `Idempotency-Replayed`. The key is taken as it stands:
+ * quotes, which draft-ietf-httpapi-idempotency-key-header puts around it, would be a part of it.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { ServiceError } from '../../../core/errors.ts';
+
+/** Visible ASCII. Two headers of the name reach us as one with `, ` in it, so they are refused too. */
+const KEY = /^[!-~]{1,256}$/;
+
+/** null when there is none. Throws `invalid_idempotency_key`. */
+export function readIdempotencyKey(headers: IncomingHttpHeaders): string | null {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key !== 'string' || !KEY.test(key)) throw new ServiceError('invalid_idempotency_key');
+  return key;
+}
+
+export const REPLAYED_HEADER = 'idempotency-replayed';
+
+/** For OpenAPI; `readIdempotencyKey` does the checking. */
+export const IdempotencyHeaders = {
+  type: 'object',
+  properties: {
+    'Idempotency-Key': {
+      type: 'string',
+      minLength: 1,
+      maxLength: 256,
+      pattern: KEY.source,
+      description:
+        'Any name of the request that the caller makes up, such as a UUID; visible ASCII characters. Of the requests ' +
+        'with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours.',
+      examples: ['7d4f0c52-8f5e-4b06-9f1a-3f6f9f0a6c11', 'invoice-4711-reminder-2'],
+    },
+  },
+} as const;
+
+/** For OpenAPI: what the answers to a repeat carry. */
+export const ReplayedHeader = {
+  'Idempotency-Replayed': {
+    type: 'string',
+    enum: ['true'],
+    description:
+      'Only on the answer to a repeat: this request did nothing; the first one with its key had this answer.',
+  },
+} as const;

@@ -1,0 +1,277 @@
+/**
+ * The body of POST /api/send: its schema, and the reading of a parsed body into a SendRequest. Checks come in a fixed
+ * order, so that one mistake always gets one code: missing fields, unknown fields, types, UUIDs, attachments.
+ * What the fields contain (addresses, Message-IDs, file names) is judged by the application.
+ */
+import { AUTO_SUBMITTED, type AutoSubmitted } from '../../../core/delivery/loop-guard.ts';
+import type { AttachmentInput } from '../../../app/emails/prepare-attachments.ts';
+import type { SendRequest } from '../../../app/send/use-cases.ts';
+import type { Content } from '../../../app/files/file-ports.ts';
+import { MAX_LANE_LENGTH, PRIORITIES, type Priority } from '../../../core/delivery/priority.ts';
+import { ServiceError } from '../../../core/errors.ts';
+import { decodeBase64 } from '../body/base64-decoder.ts';
+import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
+import type { HttpLimits } from '../connections/limits.ts';
+import { Uuid, UUID_PATTERN } from '../schemas/schemas.ts';
+
+/** Blank ones are skipped in practice; the document does not invite them. */
+const AddressListText = { type: 'string', pattern: '\\S' } as const;
+
+const AddressList = (description: string) =>
+  ({
+    description,
+    anyOf: [AddressListText, { type: 'array', minItems: 1, items: AddressListText }],
+  }) as const;
+
+const OptionalAddressList = (description: string) =>
+  ({
+    description,
+    anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }, { type: 'null' }],
+  }) as const;
+
+const OptionalUuid = (description: string) =>
+  ({ type: ['string', 'null'], format: Uuid.format, pattern: Uuid.pattern, description }) as const;
+
+const OptionalText = (description: string) => ({ type: ['string', 'null'], description }) as const;
+
+const AttachmentBody = {
+  type: 'object',
+  title: 'AttachmentInput',
+  additionalProperties: false,
+  required: ['filename', 'content'],
+  properties: {
+    filename: { type: 'string', pattern: '\\S' },
+    content: {
+      type: 'string',
+      contentEncoding: 'base64',
+      description: 'Base64 of RFC 4648 §4 with padding; line breaks and spaces are skipped.',
+    },
+    content_type: OptionalText('MIME type; application/octet-stream when it is absent.'),
+  },
+} as const;
+
+/** For OpenAPI; `readSendBody` does the checking. */
+export const SendBody = {
+  $id: 'SendRequest',
+  type: 'object',
+  title: 'SendRequest',
+  additionalProperties: false,
+  required: ['to', 'subject'],
+  examples: [
+    {
+      to: 'Ann Example <ann@example.com>, bob@example.com',
+      subject: 'Ihr Angebot',
+      text_body: 'Guten Tag, ...',
+      attachments: [{ filename: 'angebot.txt', content: 'SGFsbG8=', content_type: 'text/plain' }],
+    },
+  ],
+  anyOf: [
+    { required: ['text_body'], properties: { text_body: { type: 'string', minLength: 1 } } },
+    { required: ['html_body'], properties: { html_body: { type: 'string', minLength: 1 } } },
+  ],
+  properties: {
+    to: AddressList(
+      'RFC 5322 address list such as `Ann <ann@example.com>, bob@example.com`, or several of them.',
+    ),
+    subject: { type: 'string', pattern: '\\S' },
+    text_body: OptionalText('Plain text. At least one of `text_body` and `html_body` is needed.'),
+    html_body: OptionalText('HTML. At least one of `text_body` and `html_body` is needed.'),
+    cc: OptionalAddressList('As `to`.'),
+    bcc: OptionalAddressList('As `to`; never appears in the message.'),
+    in_reply_to: OptionalText('Message-ID of the email that this one answers; places it in the same thread.'),
+    thread_id: OptionalUuid('An existing thread; decides over `in_reply_to`.'),
+    customer_id: OptionalUuid('The customer the email belongs to.'),
+    company_id: OptionalUuid('The company the email belongs to.'),
+    account_id: OptionalText(
+      'The account that sends; the one of the thread, or the default one, when absent.',
+    ),
+    send_at: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      description:
+        'Send it then, at most a year ahead (RFC 3339 with offset). The answer is 202; the Date header is this moment.',
+    },
+    priority: {
+      enum: [...PRIORITIES, null],
+      description: 'In the queue: a higher one always goes first. Default `normal`.',
+    },
+    lane: {
+      type: ['string', 'null'],
+      minLength: 1,
+      maxLength: MAX_LANE_LENGTH,
+      description:
+        'In the queue: lanes of one priority take turns, so that bulk mail in a lane of its own delays nobody. ' +
+        'Default `reply` when the email joins a thread, else `new`.',
+    },
+    auto_submitted: {
+      enum: [...AUTO_SUBMITTED, null],
+      description:
+        'For an email that no person wrote (RFC 3834): `auto-replied` answers another one, `auto-generated` does not. ' +
+        'It gets the header Auto-Submitted, so that other programs do not answer it.',
+    },
+    attachments: {
+      anyOf: [{ type: 'array', items: AttachmentBody }, { type: 'null' }],
+    },
+  },
+} as const;
+
+const SEND_FIELDS = new Set(Object.keys(SendBody.properties));
+const ATTACHMENT_FIELDS = new Set(Object.keys(AttachmentBody.properties));
+const UUID = new RegExp(UUID_PATTERN);
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Throws ServiceError with status 400, or `attachments_too_large`. */
+export function readSendBody(json: JsonWithLongStrings, limits: HttpLimits): SendRequest {
+  const body = toFields(json.value);
+  if (body === null) throw invalid('Ein JSON-Objekt wird erwartet.');
+
+  if (isBlank(body['to']) || isBlank(body['subject'])) throw new ServiceError('missing_recipient_or_subject');
+  if (isEmpty(body['text_body']) && isEmpty(body['html_body'])) throw new ServiceError('missing_body');
+  refuseUnknown(body, SEND_FIELDS, '');
+
+  return {
+    to: readAddressLists(body, 'to'),
+    cc: readAddressLists(body, 'cc'),
+    bcc: readAddressLists(body, 'bcc'),
+    subject: readText(body, 'subject') ?? '',
+    textBody: readText(body, 'text_body') || null,
+    htmlBody: readText(body, 'html_body') || null,
+    inReplyTo: readText(body, 'in_reply_to'),
+    threadId: readUuid(body, 'thread_id'),
+    customerId: readUuid(body, 'customer_id'),
+    companyId: readUuid(body, 'company_id'),
+    accountId: readText(body, 'account_id'),
+    attachments: readAttachments(body['attachments'], json, limits),
+    respondAsync: false,
+    sendAt: readSendAt(body),
+    priority: readPriority(body),
+    lane: readLane(body),
+    autoSubmitted: readAutoSubmitted(body),
+  };
+}
+
+// RFC 3339 §5.6; the offset is not optional: a local time would mean another moment to each reader.
+const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
+
+function readSendAt(body: Fields): Date | null {
+  const text = readText(body, 'send_at');
+  if (text === null) return null;
+  const date = new Date(DATE_TIME.test(text) ? text.toUpperCase() : NaN);
+  if (Number.isNaN(date.getTime())) throw new ServiceError('invalid_send_at');
+  return date;
+}
+
+function readPriority(body: Fields): Priority | null {
+  const text = readText(body, 'priority');
+  if (text === null) return null;
+  const priority = PRIORITIES.find((known) => known === text);
+  if (priority === undefined) throw invalid(`priority muss eines von ${PRIORITIES.join(', ')} sein.`);
+  return priority;
+}
+
+function readAutoSubmitted(body: Fields): AutoSubmitted | null {
+  const text = readText(body, 'auto_submitted');
+  if (text === null) return null;
+  const known = AUTO_SUBMITTED.find((value) => value === text);
+  if (known === undefined) throw invalid(`auto_submitted muss eines von ${AUTO_SUBMITTED.join(', ')} sein.`);
+  return known;
+}
+
+function readLane(body: Fields): string | null {
+  const lane = readText(body, 'lane');
+  if (lane !== null && (lane === '' || lane.length > MAX_LANE_LENGTH)) throw new ServiceError('invalid_lane');
+  return lane;
+}
+
+function readAddressLists(body: Fields, field: string): readonly string[] {
+  const value = body[field] ?? [];
+  const lists: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const texts = lists.filter((list) => typeof list === 'string');
+  if (texts.length < lists.length) {
+    throw invalid(`${field} muss eine Zeichenkette oder eine Liste von Zeichenketten sein.`);
+  }
+  // An empty form field is no recipient.
+  return texts.filter((text) => text.trim() !== '');
+}
+
+function readText(body: Fields, field: string, path = field): string | null {
+  const value = body[field] ?? null;
+  if (value !== null && typeof value !== 'string') throw invalid(`${path} muss eine Zeichenkette sein.`);
+  return value;
+}
+
+function readUuid(body: Fields, field: string): string | null {
+  const text = readText(body, field);
+  if (text !== null && !UUID.test(text)) throw new ServiceError('invalid_uuid', { values: { field } });
+  return text === null ? null : text.toLowerCase();
+}
+
+function readAttachments(
+  value: unknown,
+  json: JsonWithLongStrings,
+  limits: HttpLimits,
+): readonly AttachmentInput[] {
+  const list: unknown = value ?? [];
+  if (!Array.isArray(list)) throw invalid('attachments muss eine Liste von Objekten sein.');
+  if (list.length > limits.maxAttachments) {
+    throw invalid(`attachments darf höchstens ${limits.maxAttachments} Einträge haben.`);
+  }
+  let totalBytes = json.decodedBytes;
+  return list.map((item: unknown, index) => {
+    const path = `attachments[${index}]`;
+    const fields = toFields(item);
+    if (fields === null) throw invalid(`${path} muss ein Objekt sein.`);
+    refuseUnknown(fields, ATTACHMENT_FIELDS, `${path}.`);
+
+    const filename = readText(fields, 'filename', `${path}.filename`);
+    if (isBlank(filename))
+      throw new ServiceError('invalid_filename', { values: { field: `${path}.filename` } });
+    const contentType = readText(fields, 'content_type', `${path}.content_type`);
+    const text = readText(fields, 'content', `${path}.content`);
+    if (text === null) throw invalid(`${path}.content fehlt.`);
+
+    const content = toContent(text, json.longStrings);
+    if (content === 'invalid') {
+      throw new ServiceError('invalid_base64', { values: { field: `${path}.content` } });
+    }
+    if (content.kind === 'bytes') totalBytes += content.bytes.length;
+    if (totalBytes > limits.maxAttachmentBytes) {
+      throw new ServiceError('attachments_too_large', { values: { limit: limits.maxAttachmentBytes } });
+    }
+    return { filename: filename ?? '', contentType, content };
+  });
+}
+
+function toContent(text: string, longStrings: JsonWithLongStrings['longStrings']): Content | 'invalid' {
+  const long = longStrings.get(text);
+  if (long !== undefined) return long;
+  const bytes = decodeBase64(text);
+  return bytes === null ? 'invalid' : { kind: 'bytes', bytes };
+}
+
+/** Own fields only, `__proto__` included: JSON.parse makes it an own field, and it is unknown like any other. */
+function toFields(value: unknown): Fields | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  return Object.assign(Object.create(null), Object.fromEntries(Object.entries(value)));
+}
+
+function refuseUnknown(fields: Fields, known: ReadonlySet<string>, path: string): void {
+  const unknown = Object.keys(fields).find((field) => !known.has(field));
+  if (unknown !== undefined) throw new ServiceError('unknown_field', { values: { field: path + unknown } });
+}
+
+/** Nothing that a recipient or a subject could be: absent, null, white space, or a list of these. */
+function isBlank(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isBlank);
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
+}
+
+/** Bodies may be white space; only an empty one counts as not given. */
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+function invalid(detail: string): ServiceError {
+  return new ServiceError('invalid_request', { values: { detail } });
+}

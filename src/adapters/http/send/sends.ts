@@ -1,0 +1,201 @@
+/**
+ * How far emails are: GET /api/emails, and what an operator may do to a send, POST /api/emails/{id}/cancel, /retry
+ * and /resolve.
+ */
+import { EMAIL_STATES, type EmailState } from '../../../core/delivery/states.ts';
+import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
+import { LISTED_DEFECTS } from '../../../app/emails/email-ports.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { AccountId, DEFAULT_PAGE_LIMIT, PageCursor, PageLimit, pageSchema } from '../schemas/page-schemas.ts';
+import { EmailListingSchema } from '../emails/email-detail-schema.ts';
+import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
+import { errorResponses, Uuid } from '../schemas/schemas.ts';
+
+const EmailsQuerySchema = {
+  type: 'object',
+  // A misspelt filter must not answer with emails it was meant to leave out.
+  additionalProperties: false,
+  properties: {
+    q: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_QUERY_CHARS,
+      description:
+        'Only emails whose subject, people, file names or text have all these words. A word also finds longer ones that begin with ' +
+        'it; `"in quotes"` finds a phrase, a minus excludes. Letter case and accents make no difference.',
+    },
+    state: { type: 'string', enum: EMAIL_STATES, description: 'Only emails in this state.' },
+    defect: {
+      type: 'string',
+      enum: LISTED_DEFECTS,
+      description:
+        '`not_parsed`: only received emails of which nothing but the bytes could be kept; the command reparse reads them again.',
+    },
+    account_id: { ...AccountId, description: 'Only emails of this account.' },
+    limit: PageLimit,
+    cursor: PageCursor,
+  },
+} as const;
+
+const Emails = pageSchema('Emails', 'emails', EmailListingSchema);
+
+const EmailParams = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: { ...Uuid, description: 'The email.' } },
+} as const;
+
+const StateResult = {
+  type: 'object',
+  title: 'SendState',
+  additionalProperties: false,
+  required: ['id', 'state'],
+  properties: { id: Uuid, state: { type: 'string', enum: EMAIL_STATES, description: 'What it is now.' } },
+} as const;
+
+const ResolveBody = {
+  type: 'object',
+  title: 'ResolveRequest',
+  additionalProperties: false,
+  required: ['outcome'],
+  properties: { outcome: { type: 'string', enum: ['sent', 'failed'] } },
+} as const;
+
+export function registerSendStateRoutes(
+  app: HttpServer,
+  { application, operationsFor, limits, sendEmailPage }: HttpContext,
+): void {
+  app.get(
+    '/api/emails',
+    {
+      schema: {
+        operationId: 'listEmails',
+        tags: ['Emails'],
+        summary: 'List or search emails',
+        description: 'All threads, newest first. Query parameters that are not listed here are refused.',
+        querystring: EmailsQuerySchema,
+        response: {
+          200: { description: 'One page.', ...Emails },
+          ...errorResponses(
+            'invalid_request',
+            'unknown_field',
+            'invalid_cursor',
+            'unknown_account',
+            'unauthorized',
+            'busy',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { q, state, defect, account_id: accountId, limit = DEFAULT_PAGE_LIMIT, cursor } = request.query;
+      const page = await application.listEmails({
+        q: q ?? null,
+        state: state ?? null,
+        defect: defect ?? null,
+        accountId: accountId ?? null,
+        limit,
+        cursor: cursor ?? null,
+      });
+      return sendEmailPage(reply, page);
+    },
+  );
+
+  const answer = (id: string, state: EmailState) => ({ id, state });
+
+  app.post(
+    '/api/emails/:id/cancel',
+    {
+      schema: {
+        operationId: 'cancelSend',
+        tags: ['Sending'],
+        summary: 'Take a send out of the queue',
+        description:
+          'A queued or deferred email that is not being sent becomes `cancelled`, or `sent` when some recipients ' +
+          'have it already. Needs no body; fields of one are refused.',
+        params: EmailParams,
+        response: {
+          200: { description: 'Not sent any more.', ...StateResult },
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'invalid_uuid',
+            'unauthorized',
+            'email_not_found',
+            'not_cancellable',
+            'database_unavailable',
+          ),
+        },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request) => {
+      const id = request.params.id.toLowerCase();
+      return answer(id, await operationsFor(request).cancelSend(id));
+    },
+  );
+
+  app.post(
+    '/api/emails/:id/retry',
+    {
+      schema: {
+        operationId: 'retrySend',
+        tags: ['Sending'],
+        summary: 'Send again, now',
+        description:
+          'To the recipients that were not accepted, of an email that is `failed`, `cancelled`, `deferred` or ' +
+          '`unknown`. For an `unknown` one this is a decision: recipients that have it already get a second copy. ' +
+          'Needs no body; fields of one are refused.',
+        params: EmailParams,
+        response: {
+          200: { description: 'In the queue, and due.', ...StateResult },
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'invalid_uuid',
+            'unauthorized',
+            'email_not_found',
+            'not_retryable',
+            'database_unavailable',
+          ),
+        },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request) => {
+      const id = request.params.id.toLowerCase();
+      return answer(id, await operationsFor(request).retrySend(id));
+    },
+  );
+
+  app.post(
+    '/api/emails/:id/resolve',
+    {
+      schema: {
+        operationId: 'resolveSend',
+        tags: ['Sending'],
+        summary: 'Say what became of an unknown send',
+        description:
+          'Recipients whose outcome is unknown count as accepted (`sent`) or rejected (`failed`). The email is ' +
+          '`sent` when any recipient has it, and goes on when others were put off.',
+        params: EmailParams,
+        body: ResolveBody,
+        response: {
+          200: { description: 'Decided.', ...StateResult },
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'invalid_uuid',
+            'unauthorized',
+            'email_not_found',
+            'not_unknown',
+            'database_unavailable',
+          ),
+        },
+      },
+      preValidation: smallJsonBody(limits),
+    },
+    async (request) => {
+      const id = request.params.id.toLowerCase();
+      return answer(id, await operationsFor(request).resolveSend(id, request.body.outcome));
+    },
+  );
+}

@@ -1,0 +1,221 @@
+/**
+ * The addresses that nothing is sent to: GET /api/suppressions, and GET, PUT and DELETE of
+ * /api/suppressions/{address}.
+ */
+import type { XStatic } from 'typebox/schema';
+import { SUPPRESSION_REASONS, type Suppression } from '../../../core/delivery/suppression.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { DEFAULT_PAGE_LIMIT, PageCursor, PageLimit, pageSchema } from '../schemas/page-schemas.ts';
+import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
+import { errorResponses, Timestamp, Uuid } from '../schemas/schemas.ts';
+
+const MAX_NOTE_CHARS = 1000;
+
+const NullableUuid = { ...Uuid, type: ['string', 'null'] } as const;
+
+const SuppressionSchema = {
+  type: 'object',
+  title: 'Suppression',
+  additionalProperties: false,
+  required: [
+    'address',
+    'reason',
+    'since',
+    'enhanced_status',
+    'diagnostic',
+    'note',
+    'email_id',
+    'report_email_id',
+  ],
+  properties: {
+    address: { type: 'string', description: 'In lower case.' },
+    reason: { type: 'string', enum: SUPPRESSION_REASONS },
+    since: Timestamp,
+    enhanced_status: { type: ['string', 'null'], description: 'RFC 3463, such as `5.1.1`.' },
+    diagnostic: {
+      type: 'string',
+      description: 'What the refusing server said, or the type of a complaint; may be empty.',
+    },
+    note: { type: ['string', 'null'], description: 'As given with PUT.' },
+    email_id: { ...NullableUuid, description: 'The sent email; null when added by hand.' },
+    report_email_id: { ...NullableUuid, description: 'The report that came back; null when added by hand.' },
+  },
+} as const;
+
+const SuppressionsQuerySchema = {
+  type: 'object',
+  // A misspelt filter must not answer with more than was asked for.
+  additionalProperties: false,
+  properties: {
+    address: { type: 'string', minLength: 1, maxLength: 400, description: 'Only this address.' },
+    reason: { type: 'string', enum: SUPPRESSION_REASONS, description: 'Only those with this reason.' },
+    limit: PageLimit,
+    cursor: PageCursor,
+  },
+} as const;
+
+const Suppressions = pageSchema('Suppressions', 'suppressions', SuppressionSchema);
+
+const AddressParams = {
+  type: 'object',
+  required: ['address'],
+  properties: {
+    address: { type: 'string', minLength: 1, maxLength: 400, description: 'One email address, URL-encoded.' },
+  },
+} as const;
+
+const SuppressBody = {
+  type: 'object',
+  title: 'SuppressRequest',
+  additionalProperties: false,
+  properties: {
+    note: { type: ['string', 'null'], maxLength: MAX_NOTE_CHARS, description: 'Why, for people.' },
+  },
+} as const;
+
+const Lifted = {
+  type: 'object',
+  title: 'LiftedSuppression',
+  additionalProperties: false,
+  required: ['address', 'lifted_at'],
+  properties: { address: { type: 'string' }, lifted_at: Timestamp },
+} as const;
+
+export function registerSuppressionRoutes(
+  app: HttpServer,
+  { application, operationsFor, limits }: HttpContext,
+): void {
+  app.get(
+    '/api/suppressions',
+    {
+      schema: {
+        operationId: 'listSuppressions',
+        tags: ['Suppressions'],
+        summary: 'List the addresses that nothing is sent to',
+        description: 'The newest change first. Query parameters that are not listed here are refused.',
+        querystring: SuppressionsQuerySchema,
+        response: {
+          200: { description: 'One page.', ...Suppressions },
+          ...errorResponses(
+            'invalid_request',
+            'unknown_field',
+            'invalid_address',
+            'header_injection',
+            'invalid_cursor',
+            'unauthorized',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { address, reason, limit = DEFAULT_PAGE_LIMIT, cursor } = request.query;
+      const page = await application.listSuppressions({
+        address: address ?? null,
+        reason: reason ?? null,
+        limit,
+        cursor: cursor ?? null,
+      });
+      return { suppressions: page.suppressions.map(toSuppressionJson), next_cursor: page.nextCursor };
+    },
+  );
+
+  app.get(
+    '/api/suppressions/:address',
+    {
+      schema: {
+        operationId: 'getSuppression',
+        tags: ['Suppressions'],
+        summary: 'Read why nothing is sent to an address',
+        description: '404 when nothing is in the way of sending to it.',
+        params: AddressParams,
+        response: {
+          200: { description: 'It is on the list.', ...SuppressionSchema },
+          ...errorResponses(
+            'invalid_request',
+            'invalid_address',
+            'header_injection',
+            'unauthorized',
+            'suppression_not_found',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => toSuppressionJson(await application.readSuppression(request.params.address)),
+  );
+
+  app.put(
+    '/api/suppressions/:address',
+    {
+      schema: {
+        operationId: 'suppress',
+        tags: ['Suppressions'],
+        summary: 'Send nothing to an address any more',
+        description: 'Its reason becomes `manual`, also when it was on the list for another one.',
+        params: AddressParams,
+        body: SuppressBody,
+        response: {
+          200: { description: 'It is on the list.', ...SuppressionSchema },
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'invalid_address',
+            'header_injection',
+            'invalid_text',
+            'unauthorized',
+            'database_unavailable',
+          ),
+        },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request) => {
+      const note = request.body.note ?? null;
+      return toSuppressionJson(await operationsFor(request).suppress(request.params.address, note));
+    },
+  );
+
+  app.delete(
+    '/api/suppressions/:address',
+    {
+      schema: {
+        operationId: 'liftSuppression',
+        tags: ['Suppressions'],
+        summary: 'Send to an address again',
+        description:
+          'Until something new comes back: a bounce of an email that is sent from now on, or a later complaint. Needs no ' +
+          'body; fields of one are refused.',
+        params: AddressParams,
+        response: {
+          200: { description: 'Not on the list any more.', ...Lifted },
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'invalid_address',
+            'header_injection',
+            'unauthorized',
+            'suppression_not_found',
+            'database_unavailable',
+          ),
+        },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request) => {
+      const { address, liftedAt } = await operationsFor(request).liftSuppression(request.params.address);
+      return { address, lifted_at: liftedAt.toISOString() };
+    },
+  );
+}
+
+function toSuppressionJson(suppression: Suppression): XStatic<typeof SuppressionSchema> {
+  return {
+    address: suppression.address,
+    reason: suppression.reason,
+    since: suppression.since.toISOString(),
+    enhanced_status: suppression.status,
+    diagnostic: suppression.diagnostic,
+    note: suppression.note,
+    email_id: suppression.emailId,
+    report_email_id: suppression.reportId,
+  };
+}

@@ -1,0 +1,200 @@
+/**
+ * GET /api/emails/{id}/placement: why an email is in its thread.
+ */
+import type { ExplainedPlacement, PlacedEmail } from '../../../app/threads/placement-facts.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { PLACEMENT_RULES } from '../emails/email-detail-schema.ts';
+import { errorResponses, MessageIdText, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { RefusedMergeSchema, toRefusedMergeJson } from './refused-merges.ts';
+
+const EmailParams = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: { ...Uuid, description: 'The email.' } },
+} as const;
+
+const NullableMessageId = { ...MessageIdText, type: ['string', 'null'] } as const;
+
+const PlacedEmailSchema = {
+  type: 'object',
+  title: 'PlacedEmail',
+  additionalProperties: false,
+  required: ['id', 'message_id', 'direction', 'date'],
+  properties: {
+    id: Uuid,
+    message_id: MessageIdText,
+    direction: { type: 'string', enum: ['inbound', 'outbound'] },
+    date: Timestamp,
+  },
+} as const;
+
+const TieSchema = {
+  type: 'object',
+  title: 'Tie',
+  additionalProperties: false,
+  required: ['email_id', 'rule', 'message_id'],
+  properties: {
+    email_id: Uuid,
+    rule: {
+      type: 'string',
+      enum: PLACEMENT_RULES.filter((rule) => rule !== 'new'),
+      description:
+        'How the email is tied to the Message-ID: it has it (`message_id`) or names it (the others).',
+    },
+    message_id: { ...NullableMessageId, description: 'null for `thread_id` and `decision`.' },
+  },
+} as const;
+
+const DecisionSchema = {
+  type: 'object',
+  title: 'PlacementDecision',
+  additionalProperties: false,
+  required: ['id', 'kind', 'thread_id', 'other_thread_id', 'names_email', 'reason', 'decided_at'],
+  properties: {
+    id: Uuid,
+    kind: { type: 'string', enum: ['split', 'merge', 'move'] },
+    thread_id: { ...Uuid, description: 'The thread of the request.' },
+    other_thread_id: {
+      ...Uuid,
+      type: ['string', 'null'],
+      description: 'The new thread of a split, the one that ended of a merge; null for a move.',
+    },
+    names_email: { type: 'boolean', description: 'It took this email out of its thread.' },
+    reason: { type: ['string', 'null'] },
+    decided_at: Timestamp,
+  },
+} as const;
+
+const PlacementSchema = {
+  type: 'object',
+  title: 'ExplainedPlacement',
+  additionalProperties: false,
+  required: [
+    'email_id',
+    'message_id',
+    'account_id',
+    'thread_id',
+    'rule',
+    'matched_message_id',
+    'matched_emails',
+    'first_named_by',
+    'chain',
+    'merges',
+    'decisions',
+    'refused',
+    'explanation',
+  ],
+  properties: {
+    email_id: Uuid,
+    message_id: MessageIdText,
+    account_id: { type: 'string' },
+    thread_id: Uuid,
+    rule: {
+      type: 'string',
+      enum: PLACEMENT_RULES,
+      description: 'As in `placement` of GET /api/emails/{id}.',
+    },
+    matched_message_id: NullableMessageId,
+    matched_emails: {
+      type: 'array',
+      items: PlacedEmailSchema,
+      description:
+        'The emails that have the matched Message-ID, oldest first, at most 10; empty when none came.',
+    },
+    first_named_by: {
+      anyOf: [PlacedEmailSchema, { type: 'null' }],
+      description:
+        'The email of the thread that was recorded first of those that name the matched Message-ID.',
+    },
+    chain: {
+      anyOf: [{ type: 'array', items: TieSchema }, { type: 'null' }],
+      description:
+        "What ties the email to the thread's first one, step by step; empty for that one. null when nothing does any " +
+        'more, or in a thread of more than 10,000 emails.',
+    },
+    merges: {
+      type: 'array',
+      description: 'Threads that ended in this one, the newest first, at most 100.',
+      items: {
+        type: 'object',
+        title: 'ThreadMerge',
+        additionalProperties: false,
+        required: ['thread_id', 'merged_at'],
+        properties: { thread_id: Uuid, merged_at: Timestamp },
+      },
+    },
+    decisions: {
+      type: 'array',
+      items: DecisionSchema,
+      description: 'About the email or its thread, the newest first, at most 100.',
+    },
+    refused: {
+      type: 'array',
+      items: RefusedMergeSchema,
+      description:
+        'What it names of threads that sends named for other customers, the newest first, at most 100.',
+    },
+    explanation: { type: 'string', description: 'One or two English sentences.' },
+  },
+} as const;
+
+export function registerPlacementRoutes(app: HttpServer, { application }: HttpContext): void {
+  app.get(
+    '/api/emails/:id/placement',
+    {
+      schema: {
+        operationId: 'explainPlacement',
+        tags: ['Threads'],
+        summary: 'Read why an email is in its thread',
+        description:
+          'The rule, what ties it to the others, the merges of its thread and what operators decided.',
+        params: EmailParams,
+        response: {
+          200: { description: 'The reasons.', ...PlacementSchema },
+          ...errorResponses('invalid_uuid', 'unauthorized', 'email_not_found', 'database_unavailable'),
+        },
+      },
+    },
+    async (request) => toPlacementJson(await application.explainPlacement(request.params.id.toLowerCase())),
+  );
+}
+
+const brackets = (messageId: string | null) => (messageId === null ? null : `<${messageId}>`);
+
+function toPlacementJson(placement: ExplainedPlacement) {
+  return {
+    email_id: placement.emailId,
+    message_id: brackets(placement.messageId),
+    account_id: placement.accountId,
+    thread_id: placement.threadId,
+    rule: placement.rule,
+    matched_message_id: brackets(placement.matchedMessageId),
+    matched_emails: placement.matchedEmails.map(toPlacedJson),
+    first_named_by: placement.firstNamedBy === null ? null : toPlacedJson(placement.firstNamedBy),
+    chain:
+      placement.chain?.map(({ emailId, rule, messageId }) => ({
+        email_id: emailId,
+        rule,
+        message_id: brackets(messageId),
+      })) ?? null,
+    merges: placement.merges.map(({ threadId, mergedAt }) => ({
+      thread_id: threadId,
+      merged_at: mergedAt.toISOString(),
+    })),
+    decisions: placement.decisions.map((decision) => ({
+      id: decision.id,
+      kind: decision.kind,
+      thread_id: decision.threadId,
+      other_thread_id: decision.otherThreadId,
+      names_email: decision.namesEmail,
+      reason: decision.reason,
+      decided_at: decision.decidedAt.toISOString(),
+    })),
+    refused: placement.refused.map(toRefusedMergeJson),
+    explanation: placement.explanation,
+  };
+}
+
+function toPlacedJson({ id, messageId, direction, date }: PlacedEmail) {
+  return { id, message_id: `<${messageId}>`, direction, date: date.toISOString() };
+}

@@ -1,0 +1,82 @@
+/** GET /api/refused-merges: threads of different customers that mail would have joined. */
+import type { RefusedMerge } from '../../../app/threads/refused-merge-ports.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { PLACEMENT_RULES } from '../emails/email-detail-schema.ts';
+import { ACCOUNT_PAGE_ERRORS, AccountPageQuery, pageSchema, toAccountPage } from '../schemas/page-schemas.ts';
+import { errorResponses, MessageIdText, Timestamp, Uuid } from '../schemas/schemas.ts';
+
+const NullableUuid = { ...Uuid, type: ['string', 'null'] } as const;
+
+export const RefusedMergeSchema = {
+  type: 'object',
+  title: 'RefusedMerge',
+  additionalProperties: false,
+  required: [
+    'account_id',
+    'email_id',
+    'thread_id',
+    'customer_id',
+    'other_thread_id',
+    'other_customer_id',
+    'rule',
+    'message_id',
+    'refused_at',
+  ],
+  properties: {
+    account_id: { type: 'string' },
+    email_id: { ...Uuid, description: 'The email that names both.' },
+    thread_id: { ...Uuid, description: 'The thread it is in.' },
+    customer_id: { ...NullableUuid, description: 'Whose that thread is.' },
+    other_thread_id: { ...Uuid, description: 'The thread that it names as well.' },
+    other_customer_id: { ...NullableUuid, description: 'Whose the other thread is.' },
+    rule: {
+      type: 'string',
+      enum: PLACEMENT_RULES.filter((rule) => !['new', 'thread_id', 'decision'].includes(rule)),
+      description: 'How the email names the other thread.',
+    },
+    message_id: { ...MessageIdText, description: 'By which it names the other thread.' },
+    refused_at: Timestamp,
+  },
+} as const;
+
+const RefusedMerges = pageSchema('RefusedMerges', 'refused_merges', RefusedMergeSchema);
+
+export function registerRefusedMergeRoutes(app: HttpServer, { application }: HttpContext): void {
+  app.get(
+    '/api/refused-merges',
+    {
+      schema: {
+        operationId: 'listRefusedMerges',
+        tags: ['Threads'],
+        summary: 'List merges of threads that mail did not get',
+        description:
+          'Mail never joins threads that sends named for different customers: it stays in the thread of its best link, and ' +
+          'is listed here, newest first, until POST /api/thread/{threadId}/merge makes one thread of the two. Query ' +
+          'parameters that are not listed here are refused.',
+        querystring: AccountPageQuery,
+        response: {
+          200: { description: 'One page.', ...RefusedMerges },
+          ...errorResponses(...ACCOUNT_PAGE_ERRORS),
+        },
+      },
+    },
+    async (request) => {
+      const page = await application.listRefusedMerges(toAccountPage(request.query));
+      return { refused_merges: page.refusedMerges.map(toRefusedMergeJson), next_cursor: page.nextCursor };
+    },
+  );
+}
+
+export function toRefusedMergeJson(merge: RefusedMerge) {
+  return {
+    account_id: merge.accountId,
+    email_id: merge.emailId,
+    thread_id: merge.threadId,
+    customer_id: merge.customerId,
+    other_thread_id: merge.otherThreadId,
+    other_customer_id: merge.otherCustomerId,
+    rule: merge.rule,
+    message_id: `<${merge.messageId}>`,
+    refused_at: merge.refusedAt.toISOString(),
+  };
+}

@@ -1,0 +1,193 @@
+/**
+ * What an operator may decide about threads: POST /api/thread/{threadId}/split, /merge and /move.
+ */
+import {
+  MAX_DECISION_EMAILS,
+  MAX_REASON_CHARS,
+  type DecisionResult,
+} from '../../../app/threads/thread-decisions.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { smallJsonBody } from '../body/json-body.ts';
+import { errorResponses, Timestamp, Uuid } from '../schemas/schemas.ts';
+
+/** The longest list of emails and the longest reason, escaped, in bytes. */
+const MAX_BODY_BYTES = MAX_DECISION_EMAILS * 48 + MAX_REASON_CHARS * 6 + 4096;
+
+const ThreadParams = {
+  type: 'object',
+  required: ['threadId'],
+  properties: { threadId: { ...Uuid, description: 'The thread, or one that was merged into it.' } },
+} as const;
+
+const Reason = {
+  type: ['string', 'null'],
+  minLength: 1,
+  maxLength: MAX_REASON_CHARS,
+  pattern: '^[^\\u0000]*$',
+  description: 'Why, for people; kept with the decision.',
+} as const;
+
+const emailIds = (description: string) =>
+  ({ type: 'array', minItems: 1, maxItems: MAX_DECISION_EMAILS, items: Uuid, description }) as const;
+
+const SplitBody = {
+  type: 'object',
+  title: 'SplitRequest',
+  additionalProperties: false,
+  required: ['email_ids'],
+  properties: { email_ids: emailIds('The emails that leave; at least one must stay.'), reason: Reason },
+} as const;
+
+const MoveBody = {
+  type: 'object',
+  title: 'MoveRequest',
+  additionalProperties: false,
+  required: ['email_ids'],
+  properties: {
+    email_ids: emailIds('The emails that come into the thread, from any thread of the same account.'),
+    reason: Reason,
+  },
+} as const;
+
+const MergeBody = {
+  type: 'object',
+  title: 'MergeRequest',
+  additionalProperties: false,
+  required: ['thread_id'],
+  properties: {
+    thread_id: { ...Uuid, description: 'The thread that comes into this one; of the same account.' },
+    reason: Reason,
+  },
+} as const;
+
+const Result = {
+  type: 'object',
+  title: 'ThreadDecision',
+  additionalProperties: false,
+  required: ['thread_id', 'changed', 'decision_id', 'decided_at'],
+  properties: {
+    thread_id: { ...Uuid, description: 'Where the emails are now: after a split the new thread.' },
+    changed: { type: 'boolean', description: 'False for a repeat: everything was there already.' },
+    decision_id: {
+      ...Uuid,
+      type: ['string', 'null'],
+      description: 'The decision that put it there; null when none was needed.',
+    },
+    decided_at: { ...Timestamp, type: ['string', 'null'] },
+  },
+} as const;
+
+const ERRORS = [
+  'invalid_json',
+  'duplicate_field',
+  'invalid_request',
+  'invalid_uuid',
+  'unauthorized',
+  'thread_not_found',
+  'different_accounts',
+  'unknown_field',
+  'request_timeout',
+  'payload_too_large',
+  'unsupported_media_type',
+  'unsupported_content_encoding',
+  'database_unavailable',
+] as const;
+
+const COMMON =
+  'The decision outlives later mail and a rethreading: a reply goes where the email is that it answers, whatever its ' +
+  'References name. Identifiers stay valid. A repeat of the same request changes nothing.';
+
+export function registerThreadDecisionRoutes(app: HttpServer, { operationsFor, limits }: HttpContext): void {
+  const preValidation = smallJsonBody(limits, MAX_BODY_BYTES);
+  const lower = (ids: readonly string[]) => ids.map((id) => id.toLowerCase());
+
+  app.post(
+    '/api/thread/:threadId/split',
+    {
+      schema: {
+        operationId: 'splitThread',
+        tags: ['Threads'],
+        summary: 'Give emails of a thread a thread of their own',
+        description: `The others keep the thread's identifier; the new thread inherits its customer. ${COMMON}`,
+        params: ThreadParams,
+        body: SplitBody,
+        response: {
+          200: { description: 'The emails are in the new thread.', ...Result },
+          ...errorResponses(...ERRORS, 'email_not_found', 'email_not_in_thread', 'thread_would_be_empty'),
+        },
+      },
+      preValidation,
+    },
+    async (request) =>
+      toResultJson(
+        await operationsFor(request).splitThread({
+          threadId: request.params.threadId.toLowerCase(),
+          emailIds: lower(request.body.email_ids),
+          reason: request.body.reason ?? null,
+        }),
+      ),
+  );
+
+  app.post(
+    '/api/thread/:threadId/merge',
+    {
+      schema: {
+        operationId: 'mergeThreads',
+        tags: ['Threads'],
+        summary: 'Make one thread of two',
+        description: `This thread stays; the identifier of the other one leads to it for ever. ${COMMON}`,
+        params: ThreadParams,
+        body: MergeBody,
+        response: {
+          200: { description: 'The threads are one.', ...Result },
+          ...errorResponses(...ERRORS),
+        },
+      },
+      preValidation,
+    },
+    async (request) =>
+      toResultJson(
+        await operationsFor(request).mergeThreads({
+          threadId: request.params.threadId.toLowerCase(),
+          otherThreadId: request.body.thread_id.toLowerCase(),
+          reason: request.body.reason ?? null,
+        }),
+      ),
+  );
+
+  app.post(
+    '/api/thread/:threadId/move',
+    {
+      schema: {
+        operationId: 'moveEmails',
+        tags: ['Threads'],
+        summary: 'Move emails into a thread',
+        description: `From any thread of the same account; one that loses its last email is merged into this thread. ${COMMON}`,
+        params: ThreadParams,
+        body: MoveBody,
+        response: {
+          200: { description: 'The emails are in this thread.', ...Result },
+          ...errorResponses(...ERRORS, 'email_not_found'),
+        },
+      },
+      preValidation,
+    },
+    async (request) =>
+      toResultJson(
+        await operationsFor(request).moveEmails({
+          threadId: request.params.threadId.toLowerCase(),
+          emailIds: lower(request.body.email_ids),
+          reason: request.body.reason ?? null,
+        }),
+      ),
+  );
+}
+
+function toResultJson({ threadId, changed, decision }: DecisionResult) {
+  return {
+    thread_id: threadId,
+    changed,
+    decision_id: decision?.id ?? null,
+    decided_at: decision?.decidedAt.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,226 @@
+/**
+ * GET /api/threads: all threads, newest activity first, page by page. POST /api/thread/{threadId}/read and /unread:
+ * marks what was read.
+ */
+import type { ThreadListing, ThreadMark } from '../../../app/threads/thread-list-ports.ts';
+import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { AccountId, DEFAULT_PAGE_LIMIT, PageCursor, PageLimit, pageSchema } from '../schemas/page-schemas.ts';
+import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
+import { AddressObject, errorResponses, Timestamp, Uuid } from '../schemas/schemas.ts';
+
+/** Query parameters are text; JSON Schema's `boolean` would take `1`, `on` and an empty value, each in its own way. */
+const Flag = { type: 'string', enum: ['true', 'false'] } as const;
+
+const ThreadsQuerySchema = {
+  type: 'object',
+  // A misspelt filter must not answer with threads it was meant to leave out.
+  additionalProperties: false,
+  properties: {
+    limit: { ...PageLimit, description: 'Threads on a page.' },
+    cursor: PageCursor,
+    q: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_QUERY_CHARS,
+      description:
+        'Only threads with an email whose subject, people, file names or text have all these words. A word also finds longer ones that begin with ' +
+        'it; `"in quotes"` finds a phrase, a minus excludes. Letter case and accents make no difference.',
+    },
+    customer_id: { ...Uuid, description: 'Only threads of this customer.' },
+    company_id: { ...Uuid, description: 'Only threads of this company.' },
+    account_id: { ...AccountId, description: 'Only threads of this account.' },
+    direction: {
+      type: 'string',
+      enum: ['inbound', 'outbound'],
+      description: 'Only threads whose newest email has this direction.',
+    },
+    unread: { ...Flag, description: 'Only threads with unread emails, or only those without.' },
+    unanswered: {
+      ...Flag,
+      description:
+        'Only threads whose newest email that a person wrote is inbound, or only the others. Automatic mail neither ' +
+        'answers nor waits for an answer.',
+    },
+  },
+} as const;
+
+const ThreadSummary = {
+  type: 'object',
+  title: 'ThreadSummary',
+  additionalProperties: false,
+  required: [
+    'id',
+    'account_id',
+    'subject',
+    'customer_id',
+    'company_id',
+    'participants',
+    'email_count',
+    'unread_count',
+    'unanswered',
+    'has_attachments',
+    'last_activity_at',
+    'newest_email',
+  ],
+  properties: {
+    id: Uuid,
+    account_id: { type: 'string' },
+    subject: { type: 'string', description: 'Of the first email.' },
+    customer_id: { type: ['string', 'null'], format: 'uuid' },
+    company_id: { type: ['string', 'null'], format: 'uuid' },
+    participants: {
+      type: 'array',
+      items: AddressObject,
+      maxItems: 10,
+      description: 'Senders, then recipients, of the newest 20 emails; each address once.',
+    },
+    email_count: { type: 'integer', minimum: 1 },
+    unread_count: { type: 'integer', minimum: 0 },
+    unanswered: { type: 'boolean' },
+    has_attachments: { type: 'boolean' },
+    last_activity_at: {
+      ...Timestamp,
+      description: 'Of the newest email: its date, or when it was recorded if that was earlier.',
+    },
+    newest_email: {
+      type: 'object',
+      title: 'EmailPreview',
+      additionalProperties: false,
+      required: ['id', 'direction', 'from_address', 'date', 'snippet'],
+      properties: {
+        id: Uuid,
+        direction: { type: 'string', enum: ['inbound', 'outbound'] },
+        from_address: AddressObject,
+        date: Timestamp,
+        snippet: {
+          type: 'string',
+          maxLength: 200,
+          description: 'The beginning of the text, without quotes where they were found; on one line.',
+        },
+      },
+    },
+  },
+} as const;
+
+const Threads = pageSchema('Threads', 'threads', ThreadSummary);
+
+const ThreadParams = {
+  type: 'object',
+  required: ['threadId'],
+  properties: { threadId: { ...Uuid, description: 'The thread, or one that was merged into it.' } },
+} as const;
+
+const MarkResult = {
+  type: 'object',
+  title: 'ThreadMark',
+  additionalProperties: false,
+  required: ['id', 'unread_count'],
+  properties: {
+    id: { ...Uuid, description: 'The thread; another one than asked for when that was merged into it.' },
+    unread_count: { type: 'integer', minimum: 0, description: 'Emails that are unread now.' },
+  },
+} as const;
+
+export function registerThreadListRoutes(app: HttpServer, { application, limits }: HttpContext): void {
+  app.get(
+    '/api/threads',
+    {
+      schema: {
+        operationId: 'listThreads',
+        tags: ['Emails'],
+        summary: 'List threads',
+        description:
+          'Newest activity first. Filters combine. Threads of which nothing went out and nothing came in (`failed`, ' +
+          '`cancelled`) are left out. Query parameters that are not listed here are refused.',
+        querystring: ThreadsQuerySchema,
+        response: {
+          200: { description: 'One page.', ...Threads },
+          ...errorResponses(
+            'invalid_uuid',
+            'invalid_request',
+            'unknown_field',
+            'invalid_cursor',
+            'unknown_account',
+            'unauthorized',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { query } = request;
+      const page = await application.listThreads({
+        q: query.q ?? null,
+        customerId: query.customer_id?.toLowerCase() ?? null,
+        companyId: query.company_id?.toLowerCase() ?? null,
+        accountId: query.account_id ?? null,
+        direction: query.direction ?? null,
+        unread: toFlag(query.unread),
+        unanswered: toFlag(query.unanswered),
+        limit: query.limit ?? DEFAULT_PAGE_LIMIT,
+        cursor: query.cursor ?? null,
+      });
+      return { threads: page.threads.map(toThreadJson), next_cursor: page.nextCursor };
+    },
+  );
+
+  for (const mark of ['read', 'unread'] as const) {
+    app.post(
+      `/api/thread/:threadId/${mark}`,
+      {
+        schema: {
+          operationId: mark === 'read' ? 'markThreadRead' : 'markThreadUnread',
+          tags: ['Emails'],
+          summary: `Mark the received emails of a thread as ${mark}`,
+          description:
+            'All that the thread has at this moment. A repeat changes nothing. Needs no body; fields of one are refused.',
+          params: ThreadParams,
+          response: {
+            200: { description: 'Marked.', ...MarkResult },
+            ...errorResponses(
+              ...JSON_BODY_ERRORS,
+              'invalid_uuid',
+              'unauthorized',
+              'thread_not_found',
+              'database_unavailable',
+            ),
+          },
+        },
+        preValidation: optionalJsonBody(limits),
+      },
+      async (request) =>
+        toMarkJson(await application.markThread(request.params.threadId.toLowerCase(), mark)),
+    );
+  }
+}
+
+function toFlag(text: 'true' | 'false' | undefined): boolean | null {
+  return text === undefined ? null : text === 'true';
+}
+
+const toMarkJson = ({ threadId, unreadCount }: ThreadMark) => ({ id: threadId, unread_count: unreadCount });
+
+function toThreadJson(thread: ThreadListing) {
+  const { newestEmail } = thread;
+  return {
+    id: thread.id,
+    account_id: thread.accountId,
+    subject: thread.subject,
+    customer_id: thread.customerId,
+    company_id: thread.companyId,
+    participants: thread.participants.map(({ name, address }) => ({ name, address })),
+    email_count: thread.emailCount,
+    unread_count: thread.unreadCount,
+    unanswered: thread.unanswered,
+    has_attachments: thread.hasAttachments,
+    last_activity_at: thread.lastActivityAt.toISOString(),
+    newest_email: {
+      id: newestEmail.id,
+      direction: newestEmail.direction,
+      from_address: { name: newestEmail.from.name, address: newestEmail.from.address },
+      date: newestEmail.date.toISOString(),
+      snippet: newestEmail.snippet,
+    },
+  };
+}

@@ -1,0 +1,190 @@
+/** The registered rules of customers: reading them, and replacing them with all that follows for past mail. */
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Pool } from 'pg';
+import type {
+  AddressClaim,
+  CustomerStore,
+  DomainClaim,
+  Relinked,
+} from '../../../app/customers/customer-ports.ts';
+import { listAmbiguous, listAmbiguousEmails } from './ambiguous-customers.ts';
+import type { Database } from '../db/database.ts';
+import { threadsOfCustomer, threadsUnder } from './find-by-rule.ts';
+import { inLinkingTransaction } from '../db/linking-transaction.ts';
+import { createNamedQuery } from '../db/named-query.ts';
+import { lockRules, renewRulesVersion } from './rules-lock.ts';
+import { lockAndSettle } from './settle-customers.ts';
+
+/** Addresses that a customer's registration shows; all that are set by hand are among them. */
+const MAX_LISTED = 2000;
+
+/**
+ * `patient` is for changes: linking past mail anew takes as long as there is mail, so its statements have a time limit
+ * of their own.
+ */
+export function createCustomerStore(pool: Pool, patient: Kysely<Database>): CustomerStore {
+  const query = createNamedQuery(pool);
+  return {
+    async readRegistration(customerId) {
+      const [row] = await query<RegistrationRow>('customer-registration', REGISTRATION, [
+        customerId,
+        MAX_LISTED + 1,
+      ]);
+      const addresses = row?.addresses ?? [];
+      return {
+        companyId: row?.company_id ?? null,
+        addresses: addresses.slice(0, MAX_LISTED).map(toAddressClaim),
+        domains: (row?.domains ?? []).map(toDomainClaim),
+        isComplete: addresses.length <= MAX_LISTED,
+      };
+    },
+
+    replaceRegistration: (customerId, rules, companyId) =>
+      inLinkingTransaction(patient, async (trx): Promise<Relinked> => {
+        await lockRules(trx);
+        const changed = {
+          addresses: await replaceAddresses(trx, customerId, rules.addresses),
+          domains: await replaceDomains(trx, customerId, rules.domains),
+        };
+        const isOtherCompany = await replaceCompany(trx, customerId, companyId);
+        const threads = new Set([
+          ...(await threadsUnder(trx, changed)),
+          ...(isOtherCompany ? await threadsOfCustomer(trx, customerId) : []),
+        ]);
+        const relinked = await lockAndSettle(trx, [...threads]);
+        await renewRulesVersion(trx);
+        return relinked;
+      }),
+
+    listAmbiguous: (after, limit) => listAmbiguous(query, after, limit),
+    listAmbiguousEmails: (request) => listAmbiguousEmails(query, request),
+  };
+}
+
+/** Returns the addresses whose rules are other ones now. */
+async function replaceAddresses(
+  trx: Transaction<Database>,
+  customerId: string,
+  addresses: readonly string[],
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ address: string }>`
+    with removed as (
+      update customer_addresses set origin = 'removed', settled = true
+      where customer_id = ${customerId} and origin <> 'removed' and address <> all (${addresses}::text[])
+      returning address
+    ), registered as (
+      insert into customer_addresses as c (address, customer_id, origin, settled)
+      select address, ${customerId}, 'registered', true from unnest(${addresses}::text[]) address
+      on conflict (address, customer_id) do update set origin = 'registered', settled = true
+      where c.origin <> 'registered'
+      returning address
+    )
+    select address from removed union select address from registered`.execute(trx);
+  return rows.map(({ address }) => address);
+}
+
+/** Returns the domain rules that are other ones now. */
+async function replaceDomains(
+  trx: Transaction<Database>,
+  customerId: string,
+  domains: readonly string[],
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ domain: string }>`
+    with removed as (
+      delete from customer_domains
+      where customer_id = ${customerId} and domain <> all (${domains}::text[])
+      returning domain
+    ), registered as (
+      insert into customer_domains (domain, customer_id)
+      select domain, ${customerId} from unnest(${domains}::text[]) domain
+      on conflict do nothing
+      returning domain
+    )
+    select domain from removed union select domain from registered`.execute(trx);
+  return rows.map(({ domain }) => domain);
+}
+
+/** Returns whether it is another one now. */
+async function replaceCompany(
+  trx: Transaction<Database>,
+  customerId: string,
+  companyId: string | null,
+): Promise<boolean> {
+  const { rows } =
+    companyId === null
+      ? await sql`delete from customer_companies where customer_id = ${customerId} returning 1`.execute(trx)
+      : await sql`
+        insert into customer_companies as c (customer_id, company_id) values (${customerId}, ${companyId})
+        on conflict (customer_id) do update set company_id = excluded.company_id
+        where c.company_id <> excluded.company_id
+        returning 1`.execute(trx);
+  return rows.length > 0;
+}
+
+interface RegistrationRow {
+  company_id: string | null;
+  addresses: AddressRow[] | null;
+  domains: DomainRow[] | null;
+}
+
+interface AddressRow {
+  address: string;
+  origin: 'registered' | 'learned';
+  /** Customers that claim it by hand, and by sends. */
+  registered: string[] | null;
+  learned: string[] | null;
+}
+
+interface DomainRow {
+  domain: string;
+  others: string[] | null;
+}
+
+function toAddressClaim({ address, origin, registered, learned }: AddressRow): AddressClaim {
+  const byHand = registered ?? [];
+  const others = origin === 'registered' || byHand.length > 0 ? byHand : (learned ?? []);
+  return {
+    address,
+    origin,
+    status:
+      others.length === 0 ? 'decides' : origin === 'learned' && byHand.length > 0 ? 'overruled' : 'ambiguous',
+    otherCustomerIds: others,
+  };
+}
+
+function toDomainClaim({ domain, others }: DomainRow): DomainClaim {
+  return {
+    domain,
+    status: others === null ? 'decides' : 'ambiguous',
+    otherCustomerIds: others ?? [],
+  };
+}
+
+const OTHERS = (origin: string) => `(
+  select json_agg(customer_id) from (
+    select o.customer_id from customer_addresses o
+    where o.address = c.address and o.origin = '${origin}' and o.customer_id <> $1 order by o.customer_id limit 20
+  ) o
+)`;
+
+const REGISTRATION = `
+  select
+    (select company_id from customer_companies where customer_id = $1) as company_id,
+    (
+      select json_agg(json_build_object('address', c.address, 'origin', c.origin,
+        'registered', ${OTHERS('registered')}, 'learned', ${OTHERS('learned')})
+        order by c.origin desc, c.address)
+      from (
+        select address, origin from customer_addresses where customer_id = $1 and origin <> 'removed'
+        order by origin desc, address limit $2
+      ) c
+    ) as addresses,
+    (
+      select json_agg(json_build_object('domain', d.domain, 'others', (
+        select json_agg(customer_id) from (
+          select o.customer_id from customer_domains o
+          where o.domain = d.domain and o.customer_id <> $1 order by o.customer_id limit 20
+        ) o
+      )) order by d.domain)
+      from customer_domains d where d.customer_id = $1
+    ) as domains`;

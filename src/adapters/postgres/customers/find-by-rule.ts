@@ -1,0 +1,53 @@
+/** Finds the mail that rules are about, by the words of its counterparties (migration 0008_customer_rules). */
+import { sql, type Transaction } from 'kysely';
+import { domainOf, isWildcard } from '../../../core/customer/rules.ts';
+import type { Database } from '../db/database.ts';
+
+/** The expression of the index `emails_counterparty`, for `emails e`. */
+export const COUNTERPARTY_WORDS =
+  'counterparty_words(e.direction, e.from_address, e.to_addresses || e.cc_addresses || e.bcc_addresses)';
+
+/** The query for an address, as the text of a tsquery. */
+export function addressWords(address: string): string {
+  // As it stands in JSON: a quote or a backslash of a local part is escaped there.
+  return quoted(reversed(JSON.stringify(address).slice(1, -1)));
+}
+
+/** The query for what a domain rule is about. */
+export function domainWords(rule: string): string {
+  return `${quoted(reversed(`${isWildcard(rule) ? '.' : '@'}${domainOf(rule)}`))}:*`;
+}
+
+/** Threads with mail that the rules may speak for; none of those whose customer a send named. */
+export async function threadsUnder(
+  trx: Transaction<Database>,
+  { addresses, domains }: { readonly addresses: readonly string[]; readonly domains: readonly string[] },
+): Promise<readonly string[]> {
+  const words = [...addresses.map(addressWords), ...domains.map(domainWords)];
+  if (words.length === 0) return [];
+  const { rows } = await sql<{ id: string }>`
+    select distinct t.id
+    from unnest(${words}::text[]) w
+    cross join lateral (select e.thread_id from emails e where ${sql.raw(COUNTERPARTY_WORDS)} @@ w::tsquery) e
+    join email_threads t on t.id = e.thread_id
+    where t.customer_source is distinct from 'explicit'`.execute(trx);
+  return rows.map(({ id }) => id);
+}
+
+/** Threads with mail of the customer. */
+export async function threadsOfCustomer(
+  trx: Transaction<Database>,
+  customerId: string,
+): Promise<readonly string[]> {
+  const rows = await trx
+    .selectFrom('emails')
+    .select('thread_id')
+    .distinct()
+    .where('customer_id', '=', customerId)
+    .execute();
+  return rows.map((row) => row.thread_id);
+}
+
+const reversed = (text: string): string => [...text].reverse().join('');
+
+const quoted = (word: string): string => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;

@@ -1,0 +1,93 @@
+/** `CustomerSettler` on PostgreSQL; see rules-lock.ts. Any number of processes may do it at the same moment. */
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type { CustomerSettler } from '../../../app/customers/customer-ports.ts';
+import type { Database } from '../db/database.ts';
+import { threadsUnder } from './find-by-rule.ts';
+import { inLinkingTransaction } from '../db/linking-transaction.ts';
+import { lockRulesSoon, renewRulesVersion, rulesAreInOrder, tryToShareRules } from './rules-lock.ts';
+import { lockAndSettle } from './settle-customers.ts';
+
+/** Addresses settled at once: some milliseconds, in which mail that comes in leaves marks. */
+const MAX_ADDRESSES = 500;
+const MAX_EMAILS = 500;
+
+export function createCustomerSettler(db: Kysely<Database>): CustomerSettler {
+  return {
+    async settleSome() {
+      const work = await db
+        .selectNoFrom((no) => [
+          no
+            .exists(no.selectFrom('customer_addresses').select('address').where('settled', '=', false))
+            .as('learned'),
+          no.exists(no.selectFrom('customer_relinks').select('email_id')).as('marked'),
+        ])
+        .executeTakeFirstOrThrow();
+      const settled = work.learned === true && (await settleLearned(db));
+      const linked = work.marked === true && (await settleMarked(db));
+      return settled || linked;
+    },
+  };
+}
+
+/**
+ * What a send taught is a new rule: past mail is linked by it, or no longer, where two customers claim an address.
+ * False: somebody else changes the rules, so that it has to wait.
+ */
+function settleLearned(db: Kysely<Database>): Promise<boolean> {
+  return inLinkingTransaction(db, async (trx) => {
+    if (!(await lockRulesSoon(trx))) return false;
+    const { rows } = await sql<{ address: string }>`
+      update customer_addresses set settled = true
+      where (address, customer_id) in (
+        select address, customer_id from customer_addresses where not settled order by created_at limit ${MAX_ADDRESSES}
+      )
+      returning address`.execute(trx);
+    const addresses = [...new Set(rows.map(({ address }) => address))];
+    await lockAndSettle(trx, await threadsUnder(trx, { addresses, domains: [] }));
+    await renewRulesVersion(trx);
+    return true;
+  });
+}
+
+/** False: somebody changes the rules, so that it has to wait; or nothing is left. */
+async function settleMarked(db: Kysely<Database>): Promise<boolean> {
+  const marked = await inLinkingTransaction(db, async (trx) => {
+    if (!(await tryToShareRules(trx))) return [];
+    const { rows } = await sql<{ email_id: string }>`
+      select email_id from customer_relinks order by email_id limit ${MAX_EMAILS} for update skip locked`.execute(
+      trx,
+    );
+    const ids = rows.map(({ email_id }) => email_id);
+    const threads = await sql<{ thread_id: string }>`
+      select distinct thread_id from emails where id = any (${ids}::uuid[])`.execute(trx);
+    await lockAndSettle(
+      trx,
+      threads.rows.map(({ thread_id }) => thread_id),
+    );
+    // As whoever records a send does: the thread first. What is new is applied to past mail by settleLearned.
+    await learnFrom(trx, ids);
+    await sql`delete from customer_relinks where email_id = any (${ids}::uuid[])`.execute(trx);
+    return ids;
+  });
+  await mendVersion(db);
+  return marked.length > 0;
+}
+
+/** Nobody learns while rules change. */
+async function learnFrom(trx: Transaction<Database>, emailIds: readonly string[]): Promise<void> {
+  await sql`
+    insert into customer_addresses (address, customer_id)
+    select distinct lower((a ->> 'address') collate "C"), e.customer_id
+    from emails e, jsonb_array_elements(e.to_addresses) a
+    where e.id = any (${emailIds}::uuid[]) and e.customer_source = 'explicit' and e.direction = 'outbound'
+    order by 1, 2
+    on conflict do nothing`.execute(trx);
+}
+
+/** A change that failed after it took its number, or a server that crashed, leaves a number that nobody reads. */
+async function mendVersion(db: Kysely<Database>): Promise<void> {
+  if (await rulesAreInOrder(db)) return;
+  await inLinkingTransaction(db, async (trx) => {
+    if (await lockRulesSoon(trx)) await renewRulesVersion(trx);
+  });
+}

@@ -1,0 +1,96 @@
+/** Finds the records of emails by what identifies them: for any number of emails, in one round trip. */
+import { sql, type Kysely, type RawBuilder } from 'kysely';
+import type { QueryResultRow } from 'pg';
+import type { KnownEmail } from '../../../app/receive/inbound-ports.ts';
+import type { AddressView } from '../../../app/emails/email-ports.ts';
+import { isCopyOfSent, type MessageIdentity } from '../../../core/message/identity.ts';
+import type { Database } from '../db/database.ts';
+import { toMessageId } from './rows.ts';
+
+export interface Sought {
+  readonly accountId: string;
+  readonly identity: MessageIdentity;
+  /** See identityKey. */
+  readonly key: string;
+}
+
+export interface RecordedRow extends QueryResultRow {
+  /** Which of the sought ones, from 1. */
+  ordinal: number | string;
+  id: string;
+  thread_id: string;
+  direction: KnownEmail['direction'];
+  state: KnownEmail['state'];
+  /** It was sent by this service: it has no key. */
+  is_send: boolean;
+  message_id: string;
+  date: Date | string;
+  from_address: AddressView;
+  subject: string;
+  content_digest: string | null;
+}
+
+/** The record of each, in their order; null for one that is not recorded. As a part of a transaction, or without one. */
+export async function findRecorded(
+  db: Kysely<Database>,
+  sought: readonly Sought[],
+): Promise<readonly (KnownEmail | null)[]> {
+  const { rows } = await recordedQuery(sought).execute(db);
+  return toKnownEmails(sought, rows);
+}
+
+/** @param rows what recordedQuery gave */
+export function toKnownEmails(
+  sought: readonly Sought[],
+  rows: readonly RecordedRow[],
+): readonly (KnownEmail | null)[] {
+  const found: (KnownEmail | null)[] = sought.map(() => null);
+  for (const row of rows) {
+    const index = Number(row.ordinal) - 1;
+    const wanted = sought[index];
+    if (wanted === undefined || found[index] !== null) continue;
+    if (row.is_send && !isCopy(wanted.identity, row)) continue;
+    found[index] = {
+      id: row.id,
+      messageId: toMessageId(row.message_id),
+      threadId: row.thread_id,
+      direction: row.direction,
+      state: row.state,
+      contentDigest: row.content_digest,
+    };
+  }
+  return found;
+}
+
+function isCopy(identity: MessageIdentity, { date, from_address, subject }: RecordedRow): boolean {
+  return isCopyOfSent(identity, { date: new Date(date), from: from_address.address, subject });
+}
+
+/** Sent emails with one Message-ID; more than one is somebody's mistake. */
+const MAX_SENDS_OF_ONE_ID = 10;
+
+const COLUMNS = sql.raw(`id, thread_id, direction, state, identity_key is null as is_send, message_id, date,
+      from_address, subject, encode(content_digest, 'hex') as content_digest`);
+const SENDS = sql.raw(`direction = 'outbound' and identity_key is null`);
+
+/** Each branch is one look into one index, whatever the statistics say. */
+export function recordedQuery(sought: readonly Sought[]): RawBuilder<RecordedRow> {
+  return sql<RecordedRow>`
+  select n.ordinal, e.*
+  from unnest(
+    ${sought.map(({ accountId }) => accountId)}::text[], ${sought.map(({ key }) => Buffer.from(key, 'hex'))}::bytea[],
+    ${sought.map(({ identity }) => identity.messageId)}::text[]
+  ) with ordinality n (account_id, key, message_id, ordinal)
+  cross join lateral (
+    (select ${COLUMNS} from emails where account_id = n.account_id and identity_key = n.key)
+    union all
+    (select ${COLUMNS} from emails
+      where account_id = n.account_id and message_id = n.message_id and ${SENDS}
+      order by id limit ${MAX_SENDS_OF_ONE_ID})
+    union all
+    (select ${COLUMNS} from emails
+      where account_id = n.account_id and relay_message_id = n.message_id and ${SENDS}
+      order by id limit ${MAX_SENDS_OF_ONE_ID})
+  ) e
+  order by n.ordinal, e.id`;
+}

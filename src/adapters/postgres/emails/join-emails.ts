@@ -1,0 +1,80 @@
+/** Emails of an answer as pieces of JSON, of which one at a time is in memory; see email-json.ts. */
+import { ServiceError } from '../../../core/errors.ts';
+import { HEAD, type EmailView } from './email-json.ts';
+import type { NamedQuery } from '../db/named-query.ts';
+
+export interface EmailRow {
+  readonly id: string;
+  /** null for a text that is read in slices. */
+  readonly json: string | null;
+}
+
+/** A slice of a large text, in characters: up to 4 MB as stored. Each slice has PostgreSQL unpack the whole text again. */
+const SLICE_CHARS = 1_000_000;
+
+/** With commas between the emails. */
+export async function* joinEmails(
+  query: NamedQuery,
+  view: EmailView,
+  pages: AsyncIterable<readonly EmailRow[]>,
+): AsyncGenerator<string, void, void> {
+  let separator = '';
+  for await (const rows of pages) {
+    let ready = '';
+    for (const { id, json } of rows) {
+      if (json !== null) {
+        ready += separator + json;
+      } else {
+        const large = await openLargeEmail(query, view, id);
+        // It went up in another record meanwhile.
+        if (large === null) continue;
+        yield `${ready}${separator}${large.head}"`;
+        yield* large.slices;
+        ready = `"${large.tail}`;
+      }
+      separator = ',';
+    }
+    if (ready !== '') yield ready;
+  }
+}
+
+interface LargeEmail {
+  readonly head: string;
+  /** Of the text, escaped, without quotes around them. */
+  readonly slices: AsyncIterable<string>;
+  readonly tail: string;
+}
+
+async function openLargeEmail(query: NamedQuery, view: EmailView, id: string): Promise<LargeEmail | null> {
+  const [row] = await query<{ head: string; tail: string; chars: number; digest: string }>(
+    `open-large-${view.name}`,
+    openLarge(view),
+    [id],
+  );
+  if (row === undefined) return null;
+  const { head, tail, chars, digest } = row;
+  return { head, tail, slices: readSlices(query, id, chars, digest) };
+}
+
+async function* readSlices(
+  query: NamedQuery,
+  id: string,
+  chars: number,
+  digest: string,
+): AsyncGenerator<string, void, void> {
+  for (let from = 1; from <= chars; from += SLICE_CHARS) {
+    const [row] = await query<{ json: string }>('read-text-slice', READ_SLICE, [id, from, digest]);
+    // It was parsed anew, or went up in another record: what was sent already does not fit the rest.
+    if (row === undefined)
+      throw new ServiceError('database_unavailable', { cause: new Error(`email ${id} changed`) });
+    yield row.json.slice(1, -1);
+  }
+}
+
+const openLarge = (view: EmailView) => `
+  select ${HEAD} as head, ${view.tail} as tail, char_length(e.text_body) as chars, md5(e.text_body) as digest
+  from emails e ${view.joins} where e.id = $1`;
+
+const READ_SLICE = `
+  select to_json(substr(e.text_body, $2::int, ${SLICE_CHARS}))::text as json
+  from emails e where e.id = $1 and md5(e.text_body) = $3`;

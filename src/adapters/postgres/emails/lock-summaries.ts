@@ -1,0 +1,17 @@
+/** Locks the rows of `thread_summaries` before what they count. */
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../db/database.ts';
+
+/**
+ * For who takes away emails or read marks: whoever marks a thread has its summary first, then its emails and marks
+ * (thread-list.ts); the triggers alone would take the summary last.
+ */
+export async function lockSummariesOf(
+  trx: Transaction<Database>,
+  emailIds: readonly string[],
+): Promise<void> {
+  await sql`
+    select from thread_summaries
+    where thread_id in (select thread_id from emails where id = any (${[...emailIds]}::uuid[]))
+    order by thread_id for update`.execute(trx);
+}

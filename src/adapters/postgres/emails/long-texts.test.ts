@@ -1,0 +1,39 @@
+/** Long texts get into the database whole, whatever stands where they are cut. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
+import { query } from '../../../../test/helpers/query.ts';
+import { dropLongTexts, isLong, longText, sendLongTexts, TEXT_PIECE_CHARS } from './long-texts.ts';
+import { clean } from './received-values.ts';
+
+const OWNER = '5f1f1c1e-0000-4000-8000-000000000001';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const run = (statement: string, values: readonly unknown[]) =>
+  query(database.connectionString, statement, [...values]);
+
+describe('a long text', () => {
+  it.each([
+    ['with a character of two units at the cut', `${'x'.repeat(TEXT_PIECE_CHARS - 1)}😀${'y'.repeat(10)}`],
+    ['with a half of a character at the cut', `${'x'.repeat(TEXT_PIECE_CHARS - 1)}\ud83d${'y'.repeat(10)}`],
+    ['of halves of characters', '\ud83d'.repeat(2 * TEXT_PIECE_CHARS + 1)],
+    ['of NULs', '\0'.repeat(TEXT_PIECE_CHARS + 1)],
+    ['of many pieces', 'grün€'.repeat(TEXT_PIECE_CHARS)],
+  ])('%s is the same in the database, and leaves nothing behind', async (_name, text) => {
+    expect(isLong(text)).toBe(true);
+    const long = await sendLongTexts(run, OWNER, { text_body: text, html_body: null, reply_text: text });
+    expect(long).toEqual({ text_body: 'text_body', reply_text: 'text_body' });
+    const [row] = await run(`select ${longText('$1', '$2')} as text`, [OWNER, 'text_body']);
+    expect(row?.text === clean(text)).toBe(true);
+    await dropLongTexts(run, OWNER, long);
+    expect(await run('select from text_pieces', [])).toEqual([]);
+  });
+
+  it('is none up to the length of a piece', async () => {
+    expect(await sendLongTexts(run, OWNER, { text_body: 'x'.repeat(TEXT_PIECE_CHARS) })).toEqual({});
+  });
+});

@@ -1,0 +1,80 @@
+/**
+ * Long texts on their way into the database. As one parameter, ten megabytes keep the event loop for a tenth of a second
+ * and more: they are cleaned, escaped, encoded and copied several times. So they go ahead in pieces, within the transaction
+ * of the statement that puts them together.
+ */
+import { CompiledQuery, sql, type RawBuilder, type Transaction } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { clean } from './received-values.ts';
+
+/** UTF-16 units of a text that are given to the database at once: about 5 ms, whatever they are. */
+export const TEXT_PIECE_CHARS = 256 * 1024;
+
+/** Texts by their columns. */
+export type Texts = Readonly<Record<string, string | null>>;
+
+/** Of each column with a long text, the name that its pieces have: two columns may have the same text. */
+export type LongTexts = Readonly<Record<string, string>>;
+
+type Run = (statement: string, values: readonly unknown[]) => Promise<unknown>;
+
+/** Sends the long ones of `texts` ahead; `dropLongTexts` has to follow in the same transaction. */
+export async function sendLongTexts(run: Run, ownerId: string, texts: Texts): Promise<LongTexts> {
+  const names = new Map<string, string>();
+  const long: Record<string, string> = {};
+  for (const [column, text] of Object.entries(texts)) {
+    if (!isLong(text)) continue;
+    let name = names.get(text);
+    if (name === undefined) {
+      names.set(text, (name = column));
+      let ordinal = 0;
+      for (const piece of piecesOf(text)) await run(INSERT, [ownerId, name, ordinal++, clean(piece)]);
+    }
+    long[column] = name;
+  }
+  return long;
+}
+
+export async function dropLongTexts(run: Run, ownerId: string, long: LongTexts): Promise<void> {
+  if (Object.keys(long).length > 0) await run(DELETE, [ownerId]);
+}
+
+export const isLong = (text: string | null): text is string =>
+  text !== null && text.length > TEXT_PIECE_CHARS;
+
+/** The whole text, in SQL. @param ownerId @param name each an expression */
+export const longText = (ownerId: string, name: string): string =>
+  `(select string_agg(p.piece, '' order by p.ordinal) from text_pieces p where p.owner_id = ${ownerId} and p.name = ${name})`;
+
+/** The text of a column, long or not, as an expression. */
+export function textOf(
+  ownerId: string,
+  column: string,
+  text: string | null,
+  long: LongTexts,
+): RawBuilder<string> {
+  const name = long[column];
+  if (name === undefined) return sql<string>`${text === null ? null : clean(text)}::text`;
+  return sql<string>`(
+    select string_agg(p.piece, '' order by p.ordinal) from text_pieces p
+    where p.owner_id = ${ownerId}::uuid and p.name = ${name})`;
+}
+
+export const runIn =
+  (trx: Transaction<Database>): Run =>
+  (statement, values) =>
+    trx.executeQuery(CompiledQuery.raw(statement, [...values]));
+
+/** No cut between the halves of a surrogate pair. */
+function* piecesOf(text: string): Generator<string> {
+  for (let start = 0; start < text.length;) {
+    const end = start + TEXT_PIECE_CHARS;
+    const isInPair = end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
+    const next = isInPair ? end - 1 : end;
+    yield text.slice(start, next);
+    start = next;
+  }
+}
+
+const INSERT = 'insert into text_pieces (owner_id, name, ordinal, piece) values ($1, $2, $3, $4)';
+const DELETE = 'delete from text_pieces where owner_id = $1';

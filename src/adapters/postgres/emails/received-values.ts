@@ -1,0 +1,14 @@
+/** What strangers wrote, as PostgreSQL takes it. */
+import type { AddressView } from '../../../app/emails/email-ports.ts';
+import { addrSpec, type Address } from '../../../core/address/address.ts';
+
+/** Seen in practice: addresses that can't be read; their text stands in the local part, without a domain. */
+export function toView(address: Address): AddressView {
+  const text = address.domain === '' ? address.localPart : addrSpec(address);
+  return { name: clean(address.name), address: clean(text) };
+}
+
+/** PostgreSQL takes no NUL and no half of a surrogate pair. */
+export function clean(text: string): string {
+  return text.replaceAll('\u0000', '').toWellFormed();
+}

@@ -1,0 +1,101 @@
+/** Who reads which account: the leases of `mailbox_accounts`. All times are the database's. */
+import { LeaseLost, type MailboxRecords } from '../../../app/mailboxes/mailbox-record-ports.ts';
+import type { NamedQuery } from '../db/named-query.ts';
+
+export function createMailboxLeases(
+  query: NamedQuery,
+): Pick<MailboxRecords, 'claim' | 'release' | 'noteAttempt' | 'noteAccountFailure'> {
+  return {
+    async claim(owner, accountIds, leaseMs) {
+      const rows = await query<{ account_id: string; due: boolean }>('claim-mailboxes', CLAIM, [
+        owner,
+        accountIds,
+        leaseMs,
+      ]);
+      return new Map(rows.map((row) => [row.account_id, { due: row.due }]));
+    },
+
+    async release(owner, accountIds) {
+      await query('release-mailboxes', RELEASE, [owner, accountIds]);
+    },
+
+    noteAttempt: (owner, accountId) =>
+      fenced(query, 'mailbox-attempt', NOTE_ATTEMPT, accountId, [accountId, owner]),
+
+    noteAccountFailure: (owner, accountId, { kind, reason, retryMs }) =>
+      fenced(query, 'mailbox-account-failure', NOTE_FAILURE, accountId, [
+        accountId,
+        owner,
+        kind,
+        storable(reason),
+        retryMs,
+      ]),
+  };
+}
+
+/** What a server says may hold what a text of PostgreSQL may not, and be long. */
+export function storable(reason: string): string {
+  return reason.replaceAll('\0', '\uFFFD').toWellFormed().slice(0, MAX_REASON_CHARS);
+}
+
+const MAX_REASON_CHARS = 1000;
+
+/** Runs a statement that begins with HELD and returns `held`. */
+export async function fenced(
+  query: NamedQuery,
+  name: string,
+  text: string,
+  accountId: string,
+  values: unknown[],
+): Promise<void> {
+  const [row] = await query<{ held: boolean }>(name, text, values);
+  if (row?.held !== true) throw new LeaseLost(accountId);
+}
+
+/** $1 account, $2 owner. The lease stays whose it is until the statement ends. */
+export const HELD = `with held as materialized (
+    select from mailbox_accounts where account_id = $1 and owner = $2 and lease_until > now() for share
+  )`;
+
+/** Others' rows are not even locked. In the order of their keys, so that two processes never wait in a circle. */
+const CLAIM = `
+  with open as materialized (
+    select a.account_id from unnest($2::text[]) a (account_id)
+    left join mailbox_accounts m on m.account_id = a.account_id
+    where m.owner is null or m.owner = $1 or m.lease_until < now()
+    order by a.account_id
+  ), taken as (
+    insert into mailbox_accounts as m (account_id, owner, lease_until)
+    select account_id, $1, now() + $3 * interval '1 millisecond' from open
+    on conflict (account_id) do update set owner = excluded.owner, lease_until = excluded.lease_until
+    where m.owner is null or m.owner = $1 or m.lease_until < now()
+    returning m.account_id
+  )
+  select t.account_id, exists (
+    select from mailboxes b join mailbox_messages m on m.mailbox_id = b.id and m.uid_validity = b.uid_validity
+    where b.account_id = t.account_id and b.left_at is null
+      -- One that can't be read is not tried more often because of what waits in it
+      and (b.last_error_at is null or b.last_error_at < b.last_success_at
+        or b.last_error_at < now() - interval '1 minute')
+      and m.email_id is null and m.expunged_at is null and m.next_try_at <= now()
+  ) as due
+  from taken t`;
+
+const RELEASE = `
+  update mailbox_accounts set owner = null, lease_until = null
+  where owner = $1 and account_id = any ($2::text[])`;
+
+const NOTE_ATTEMPT = `
+  ${HELD}, noted as (
+    update mailbox_accounts set last_attempt_at = now(), next_attempt_at = null
+    where account_id = $1 and exists (select from held)
+  )
+  select exists (select from held) as held`;
+
+const NOTE_FAILURE = `
+  ${HELD}, noted as (
+    update mailbox_accounts set last_error_kind = $3, last_error = $4, last_error_at = now(),
+      next_attempt_at = now() + $5 * interval '1 millisecond'
+    where account_id = $1 and exists (select from held)
+  )
+  select exists (select from held) as held`;

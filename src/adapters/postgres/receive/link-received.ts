@@ -1,0 +1,168 @@
+/** Whose received emails are while they are recorded, and whether their senders are new. Their threads are locked by then. */
+import { sql, type RawBuilder, type Transaction } from 'kysely';
+import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
+import type { CompanySource, CustomerSource } from '../../../core/customer/link-thread.ts';
+import { normaliseAddress } from '../../../core/customer/rules.ts';
+import type { InboundPlacement } from '../../../core/thread/place-inbound.ts';
+import { ownerKey } from '../../../core/thread/place-together.ts';
+import type { Database } from '../db/database.ts';
+import { linkColumns, linkJoins } from '../customers/match-customer.ts';
+import { toView } from '../emails/received-values.ts';
+import { RULES_ARE_FRESH } from '../customers/rules-lock.ts';
+import { counterpartiesOf } from './sent-copies.ts';
+
+/** An email that is about to be recorded, and the thread it is to be in, which exists. */
+export interface PlacedRecord {
+  readonly record: InboundRecord;
+  readonly threadId: string;
+  readonly placement: InboundPlacement;
+}
+
+export interface ReceivedLink {
+  readonly customerId: string | null;
+  readonly customerSource: CustomerSource | null;
+  readonly companyId: string | null;
+  readonly companySource: CompanySource | null;
+  /** Its sender takes part in a thread of others for the first time. */
+  readonly isNewParticipant: boolean;
+  /** It is in its thread only because others named its Message-ID, which no email had. */
+  readonly isOnlyNamed: boolean;
+  /** It decides whose the thread is, too. */
+  readonly decides: boolean;
+  /** False: the rules are being changed. */
+  readonly isFresh: boolean;
+}
+
+export interface LinkRow {
+  customer_id: string | null;
+  customer_source: CustomerSource | null;
+  company_id: string | null;
+  company_source: CompanySource | null;
+  match_customer: string | null;
+  match_source: CustomerSource | null;
+  match_company: string | null;
+  is_unlinked: boolean;
+  is_fresh: boolean;
+  has_emails: boolean;
+  is_participant: boolean;
+  is_borne: boolean;
+}
+
+/** In the order of the emails, which is that of their recording: a sender is not new to a thread that one before is in. */
+export async function readLinks(
+  trx: Transaction<Database>,
+  placed: readonly PlacedRecord[],
+): Promise<readonly ReceivedLink[]> {
+  const { rows } = await linksQuery(placed).execute(trx);
+  return toReceivedLinks(placed, rows);
+}
+
+export function linksQuery(placed: readonly PlacedRecord[]): RawBuilder<LinkRow> {
+  const input = placed.map(({ record, threadId, placement }, ordinal) => ({
+    ordinal,
+    thread_id: threadId,
+    account_id: record.accountId,
+    // Asked only of those that nothing else ties to their thread.
+    named: isNamed(placement) && !record.isSentCopy ? record.identity.messageId : null,
+    sender: senderOf(record),
+    counterparties: record.isSentCopy ? counterpartiesOf(record) : [normaliseAddress(fromOf(record))],
+  }));
+  const senders = [...new Set(input.flatMap(({ sender }) => sender ?? []))];
+  return sql<LinkRow>`
+    with input as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
+        as r (ordinal int, thread_id uuid, account_id text, named text, sender text, counterparties text[])
+    ), people as materialized (
+      -- Each thread is gone through once, however many of the emails are in it.
+      select e.thread_id, array_agg(distinct a.address) filter (where a.address = any (${senders}::text[])) as found
+      from emails e, lateral (
+        select lower(e.from_address ->> 'address') as address
+        union all
+        select lower(r ->> 'address') from jsonb_array_elements(e.to_addresses || e.cc_addresses || e.bcc_addresses) r
+      ) a
+      where e.thread_id in (select thread_id from input where sender is not null)
+      group by e.thread_id
+    )
+    select l.link_customer as customer_id, l.link_customer_source as customer_source, l.link_company as company_id,
+      l.link_company_source as company_source, l.match_customer, l.match_source, l.match_company, l.is_unlinked,
+      exists (
+        select from emails e where e.account_id = r.account_id and e.message_id = r.named
+        union all
+        select from emails e where e.account_id = r.account_id and e.relay_message_id = r.named
+      ) as is_borne,
+      rules.is_fresh, p.thread_id is not null as has_emails,
+      coalesce(r.sender = any (p.found), false) as is_participant
+    from (select ${sql.raw(RULES_ARE_FRESH)} as is_fresh) rules,
+      input r left join people p on p.thread_id = r.thread_id,
+      lateral (
+        select ${sql.raw(linkColumns('null::uuid', 'null::uuid'))}, t.customer_id is null as is_unlinked,
+          m.customer_id as match_customer, m.source as match_source, own.company_id as match_company
+        from email_threads t ${sql.raw(linkJoins('null::uuid', 'r.counterparties', 'true'))}
+        left join customer_companies own on own.customer_id = m.customer_id
+        where t.id = r.thread_id
+      ) l
+    order by r.ordinal`;
+}
+
+/** @param rows what linksQuery gave */
+export function toReceivedLinks(
+  placed: readonly PlacedRecord[],
+  rows: readonly LinkRow[],
+): readonly ReceivedLink[] {
+  if (rows.length !== placed.length) throw new Error('a thread of a received email is not there');
+  const participants = new Map<string, Set<string>>();
+  const borne = new Set<string>();
+  return placed.map(({ record, threadId, placement }, index): ReceivedLink => {
+    const row = rows[index] as LinkRow;
+    const own = ownerKey(record.accountId, record.identity.messageId);
+    const isOnlyNamed = isNamed(placement) && !record.isSentCopy && !row.is_borne && !borne.has(own);
+    borne.add(own);
+    const sender = senderOf(record);
+    const before = participants.get(threadId);
+    const isNewParticipant =
+      sender !== null &&
+      (row.has_emails || before !== undefined) &&
+      !row.is_participant &&
+      before?.has(sender) !== true;
+    const people = before ?? new Set();
+    for (const address of peopleOf(record)) people.add(address);
+    participants.set(threadId, people);
+    // A stranger who guessed or was given a Message-ID has no part in whose thread it is.
+    const isStranger = isNewParticipant || isOnlyNamed;
+    const ofThread = {
+      customerId: row.customer_id,
+      customerSource: row.customer_source,
+      companyId: row.company_id,
+      companySource: row.company_source,
+    };
+    const ofAddress = {
+      customerId: row.match_customer,
+      customerSource: row.match_source,
+      companyId: row.match_company,
+      companySource: row.match_company === null ? null : ('registration' as const),
+    };
+    return {
+      ...(isStranger ? ofAddress : ofThread),
+      isNewParticipant,
+      isOnlyNamed,
+      decides: row.is_unlinked && row.customer_id !== null && !isStranger,
+      isFresh: row.is_fresh,
+    };
+  });
+}
+
+const isNamed = ({ rule }: InboundPlacement): boolean => rule === 'message_id';
+
+/** null for an email that was sent from the account: its sender is never new. */
+function senderOf(record: InboundRecord): string | null {
+  return record.isSentCopy ? null : fromOf(record).toLowerCase();
+}
+
+function fromOf({ from }: InboundRecord): string {
+  return from === null ? '' : toView(from).address;
+}
+
+function peopleOf(record: InboundRecord): readonly string[] {
+  const recipients = [...record.to, ...record.cc, ...record.bcc].map((address) => toView(address).address);
+  return [fromOf(record), ...recipients].map((address) => address.toLowerCase());
+}

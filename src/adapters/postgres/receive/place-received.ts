@@ -1,0 +1,176 @@
+/**
+ * Places received emails that are recorded at the same moment into their threads, in one transaction: what
+ * link-thread.ts does for one. Whoever locks threads does so before Message-IDs are written, and both in one order, so
+ * that nobody waits for somebody who waits for them.
+ */
+import { sql, type RawBuilder, type Transaction } from 'kysely';
+import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
+import { ownerKey, placeTogether, type TogetherPlacement } from '../../../core/thread/place-together.ts';
+import type { Database } from '../db/database.ts';
+
+/** These can't be recorded together with the others: roll back, and record them alone. */
+export class Unfit extends Error {
+  readonly records: ReadonlySet<InboundRecord>;
+
+  constructor(records: Iterable<InboundRecord>) {
+    super('some of the emails have to be recorded alone');
+    this.records = new Set(records);
+  }
+}
+
+/** What placeReceived did, for when it is checked. */
+export interface Placed {
+  /** In the order of the records. */
+  readonly places: readonly TogetherPlacement[];
+  /** Where each Message-ID is now, unless somebody else was faster. */
+  readonly named: readonly NamedId[];
+  readonly keptApart: ReadonlySet<string>;
+}
+
+/**
+ * Locks and makes threads, and ties Message-IDs to them; requirePlaced says whether that succeeded. Throws Unfit.
+ *
+ * @param rows what ownersQuery gave
+ */
+export async function placeReceived(
+  trx: Transaction<Database>,
+  records: readonly InboundRecord[],
+  all: readonly NamedId[],
+  rows: readonly OwnerRow[],
+): Promise<Placed> {
+  const named = namedIdsOf(records);
+  const owners = toOwners(all, rows);
+  const keptApart = new Set(rows.flatMap((row) => (row.is_kept_apart ? row.thread_id : [])));
+  const found = placeTogether(records, owners, keptApart);
+  requireFit(records, (_, index) => found[index] !== null);
+  const places = found.filter((place) => place !== null);
+  await enterThreads(trx, records, places, named, owners);
+  return { places, named, keptApart };
+}
+
+/**
+ * Another email may have taken some of the Message-IDs at this moment, or made its thread one that is kept apart, or an
+ * operator may have moved them. Throws Unfit.
+ *
+ * @param rows what ownersQuery gives after placeReceived
+ */
+export function requirePlaced(
+  records: readonly InboundRecord[],
+  { places, named, keptApart }: Placed,
+  rows: readonly OwnerRow[],
+): void {
+  const owners = toOwners(named, rows);
+  const parted = new Set(rows.flatMap((row) => (row.is_kept_apart ? row.thread_id : [])));
+  requireFit(records, ({ accountId, links }, index) => {
+    const threadId = places[index]?.threadId ?? '';
+    return (
+      links.every(({ messageId }) => owners.get(ownerKey(accountId, messageId)) === threadId) &&
+      (!parted.has(threadId) || keptApart.has(threadId))
+    );
+  });
+}
+
+/** Throws Unfit with those that `isFit` refuses. */
+export function requireFit(
+  records: readonly InboundRecord[],
+  isFit: (record: InboundRecord, index: number) => boolean,
+): void {
+  const unfit = records.filter((record, index) => !isFit(record, index));
+  if (unfit.length > 0) throw new Unfit(unfit);
+}
+
+export interface NamedId {
+  readonly key: string;
+  readonly accountId: string;
+  readonly messageId: string;
+}
+
+/** Each once, in the order in which everybody writes them. */
+export function namedIdsOf(records: readonly InboundRecord[]): readonly NamedId[] {
+  const named = new Map<string, NamedId>();
+  for (const { accountId, links } of records) {
+    for (const { messageId } of links) {
+      const key = ownerKey(accountId, messageId);
+      named.set(key, { key, accountId, messageId });
+    }
+  }
+  const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+  return [...named.values()].toSorted(
+    (a, b) => compare(a.accountId, b.accountId) || compare(a.messageId, b.messageId),
+  );
+}
+
+export interface OwnerRow {
+  /** Which of the Message-IDs, from 1. */
+  ordinal: number | string;
+  thread_id: string;
+  is_kept_apart: boolean;
+}
+
+/** Threads of those that are known. */
+export function ownersQuery(named: readonly NamedId[]): RawBuilder<OwnerRow> {
+  return sql<OwnerRow>`
+    select n.ordinal, m.thread_id, t.cluster_id is not null as is_kept_apart
+    from unnest(
+      ${named.map(({ accountId }) => accountId)}::text[], ${named.map(({ messageId }) => messageId)}::text[]
+    ) with ordinality n (account_id, message_id, ordinal)
+    join thread_message_ids m on m.account_id = n.account_id and m.message_id = n.message_id
+    join email_threads t on t.id = m.thread_id`;
+}
+
+/** By ownerKey. @param rows what ownersQuery gave */
+function toOwners(named: readonly NamedId[], rows: readonly OwnerRow[]): ReadonlyMap<string, string> {
+  return new Map(
+    rows.flatMap(({ ordinal, thread_id }): [string, string][] => {
+      const id = named[Number(ordinal) - 1];
+      return id === undefined ? [] : [[id.key, thread_id]];
+    }),
+  );
+}
+
+/**
+ * Makes the new threads and locks the others: whose a thread is does not change before the emails are in it. Those that
+ * somebody has locked, for however long, are not waited for. Then ties the Message-IDs that nobody knew. Throws Unfit.
+ */
+async function enterThreads(
+  trx: Transaction<Database>,
+  records: readonly InboundRecord[],
+  places: readonly TogetherPlacement[],
+  named: readonly NamedId[],
+  before: ReadonlyMap<string, string>,
+): Promise<void> {
+  const known = new Set(named.flatMap(({ key }) => before.get(key) ?? []));
+  const made = new Map<string, string>();
+  const threadOf = new Map<string, string>();
+  for (const [index, { accountId, links }] of records.entries()) {
+    const threadId = places[index]?.threadId;
+    if (threadId === undefined) throw new RangeError(`no place for record ${index}`);
+    if (!known.has(threadId)) made.set(threadId, accountId);
+    for (const { messageId } of links) threadOf.set(ownerKey(accountId, messageId), threadId);
+  }
+  const unknown = named.filter(({ key }) => !before.has(key));
+  const { rows } = await sql<{ id: string }>`
+    with made as (
+      insert into email_threads (id, account_id)
+      select * from unnest(${[...made.keys()]}::uuid[], ${[...made.values()]}::text[])
+      returning id
+    ), locked as materialized (
+      select id from email_threads where id = any (${[...known]}::uuid[]) order by id for no key update skip locked
+    ), entered as materialized (
+      select id from made union all select id from locked
+    ), tied as (
+      insert into thread_message_ids (account_id, message_id, thread_id)
+      select n.account_id, n.message_id, e.id
+      from unnest(
+        ${unknown.map(({ accountId }) => accountId)}::text[], ${unknown.map(({ messageId }) => messageId)}::text[],
+        ${unknown.map(({ key }) => threadOf.get(key))}::uuid[]
+      ) with ordinality n (account_id, message_id, thread_id, ordinal)
+      join entered e on e.id = n.thread_id
+      order by n.ordinal
+      on conflict do nothing
+    )
+    select id from entered`.execute(trx);
+  const there = new Set(rows.map(({ id }) => id));
+  // One that is missing is locked, or ended and lives on in another.
+  requireFit(records, (_, index) => there.has(places[index]?.threadId ?? ''));
+}

@@ -1,0 +1,88 @@
+/** Records one received email in a transaction of its own, whatever it needs: threads are merged, subjects looked for. */
+import type { Transaction } from 'kysely';
+import type { InboundRecord, KnownEmail } from '../../../app/receive/inbound-ports.ts';
+import type { MessageId } from '../../../core/message/message-id.ts';
+import { placeInbound, type InboundLink } from '../../../core/thread/place-inbound.ts';
+import type { Database } from '../db/database.ts';
+import { findRecorded, type Sought } from '../emails/find-recorded.ts';
+import { directionOf, insertReceived, stateOf } from './insert-received.ts';
+import { linkBySubject } from './join-by-subject.ts';
+import { readLinks } from './link-received.ts';
+import { linkThread, ownersOf } from '../threads/link-thread.ts';
+import { dropLongTexts, runIn, sendLongTexts } from '../emails/long-texts.ts';
+import { toTextColumns } from './received-columns.ts';
+
+/** Rolls back what was linked for an email that turned out to be recorded. */
+export class AlreadyRecorded extends Error {
+  readonly known: KnownEmail;
+
+  constructor(known: KnownEmail) {
+    super('the email is recorded already');
+    this.known = known;
+  }
+}
+
+/** Throws AlreadyRecorded, and what linkThread throws. */
+export async function insertAlone(
+  trx: Transaction<Database>,
+  record: InboundRecord,
+  exclusive: boolean,
+): Promise<KnownEmail> {
+  const { accountId } = record;
+  // Before anything is locked: they may take a while.
+  const long = await sendLongTexts(runIn(trx), record.id, toTextColumns(record));
+  const { answered, waiting } = await linkBySubject(trx, record);
+  const links: readonly InboundLink[] =
+    answered === null ? record.links : [{ rule: 'subject', messageId: answered }, ...record.links];
+  const messageIds = links.map(({ messageId }) => messageId);
+  const named = await ownersOf(trx, accountId, messageIds);
+  const { threadId, owners } = await linkThread(trx, {
+    accountId,
+    threadId: placeInbound(links, named).threadId ?? record.newThreadId,
+    email: {
+      id: record.id,
+      messageIds: ownIdsOf(record),
+      links: links.filter(({ rule }) => rule !== 'message_id').map(({ messageId }) => messageId),
+      date: record.date,
+      anchorId: null,
+    },
+    customer: null,
+    answeredBy: waiting,
+    mayMerge: true,
+    exclusive,
+  });
+  // After linking, as for many.
+  const [known = null] = await findRecorded(trx, [toSought(record)]);
+  if (known !== null) throw new AlreadyRecorded(known);
+  // Where decisions keep threads apart, not every link leads to the email's thread.
+  const placement = placeInbound(
+    links,
+    new Map([...named.keys()].filter((id) => owners.get(id) === threadId).map((id) => [id, threadId])),
+  );
+  const email = { record, threadId, placement };
+  await insertReceived(trx, [email], await readLinks(trx, [email]), long);
+  await dropLongTexts(runIn(trx), record.id, long);
+  return toKnown(record, threadId);
+}
+
+/** Its header's, then that of a second field. */
+export const ownIdsOf = ({
+  identity,
+  otherMessageId,
+}: Pick<InboundRecord, 'identity' | 'otherMessageId'>): readonly MessageId[] =>
+  otherMessageId === null ? [identity.messageId] : [identity.messageId, otherMessageId];
+
+export function toSought({ accountId, identity, identityKey }: InboundRecord): Sought {
+  return { accountId, identity, key: identityKey };
+}
+
+export function toKnown(record: InboundRecord, threadId: string): KnownEmail {
+  return {
+    id: record.id,
+    messageId: record.identity.messageId,
+    threadId,
+    direction: directionOf(record),
+    state: stateOf(record),
+    contentDigest: record.contentDigest,
+  };
+}

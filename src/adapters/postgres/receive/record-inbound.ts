@@ -1,0 +1,109 @@
+/**
+ * `InboundStore` on PostgreSQL. The unique index `emails_identity` is what makes one email one record; everything
+ * else here only saves work, or tells the caller which record that is.
+ *
+ * Emails that come while others are being written are written together next (record-together.ts). Those that need more
+ * take a transaction of their own (record-alone.ts), as nearly none do.
+ */
+import type { Kysely, Transaction } from 'kysely';
+import type { Pool } from 'pg';
+import type {
+  InboundRecord,
+  InboundResult,
+  InboundStore,
+  KnownEmail,
+  SentCopy,
+} from '../../../app/receive/inbound-ports.ts';
+import type { ContentReplacements } from '../../../app/receive/replacement-ports.ts';
+import { linkedKeysOf } from '../../../core/thread/place-together.ts';
+import { createBatches } from '../db/batches.ts';
+import type { Database } from '../db/database.ts';
+import { recordedQuery, toKnownEmails, type RecordedRow, type Sought } from '../emails/find-recorded.ts';
+import { TEXT_PIECE_CHARS } from '../emails/long-texts.ts';
+import { createLimit, createTurns } from '../db/in-turn.ts';
+import { inLinkingTransaction } from '../db/linking-transaction.ts';
+import { createNamedQuery } from '../db/named-query.ts';
+import { AlreadyRecorded, insertAlone } from './record-alone.ts';
+import { recordTogether } from './record-together.ts';
+import { createReplacements } from './replace-content.ts';
+import { createCopyMatching } from '../send/rewritten-copies.ts';
+import { lockThreadOf, settleCustomers } from '../customers/settle-customers.ts';
+import { markAsSent } from './sent-copies.ts';
+
+/** Bytes of texts and raw messages in one transaction. */
+const MAX_BATCH_BYTES = 2 * 1024 * 1024;
+/** Larger emails take a transaction of their own, in which no other one waits, and their texts go in pieces. */
+const MAX_SHARED_BYTES = TEXT_PIECE_CHARS;
+const MAX_BATCH = 128;
+/** An address, a Message-ID or a file, about. */
+const ENTRY_BYTES = 200;
+/** Transactions of single emails at the same moment: each takes a connection, which sends need too. */
+const MAX_ALONE = 4;
+
+export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundStore & ContentReplacements {
+  const query = createNamedQuery(pool);
+  // Emails of one conversation often come together, by an import or from a mailbox: at the same time each would
+  // find the other's Message-IDs taken, and begin again.
+  const turns = createTurns();
+  const limit = createLimit(MAX_ALONE);
+
+  const recordAlone = async (record: InboundRecord): Promise<InboundResult> => {
+    try {
+      const recorded = await turns.run(linkedKeysOf(record), () =>
+        limit(() => inLinkingTransaction(db, (trx, exclusive) => insertAlone(trx, record, exclusive))),
+      );
+      return { kind: 'recorded', ...recorded };
+    } catch (error) {
+      if (!(error instanceof AlreadyRecorded)) throw error;
+      return { kind: 'known', ...error.known };
+    }
+  };
+
+  const record = createBatches<InboundRecord, InboundResult>(
+    { items: MAX_BATCH, bytes: MAX_BATCH_BYTES, failTogether: true },
+    bytesOf,
+    async (records) => {
+      const recorded = await recordTogether(db, records, turns);
+      return records.map((one) => recorded.get(one.id) ?? recordAlone(one));
+    },
+  );
+
+  const find = createBatches<Sought, KnownEmail | null>(
+    { items: MAX_BATCH, bytes: Infinity, failTogether: true },
+    () => 0,
+    async (sought) => {
+      // Named: it is planned once, not for each of the many times that only a few are asked for.
+      const { sql: text, parameters } = recordedQuery(sought).compile(db);
+      return toKnownEmails(sought, await query<RecordedRow>('find-recorded', text, [...parameters]));
+    },
+  );
+
+  return {
+    findKnown: (accountId, identity, key) => find({ accountId, identity, key }),
+    async recordInbound(email) {
+      const isAlone = email.bySubject !== null || bytesOf(email) > MAX_SHARED_BYTES;
+      const result = await (isAlone ? recordAlone(email) : record(email));
+      // It was committed on a try whose answer was lost: nobody else has its identifier.
+      return result.id === email.id ? { ...result, kind: 'recorded' } : result;
+    },
+    turnIntoSent: (id, copy) => inLinkingTransaction(db, (trx) => turnIntoSent(trx, id, copy)),
+    ...createReplacements(pool, db),
+    ...createCopyMatching(db),
+  };
+}
+
+/** What it takes in a statement, roughly. */
+function bytesOf(record: InboundRecord): number {
+  const { raw, textBody, htmlBody, replyText, to, cc, bcc, links, references, attachments } = record;
+  const texts = (raw?.length ?? 0) + textBody.length + (htmlBody?.length ?? 0) + replyText.length;
+  const entries = to.length + cc.length + bcc.length + links.length + references.length + attachments.length;
+  return texts + entries * ENTRY_BYTES;
+}
+
+/** See `InboundStore.turnIntoSent`. */
+async function turnIntoSent(trx: Transaction<Database>, id: string, copy: SentCopy): Promise<void> {
+  await lockThreadOf(trx, id);
+  const threadId = await markAsSent(trx, id, copy);
+  // Its counterparties are its recipients now, not its sender.
+  if (threadId !== null) await settleCustomers(trx, [threadId]);
+}

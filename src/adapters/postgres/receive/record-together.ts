@@ -1,0 +1,106 @@
+/** Records received emails in one transaction, as far as they need nothing else than that. */
+import type { Kysely, Transaction } from 'kysely';
+import { ServiceError } from '../../../core/errors.ts';
+import type { InboundRecord, InboundResult } from '../../../app/receive/inbound-ports.ts';
+import { linkedKeysOf } from '../../../core/thread/place-together.ts';
+import type { Database } from '../db/database.ts';
+import { recordedQuery, toKnownEmails, type RecordedRow } from '../emails/find-recorded.ts';
+import type { KeyedTurns } from '../db/in-turn.ts';
+import { insertReceived } from './insert-received.ts';
+import { linksQuery, toReceivedLinks, type LinkRow } from './link-received.ts';
+import { inLinkingTransaction } from '../db/linking-transaction.ts';
+import {
+  namedIdsOf,
+  ownersQuery,
+  placeReceived,
+  requireFit,
+  requirePlaced,
+  Unfit,
+  type OwnerRow,
+} from './place-received.ts';
+import { isStatementTimeout } from '../db/pool.ts';
+import { readTogether } from '../db/read-together.ts';
+import { toKnown, toSought } from './record-alone.ts';
+
+/**
+ * Results by the ids of the records; those that are missing are to be recorded alone. Never waits for an email that is
+ * being recorded alone, nor for a thread that somebody has locked: whoever holds up one email does not hold up the others.
+ * Throws `database_unavailable`; what the database refuses of a single record, and what takes it too long.
+ */
+export async function recordTogether(
+  db: Kysely<Database>,
+  records: readonly InboundRecord[],
+  turns: KeyedTurns,
+): Promise<ReadonlyMap<string, InboundResult>> {
+  // The order in which they count as recorded, also for who works out later whose they are.
+  let left: readonly InboundRecord[] = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  for (;;) {
+    const batch = left.filter((record) => turns.isFree(linkedKeysOf(record)));
+    if (batch.length === 0) return new Map();
+    try {
+      return await turns.run(batch.flatMap(linkedKeysOf), () =>
+        inLinkingTransaction(db, (trx) => insertTogether(trx, batch)),
+      );
+    } catch (error) {
+      if (error instanceof Unfit) {
+        left = batch.filter((record) => !error.records.has(record));
+      } else if (records.length === 1 || (error instanceof ServiceError && !isStatementTimeout(error))) {
+        throw error;
+      } else {
+        // One of them is refused, or takes too long.
+        return new Map();
+      }
+    }
+  }
+}
+
+/** Throws Unfit. */
+async function insertTogether(
+  trx: Transaction<Database>,
+  records: readonly InboundRecord[],
+): Promise<ReadonlyMap<string, InboundResult>> {
+  const keys = new Set<string>();
+  // The same email twice: the second one finds the first.
+  requireFit(records, ({ accountId, identityKey }) => {
+    const key = `${accountId} ${identityKey}`;
+    const isFirst = !keys.has(key);
+    keys.add(key);
+    return isFirst;
+  });
+  const results = new Map<string, InboundResult>();
+  const all = namedIdsOf(records);
+  const wanted = records.map(toSought);
+  const before = await readTogether<{ owners: OwnerRow; known: RecordedRow }>(trx, {
+    owners: ownersQuery(all),
+    known: recordedQuery(wanted),
+  });
+  const knownBefore = toKnownEmails(wanted, before.known);
+  const fresh = records.filter((record, index) => {
+    const known = knownBefore[index] ?? null;
+    if (known !== null) results.set(record.id, { kind: 'known', ...known });
+    return known === null;
+  });
+  if (fresh.length === 0) return results;
+
+  const placed = await placeReceived(trx, fresh, all, before.owners);
+  const emails = fresh.flatMap((record, index) => {
+    const place = placed.places[index];
+    return place === undefined ? [] : [{ record, ...place }];
+  });
+  const sought = fresh.map(toSought);
+  // Looked for after linking: whoever records the same email at this moment, or one that it is a copy of, links the same
+  // Message-ID before.
+  const after = await readTogether<{ owners: OwnerRow; known: RecordedRow; links: LinkRow }>(trx, {
+    owners: ownersQuery(placed.named),
+    known: recordedQuery(sought),
+    links: linksQuery(emails),
+  });
+  requirePlaced(fresh, placed, after.owners);
+  const known = toKnownEmails(sought, after.known);
+  requireFit(fresh, (_, index) => known[index] === null);
+  await insertReceived(trx, emails, toReceivedLinks(emails, after.links));
+  for (const { record, threadId } of emails) {
+    results.set(record.id, { kind: 'recorded', ...toKnown(record, threadId) });
+  }
+  return results;
+}

@@ -1,0 +1,144 @@
+/**
+ * `SearchIndex` on PostgreSQL: makes the words of the emails in `search_queue`.
+ *
+ * One instance at a time, in one transaction for each batch: it reads an email as it is at that moment, and whoever
+ * changes the email afterwards puts it into the queue again, so the last one to write its words has seen all changes.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Pool, PoolClient } from 'pg';
+import type { AddressView } from '../../../app/emails/email-ports.ts';
+import type { Logger } from '../../../app/base/basics.ts';
+import type { SearchIndex } from '../../../app/search/search-ports.ts';
+import { MAX_BODY_CHARS, MAX_FILES, toSearchDocument } from '../../../core/search/document.ts';
+import { isAway, isRetryable } from '../db/pool.ts';
+import { inTransaction } from '../db/transaction.ts';
+
+/** Emails of a batch: some ten milliseconds, and with the longest bodies some ten megabytes. */
+const BATCH = 100;
+
+/** Rows of the queue that are looked at for a batch; each has one email or many. */
+const MAX_QUEUE_ROWS = 100;
+
+/** Characters after which others get their turn. */
+const CHARS_IN_A_TURN = 50_000;
+
+/** Any constant that no other user of the same database takes; `pg_locks` shows it. */
+const INDEX_LOCK = 0x73656172;
+
+interface EmailRow {
+  id: string;
+  thread_id: string;
+  date: Date;
+  is_listed: boolean;
+  subject: string;
+  body: string;
+  people: (AddressView | null)[];
+  files: string[];
+}
+
+export function createSearchIndex(pool: Pool, logger: Logger): SearchIndex {
+  let newestTaken = 0;
+  return {
+    indexSome: () =>
+      inTransaction(pool, async (client) => {
+        const { ids, newest } = await takeSome(client);
+        if (ids.length === 0) return { count: 0, isBusy: false };
+        for (let start = 0; start < ids.length; start += BATCH) {
+          const { rows } = await client.query<EmailRow>({
+            name: 'search-read',
+            text: READ,
+            values: [ids.slice(start, start + BATCH)],
+          });
+          await write(client, rows, logger);
+        }
+        const isBusy = newest > newestTaken;
+        newestTaken = Math.max(newest, newestTaken);
+        return { count: ids.length, isBusy };
+      }),
+  };
+}
+
+/** Takes the newest rows of the queue, at least one, and as many as make a batch. */
+async function takeSome(
+  client: PoolClient,
+): Promise<{ readonly ids: readonly string[]; readonly newest: number }> {
+  const { rows } = await client.query<{ id: string; email_ids: string[] }>({
+    name: 'search-take',
+    text: TAKE,
+    values: [],
+  });
+  return {
+    ids: [...new Set(rows.flatMap(({ email_ids }) => email_ids))],
+    newest: Math.max(0, ...rows.map(({ id }) => Number(id))),
+  };
+}
+
+/** Words that the database refuses must not keep the emails behind them waiting: that email is then found by none. */
+async function write(client: PoolClient, rows: readonly EmailRow[], logger: Logger): Promise<void> {
+  const columns = await toColumns(rows);
+  await client.query('savepoint batch');
+  try {
+    await client.query({ name: 'search-write', text: WRITE, values: columns });
+  } catch (err) {
+    if (isAway(err) || isRetryable(err)) throw err;
+    await client.query('rollback to savepoint batch');
+    const [row] = rows;
+    if (rows.length > 1) {
+      for (const one of rows) await write(client, [one], logger);
+    } else if (row !== undefined) {
+      logger.error({ err, emailId: row.id }, 'the words of an email could not be stored; no search finds it');
+    }
+  }
+}
+
+async function toColumns(rows: readonly EmailRow[]): Promise<unknown[]> {
+  const documents: string[] = [];
+  let chars = 0;
+  for (const { subject, body, people, files } of rows) {
+    documents.push(
+      toSearchDocument({
+        subject,
+        people: people.flatMap((one) => (one === null ? [] : [`${one.name} ${one.address}`])),
+        files,
+        body,
+      }),
+    );
+    chars += body.length;
+    if (chars > CHARS_IN_A_TURN) {
+      chars = 0;
+      await nextTurn();
+    }
+  }
+  return [
+    rows.map(({ id }) => id),
+    rows.map(({ thread_id }) => thread_id),
+    rows.map(({ date }) => date),
+    rows.map(({ is_listed }) => is_listed),
+    documents,
+  ];
+}
+
+const TAKE = `
+  delete from search_queue where id = any(array(
+    select id from (
+      select id, sum(cardinality(email_ids)) over (order by id desc) - cardinality(email_ids) as before
+      from (select * from search_queue order by id desc limit ${MAX_QUEUE_ROWS}) newest
+    ) counted
+    where before < ${BATCH} and (select pg_try_advisory_xact_lock(${INDEX_LOCK}))
+  ))
+  returning id, email_ids`;
+
+const READ = `
+  select e.id, e.thread_id, e.date, email_is_listed(e.state) as is_listed, e.subject,
+    left(e.text_body, ${MAX_BODY_CHARS}) as body,
+    jsonb_build_array(e.from_address) || e.to_addresses || e.cc_addresses || e.bcc_addresses as people,
+    array(
+      select a.filename from email_attachments a where a.email_id = e.id order by a.ordinal limit ${MAX_FILES}
+    ) as files
+  from emails e where e.id = any($1::uuid[])`;
+
+const WRITE = `
+  insert into email_search (email_id, thread_id, date, is_listed, words)
+  select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::boolean[], $5::tsvector[])
+  on conflict (email_id) do update set
+    thread_id = excluded.thread_id, date = excluded.date, is_listed = excluded.is_listed, words = excluded.words`;

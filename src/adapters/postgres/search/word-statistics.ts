@@ -1,0 +1,104 @@
+/**
+ * How common words are, for choosing how to search: what ANALYZE knows of `email_search`, kept for a minute. It knows the
+ * thousand or so most common words; others are rarer than the rarest of these. A wrong answer costs time only.
+ */
+import { formatTsquery, type SearchQuery, type Term, type TermWord } from '../../../core/search/query.ts';
+import type { NamedQuery } from '../db/named-query.ts';
+
+export interface WordStatistics {
+  /** Emails that are searched. */
+  readonly emails: number;
+  /** The part of all emails that a query finds, 0 to 1. */
+  estimate(query: SearchQuery): number;
+  /**
+   * The words by which a query is best looked up in the index, as a `tsquery`: the rarest, and others that are rare too.
+   * Finds all that the query finds, and more. To have the index collect where a common word is, too, takes longer than
+   * looking at what the rare ones found; the more so when the word may go on.
+   */
+  rarest(query: SearchQuery): string;
+}
+
+const KEPT_MS = 60_000;
+
+/** Words up to this share of all emails are looked up together. */
+const RARE_SHARE = 0.02;
+
+/** Of a word that is not among the most common ones, when nothing is known of these. */
+const UNKNOWN_SHARE = 0.005;
+
+export function createWordStatistics(query: NamedQuery): () => Promise<WordStatistics> {
+  let kept: Promise<WordStatistics> | null = null;
+  let keptUntil = 0;
+  return () => {
+    if (kept === null || performance.now() > keptUntil) {
+      keptUntil = performance.now() + KEPT_MS;
+      const reading = readStatistics(query);
+      reading.catch(() => {
+        if (kept === reading) kept = null;
+      });
+      kept = reading;
+    }
+    return kept;
+  };
+}
+
+interface StatisticsRow {
+  emails: number;
+  words: string[] | null;
+  shares: number[] | null;
+}
+
+async function readStatistics(query: NamedQuery): Promise<WordStatistics> {
+  const [row] = await query<StatisticsRow>('word-statistics', STATISTICS, []);
+  return toStatistics(row?.emails ?? 0, row?.words ?? [], row?.shares ?? []);
+}
+
+const STATISTICS = `
+  select greatest(c.reltuples, 0)::float8 as emails, s.most_common_elems::text::text[] as words,
+    s.most_common_elem_freqs::float8[] as shares
+  from pg_class c
+  join pg_namespace n on n.oid = c.relnamespace
+  left join pg_stats s on s.schemaname = n.nspname and s.tablename = c.relname and s.attname = 'words'
+  where c.oid = 'email_search'::regclass`;
+
+/** `shares` belong to `words`; more of them may follow. */
+export function toStatistics(
+  emails: number,
+  words: readonly string[],
+  shares: readonly number[],
+): WordStatistics {
+  const known = words.map((word, index) => ({ word, share: shares[index] ?? 0 }));
+  const byWord = new Map(known.map(({ word, share }) => [word, share]));
+  const rest =
+    known.length === 0 ? UNKNOWN_SHARE : known.reduce((least, { share }) => Math.min(least, share), 1) / 2;
+
+  const shareOfForm = (form: string, isPrefix: boolean): number => {
+    if (!isPrefix) return byWord.get(form) ?? rest;
+    const beginning = known.filter(({ word }) => word.startsWith(form));
+    return beginning.reduce((sum, { share }) => sum + share, beginning.length === 0 ? rest : 0);
+  };
+  const shareOfWord = ({ forms, isPrefix }: TermWord) =>
+    Math.min(
+      1,
+      forms.reduce((sum, form) => sum + shareOfForm(form, isPrefix), 0),
+    );
+  const shareOfTerm = (term: Term) => together(term.map(shareOfWord));
+  return {
+    emails,
+    estimate: ({ terms }) => together(terms.map(shareOfTerm)),
+    rarest({ terms: [first, ...others] }) {
+      const [rarest, ...rarer] = [...first, ...others.flat()]
+        .map((word) => ({ word, share: shareOfWord(word) }))
+        .toSorted((a, b) => a.share - b.share);
+      const together = rarer.filter(({ share }) => share <= RARE_SHARE);
+      const words = [...(rarest === undefined ? [] : [rarest]), ...together].map(({ word }): Term => [word]);
+      return formatTsquery({ terms: [words[0] ?? first, ...words.slice(1)], excluded: [] });
+    },
+  };
+}
+
+/** Of all together: words of one query tend to stand in the same emails, so each further one counts less. */
+function together(shares: readonly number[]): number {
+  const ascending = shares.toSorted((a, b) => a - b);
+  return ascending.reduce((product, share, index) => product * share ** (1 / 2 ** index), 1);
+}

@@ -1,0 +1,128 @@
+/**
+ * Message-IDs that a relay gave to sent emails in place of ours, learned from its reply or from a copy. Answers and copies
+ * under such a Message-ID may have come first: their threads are merged with the email's, and the copies go up in it.
+ */
+import type { Kysely, Transaction } from 'kysely';
+import type { Pool } from 'pg';
+import type { EmailState } from '../../../core/delivery/states.ts';
+import { sentIdentityKey } from '../../../core/message/identity.ts';
+import type { MessageId } from '../../../core/message/message-id.ts';
+import { absorbCopies } from './absorb-copies.ts';
+import type { Database } from '../db/database.ts';
+import { linkThread } from '../threads/link-thread.ts';
+import { inLinkingTransaction } from '../db/linking-transaction.ts';
+import { guard, isRetryable } from '../db/pool.ts';
+import { toMessageId } from '../emails/rows.ts';
+
+export interface RelayMessageId {
+  readonly emailId: string;
+  readonly messageId: MessageId;
+}
+
+export interface TiedEmail {
+  readonly messageId: MessageId;
+  readonly threadId: string;
+  readonly state: EmailState;
+  /** False: another Message-ID of a relay is known for it, and stays the one that is shown. */
+  readonly isTaken: boolean;
+  /** What claims to be a copy of it went up in it; see compareCopies. */
+  readonly hasAbsorbed: boolean;
+  /** Paths of the files of its copies, which nothing refers to any more. */
+  readonly orphans: readonly string[];
+}
+
+/** For `inLinkingTransaction`. A repeat changes nothing. */
+export async function tieRelayMessageId(
+  trx: Transaction<Database>,
+  { emailId, messageId }: RelayMessageId,
+  exclusive: boolean,
+): Promise<TiedEmail> {
+  const email = await trx
+    .selectFrom('emails')
+    .select(['account_id', 'message_id', 'thread_id', 'date', 'from_address', 'subject'])
+    .where('id', '=', emailId)
+    .executeTakeFirstOrThrow();
+  // What answered the relay's Message-ID, or a copy, may be in another thread by now.
+  await linkThread(trx, {
+    accountId: email.account_id,
+    threadId: email.thread_id,
+    email: {
+      id: emailId,
+      messageIds: [email.message_id, messageId],
+      links: [],
+      date: email.date,
+      anchorId: null,
+    },
+    customer: null,
+    mayMerge: true,
+    exclusive,
+  });
+  const taken = await trx
+    .updateTable('emails')
+    .set({ relay_message_id: messageId })
+    .where('id', '=', emailId)
+    .where((where) =>
+      where.or([where('relay_message_id', 'is', null), where('relay_message_id', '=', messageId)]),
+    )
+    .returning('id')
+    .executeTakeFirst();
+  // Looked for after linking: whoever records a copy at this moment links the same Message-ID before.
+  const key = sentIdentityKey(messageId, { ...email, from: email.from_address.address });
+  const { cameBack, orphans } = await absorbCopies(trx, email.account_id, emailId, [key]);
+  const now = await trx
+    .selectFrom('emails')
+    .select(['state', 'thread_id'])
+    .where('id', '=', emailId)
+    .executeTakeFirstOrThrow();
+  return {
+    messageId: toMessageId(email.message_id),
+    threadId: now.thread_id,
+    state: now.state,
+    isTaken: taken !== undefined,
+    hasAbsorbed: cameBack,
+    orphans,
+  };
+}
+
+/** The Message-ID of a relay's reply. Returns the paths of files that nothing refers to any more. */
+export async function saveRelayMessageId(
+  pool: Pool,
+  db: Kysely<Database>,
+  relay: RelayMessageId,
+): Promise<readonly string[]> {
+  if (await tieFresh(pool, relay)) return [];
+  const { orphans } = await inLinkingTransaction(db, (trx, exclusive) =>
+    tieRelayMessageId(trx, relay, exclusive),
+  );
+  return orphans;
+}
+
+/** Nearly always nobody knows it yet: then one statement does it. */
+async function tieFresh(pool: Pool, { emailId, messageId }: RelayMessageId): Promise<boolean> {
+  try {
+    const query = { name: 'tie-relay-message-id', text: TIE_FRESH, values: [emailId, messageId] };
+    return (await guard(pool.query(query))).rowCount === 1;
+  } catch (error) {
+    if (isRetryable(error)) return false;
+    throw error;
+  }
+}
+
+/**
+ * $1 email, $2 Message-ID. The thread is locked first, as in linkThread; an email that is moved to another one meanwhile is
+ * not found. Whoever records a copy or an answer links the same Message-ID, so that one of the two waits.
+ */
+const TIE_FRESH = `
+  with email as materialized (
+    select e.id, e.account_id, e.thread_id
+    from emails e join email_threads t on t.id = e.thread_id
+    where e.id = $1 and e.relay_message_id is null
+    for no key update of t
+    for no key update of e
+  ), fresh as (
+    insert into thread_message_ids (account_id, message_id, thread_id)
+    select account_id, $2, thread_id from email
+    on conflict do nothing
+    returning message_id
+  )
+  update emails e set relay_message_id = fresh.message_id from fresh where e.id = $1`;

@@ -1,0 +1,135 @@
+/** Writes what a decision fixes: the labels of everything in its threads, and which of them stay apart. */
+import { randomUUID } from 'node:crypto';
+import { sql, type Transaction } from 'kysely';
+import { separationsAfter, type Pair } from '../../../core/thread/decide.ts';
+import type { Database } from '../db/database.ts';
+import { joinCluster } from './settle-threads.ts';
+
+export interface Freeze {
+  readonly accountId: string;
+  readonly decisionId: string;
+  /** The threads that the decision concerns, before it. */
+  readonly threadIds: readonly string[];
+  /** Where every Message-ID of these threads is from now on. */
+  readonly places: ReadonlyMap<string, string>;
+  /** Where the emails are from now on that get labels of their own. */
+  readonly emailPlaces: ReadonlyMap<string, string>;
+  /** See separationsAfter; by threads. */
+  readonly heirs: ReadonlyMap<string, readonly string[]>;
+  readonly apart: readonly Pair[];
+}
+
+/** To be called before anything moves. */
+export async function freezeThreads(trx: Transaction<Database>, freeze: Freeze): Promise<void> {
+  const { accountId, threadIds, places, emailPlaces, heirs, apart } = freeze;
+  const threadOfLabel = await readLabels(trx, threadIds);
+  const old = [...threadOfLabel.keys()];
+  const before = await takeSeparations(trx, old);
+  const labels = new Map<string, string>();
+  /** Of a thread of the decision a new one; what is no such thread is a label of another one. */
+  const labelOf = (thread: string): string => {
+    const label = labels.get(thread) ?? randomUUID();
+    labels.set(thread, label);
+    return label;
+  };
+  await labelMessageIds(trx, accountId, new Map([...places].map(([id, thread]) => [id, labelOf(thread)])));
+  await relabelEmails(trx, threadIds, emailPlaces, heirs, labelOf);
+
+  const byThread = before.map(([a, b]): Pair => [threadOfLabel.get(a) ?? a, threadOfLabel.get(b) ?? b]);
+  const known = new Set([...threadIds, ...[...heirs.values()].flat()]);
+  const pairs = separationsAfter(byThread, heirs, apart).map((pair) =>
+    pair.map((end) => (known.has(end) ? labelOf(end) : end)).sort(),
+  );
+  if (pairs.length > 0) {
+    await sql`
+      insert into label_separations (label, other_label)
+      select * from unnest(${pairs.map(([a]) => a)}::uuid[], ${pairs.map(([, b]) => b)}::uuid[])
+      on conflict do nothing`.execute(trx);
+  }
+  await cluster(trx, [...known], pairs.length > 0 ? freeze.decisionId : null);
+}
+
+/** The labels in the threads, each with its thread. */
+async function readLabels(
+  trx: Transaction<Database>,
+  threadIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await sql<{ label: string; thread_id: string }>`
+    select l.label, m.thread_id
+    from thread_message_ids m join message_id_labels l using (account_id, message_id)
+    where m.thread_id = any(${[...threadIds]}::uuid[])
+    union
+    select l.label, e.thread_id
+    from emails e join email_labels l on l.email_id = e.id
+    where e.thread_id = any(${[...threadIds]}::uuid[])`.execute(trx);
+  return new Map(rows.map((row) => [row.label, row.thread_id]));
+}
+
+async function takeSeparations(
+  trx: Transaction<Database>,
+  labels: readonly string[],
+): Promise<readonly Pair[]> {
+  const { rows } = await sql<{ label: string; other_label: string }>`
+    delete from label_separations
+    where label = any(${[...labels]}::uuid[]) or other_label = any(${[...labels]}::uuid[])
+    returning label, other_label`.execute(trx);
+  return rows.map((row) => [row.label, row.other_label] as const);
+}
+
+async function labelMessageIds(
+  trx: Transaction<Database>,
+  accountId: string,
+  labels: ReadonlyMap<string, string>,
+): Promise<void> {
+  await sql`
+    insert into message_id_labels (account_id, message_id, label)
+    select ${accountId}, * from unnest(${[...labels.keys()]}::text[], ${[...labels.values()]}::uuid[])
+    on conflict (account_id, message_id) do update set label = excluded.label`.execute(trx);
+}
+
+/** See placesOfLabelled; those that have labels of their own get new ones. */
+async function relabelEmails(
+  trx: Transaction<Database>,
+  threadIds: readonly string[],
+  emailPlaces: Freeze['emailPlaces'],
+  heirs: Freeze['heirs'],
+  labelOf: (thread: string) => string,
+): Promise<void> {
+  const { rows } = await sql<{ id: string; thread_id: string }>`
+    select e.id, e.thread_id from emails e join email_labels l on l.email_id = e.id
+    where e.thread_id = any(${[...threadIds]}::uuid[])`.execute(trx);
+  const places = new Map(rows.map((row) => [row.id, heirs.get(row.thread_id)?.[0] ?? row.thread_id]));
+  for (const [id, thread] of emailPlaces) places.set(id, thread);
+  if (places.size === 0) return;
+  const labels = [...places.values()].map(labelOf);
+  await sql`
+    insert into email_labels (email_id, label)
+    select * from unnest(${[...places.keys()]}::uuid[], ${labels}::uuid[])
+    on conflict (email_id) do update set label = excluded.label`.execute(trx);
+}
+
+/** The threads, and all that were weighed together with one of them, are from now on weighed together. */
+async function cluster(
+  trx: Transaction<Database>,
+  threadIds: readonly string[],
+  newCluster: string | null,
+): Promise<void> {
+  const rows = await trx
+    .selectFrom('email_threads')
+    .select('cluster_id')
+    .distinct()
+    .where('id', 'in', [...threadIds])
+    .where('cluster_id', 'is not', null)
+    .execute();
+  const clusters = rows.flatMap(({ cluster_id }) => cluster_id ?? []).sort();
+  const kept = clusters[0] ?? newCluster;
+  if (kept === null) return;
+  await joinCluster(trx, threadIds, kept);
+  if (clusters.length > 1) {
+    await trx
+      .updateTable('email_threads')
+      .set({ cluster_id: kept })
+      .where('cluster_id', 'in', clusters)
+      .execute();
+  }
+}

@@ -1,0 +1,250 @@
+/**
+ * Ties the Message-IDs of an email that answers something to its thread, and merges the threads that turn out to be
+ * one conversation (the linking steps of RFC 5256 §3's REFERENCES algorithm).
+ *
+ * Nearly every email joins one thread, so it is tried without a lock first. When its Message-IDs turn out to be in
+ * other threads too, also because another email claimed them at this moment, the transaction is begun anew as an
+ * exclusive one: those of an account come one after the other, and only they merge. An exclusive one locks threads
+ * before it writes Message-IDs, so that it never waits for somebody who waits for it.
+ *
+ * Where threads are kept apart, by decisions or because sends named them for different customers, all links of all of
+ * them are weighed anew (settle-threads.ts).
+ */
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { LinkConflict } from '../db/linking-transaction.ts';
+import { absorbThreads } from './move-threads.ts';
+import { lockThreads, settleThreads } from './settle-threads.ts';
+import type { Newcomer } from './thread-graph.ts';
+import { settleCustomers } from '../customers/settle-customers.ts';
+
+export interface LinkRequest {
+  readonly accountId: string;
+  /** The thread the email is to be in; made when it does not exist. */
+  readonly threadId: string;
+  /** The email, which is not recorded yet, or another Message-ID of a recorded one. */
+  readonly email: Omit<Newcomer, 'partyId'>;
+  /** Whom its send named; null for nobody. */
+  readonly customer: NamedCustomer | null;
+  /** Message-IDs of recorded emails that are tied to this one, other than those it names. */
+  readonly answeredBy?: readonly string[];
+  /** False when the thread was chosen by hand: then Message-IDs of other threads stay where they are. */
+  readonly mayMerge: boolean;
+  /** True on the tries after a `LinkConflict`. */
+  readonly exclusive: boolean;
+}
+
+export interface NamedCustomer {
+  readonly id: string;
+  /**
+   * The caller put the email into a thread, or answered one that is in a thread: it is that thread's party, whoever
+   * the customer is. False for an email that begins a thread.
+   */
+  readonly joinsParty: boolean;
+}
+
+export interface Linked {
+  /** Where the email belongs now: the requested thread, the older one it was merged into, or what decisions say. */
+  readonly threadId: string;
+  /** Where the Message-IDs are now that it bears and names. All the same, but for decisions and `mayMerge`. */
+  readonly owners: ReadonlyMap<string, string>;
+  /** See LinkedEmail. */
+  readonly partyId: string | null;
+  /** Another email bears or names one of its own Message-IDs. */
+  readonly isNamed: boolean;
+}
+
+/** Throws LinkConflict. */
+export async function linkThread(trx: Transaction<Database>, request: LinkRequest): Promise<Linked> {
+  const { accountId, email, exclusive } = request;
+  const messageIds = [
+    ...new Set([...email.messageIds, ...email.links, ...(request.answeredBy ?? [])]),
+  ].sort();
+  if (exclusive) await lockLinks(trx, accountId);
+  const requested = exclusive ? await resolveThread(trx, request.threadId) : request.threadId;
+  const place =
+    exclusive && request.mayMerge
+      ? await placeExclusively(trx, { ...request, threadId: requested }, messageIds)
+      : { threadId: requested, elsewhere: new Map<string, string>(), isSettled: false };
+  const threadId = await enterThread(trx, place.threadId, accountId);
+  // Sorted, so that two emails with the same Message-IDs never wait for each other in a circle.
+  const fresh = await trx
+    .insertInto('thread_message_ids')
+    .values(messageIds.map((message_id) => ({ account_id: accountId, message_id, thread_id: threadId })))
+    .onConflict((conflict) => conflict.columns(['account_id', 'message_id']).doNothing())
+    .returning('message_id')
+    .execute();
+  const owners =
+    fresh.length === messageIds.length
+      ? new Map(messageIds.map((id) => [id, threadId]))
+      : await ownersOf(trx, accountId, messageIds);
+  const isNamed = email.messageIds.some((id) => !fresh.some(({ message_id }) => message_id === id));
+  if (request.mayMerge) {
+    for (const [messageId, owner] of owners) {
+      if (owner !== (place.elsewhere.get(messageId) ?? threadId)) throw new LinkConflict();
+    }
+    // Links to an email that is there count for more than those to one that was only named.
+    if (isNamed && !place.isSettled && (await isKeptApart(trx, threadId))) throw new LinkConflict();
+  }
+  return { threadId, owners, partyId: await readParty(trx, request.customer, threadId), isNamed };
+}
+
+/** Of an email that names a customer; the thread's row is locked, or will be before anything is written. */
+async function readParty(
+  trx: Transaction<Database>,
+  customer: NamedCustomer | null,
+  threadId: string,
+): Promise<string | null> {
+  if (customer === null || !customer.joinsParty) return customer?.id ?? null;
+  const first = await trx
+    .selectFrom('emails')
+    .select('party_id')
+    .where('thread_id', '=', threadId)
+    .where('party_id', 'is not', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  return first?.party_id ?? customer.id;
+}
+
+async function isKeptApart(trx: Transaction<Database>, threadId: string): Promise<boolean> {
+  const row = await trx
+    .selectFrom('email_threads')
+    .select('cluster_id')
+    .where('id', '=', threadId)
+    .executeTakeFirst();
+  return row !== undefined && row.cluster_id !== null;
+}
+
+/**
+ * Makes the thread when it does not exist, and locks its row: whose it is does not change before the email is in it, nor
+ * does it end. Returns the one that it was merged into when it ended. Before any Message-ID is written, so that nobody
+ * waits for it who has what another one waits for. Throws LinkConflict.
+ */
+async function enterThread(trx: Transaction<Database>, id: string, accountId: string): Promise<string> {
+  const found = await openThread(trx, id, accountId);
+  if (found === 'locked') return id;
+  // Read after the row was made: that waits for whoever is merging the thread away, and then finds no row in its way.
+  const successor = await resolveThread(trx, id);
+  if (found === 'made' && successor === id) return id;
+  if (found === 'absent' && successor !== id && (await openThread(trx, successor, accountId)) === 'locked') {
+    return successor;
+  }
+  throw new LinkConflict();
+}
+
+/**
+ * `absent`: it ended, or somebody made it at this moment. In conflict with any of the unique indexes: a row that is being
+ * inserted at this moment is met in either first.
+ */
+async function openThread(
+  trx: Transaction<Database>,
+  id: string,
+  accountId: string,
+): Promise<'locked' | 'made' | 'absent'> {
+  const { rows } = await sql<{ found: 'locked' | 'made' | 'absent' }>`
+    with made as (
+      insert into email_threads (id, account_id)
+      select ${id}::uuid, ${accountId} where not exists (select from thread_aliases where id = ${id})
+      on conflict do nothing
+      returning id
+    ), locked as materialized (
+      select id from email_threads where id = ${id} for no key update
+    )
+    select case
+        when exists (select from locked) then 'locked' when exists (select from made) then 'made' else 'absent'
+      end as found`.execute(trx);
+  return rows[0]?.found ?? 'absent';
+}
+
+/** First key of the advisory locks of exclusive transactions; the second is the account. */
+const MERGE_LOCK = 0x6d657267;
+
+/** One at a time for each account: whoever merges threads, or takes them apart. Held to the end of the transaction. */
+export async function lockLinks(trx: Transaction<Database>, accountId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${MERGE_LOCK}, hashtext(${accountId}))`.execute(trx);
+}
+
+/** The thread that an identifier leads to, if it is one that ended; else the identifier. */
+export async function resolveThread(trx: Transaction<Database>, id: string): Promise<string> {
+  const alias = await trx
+    .selectFrom('thread_aliases')
+    .select('thread_id')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return alias?.thread_id ?? id;
+}
+
+/** The threads of those Message-IDs that are known. */
+export async function ownersOf(
+  trx: Transaction<Database>,
+  accountId: string,
+  messageIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await trx
+    .selectFrom('thread_message_ids')
+    .select(['message_id', 'thread_id'])
+    .where('account_id', '=', accountId)
+    .where('message_id', 'in', [...messageIds])
+    .execute();
+  return new Map(rows.map((row) => [row.message_id, row.thread_id]));
+}
+
+interface Place {
+  readonly threadId: string;
+  /** Message-IDs of the email that are in other threads, and stay there. */
+  readonly elsewhere: ReadonlyMap<string, string>;
+  /** The links of all threads that may be concerned were weighed. */
+  readonly isSettled: boolean;
+}
+
+/**
+ * Makes one thread of the requested one and those of the Message-IDs. Where threads are kept apart, or would have to be, the
+ * links of all of them are weighed anew instead. The requested thread need not exist yet: its identifier was given out, so it
+ * becomes an alias if it is not the one.
+ */
+async function placeExclusively(
+  trx: Transaction<Database>,
+  { accountId, threadId: requested, email, customer }: LinkRequest,
+  messageIds: readonly string[],
+): Promise<Place> {
+  const owners = await ownersOf(trx, accountId, messageIds);
+  const threads = await lockThreads(trx, [...new Set([requested, ...owners.values()])]);
+  const exists = threads.some(({ id }) => id === requested);
+  let place: Place;
+  const ids = threads.map(({ id }) => id);
+  const partyId = await readParty(trx, customer, requested);
+  const parties = await readParties(trx, ids);
+  if (partyId !== null) parties.add(partyId);
+  if (parties.size > 1 || threads.some((thread) => thread.cluster_id !== null)) {
+    const arrival = { email: { ...email, partyId }, newThreadId: requested };
+    place = { ...(await settleThreads(trx, accountId, ids, arrival)), isSettled: true };
+  } else {
+    const [survivor, ...merged] = threads.toSorted(
+      (a, b) => a.created_at.getTime() - b.created_at.getTime() || (a.id < b.id ? -1 : 1),
+    );
+    if (survivor !== undefined && merged.length > 0) {
+      await absorbThreads(trx, survivor.id, merged);
+      await settleCustomers(trx, [survivor.id]);
+    }
+    place = { threadId: survivor?.id ?? requested, elsewhere: new Map(), isSettled: true };
+  }
+  if (!exists && place.threadId !== requested) {
+    await trx.insertInto('thread_aliases').values({ id: requested, thread_id: place.threadId }).execute();
+  }
+  return place;
+}
+
+/** For whom sends named the threads. */
+async function readParties(trx: Transaction<Database>, threadIds: readonly string[]): Promise<Set<string>> {
+  if (threadIds.length === 0) return new Set();
+  const rows = await trx
+    .selectFrom('emails')
+    .select('party_id')
+    .distinct()
+    .where('thread_id', 'in', [...threadIds])
+    .where('party_id', 'is not', null)
+    .execute();
+  return new Set(rows.flatMap(({ party_id }) => party_id ?? []));
+}

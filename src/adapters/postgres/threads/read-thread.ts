@@ -1,0 +1,135 @@
+/**
+ * Reads threads as JSON. Small ones share statements: what is asked for while two are under way is read by the next one. Of a
+ * large one each statement reads a piece, when the one before was taken, so that a slow reader holds no connection and
+ * no snapshot.
+ */
+import type { Pool } from 'pg';
+import type { EmailsJson } from '../../../app/emails/email-ports.ts';
+import { createBatches } from '../db/batches.ts';
+import { EMAIL, emailJson, measureEmails, STEP_BYTES } from '../emails/email-json.ts';
+import { joinEmails, type EmailRow } from '../emails/join-emails.ts';
+import { LISTED } from '../emails/listed.ts';
+import { createNamedQuery, type NamedQuery } from '../db/named-query.ts';
+
+/** Threads in one statement at most: with more, each gains little, and the first one waits for the last. */
+const THREADS_AT_ONCE = 32;
+/** While PostgreSQL carries one statement out, the answers of another are written. */
+const STATEMENTS_AT_ONCE = 2;
+
+/** A thread with more emails, or more bytes as stored, is read in pieces: bounds what one statement of many gives. */
+const SMALL_THREAD_EMAILS = 100;
+const SMALL_THREAD_BYTES = 256 * 1024;
+
+/** Emails that a piece of a large thread is chosen from. They are measured even when they do not fit any more. */
+const FIRST_CANDIDATES = 8;
+const MAX_CANDIDATES = 256;
+
+/** Before any email. */
+const BEGINNING = { date: '-infinity', id: '00000000-0000-0000-0000-000000000000' } as const;
+
+export function createThreadReader(pool: Pool): (threadId: string) => Promise<EmailsJson | null> {
+  const query = createNamedQuery(pool);
+  const readSmall = createBatches<string, SmallThread>(
+    {
+      items: THREADS_AT_ONCE,
+      bytes: Infinity,
+      failTogether: true,
+      atOnce: STATEMENTS_AT_ONCE,
+      collectsTurn: true,
+    },
+    () => 0,
+    (threadIds) => readTogether(query, threadIds),
+  );
+  return async (threadId) => {
+    const { found, json } = await readSmall(threadId);
+    if (!found) return null;
+    return json === null
+      ? { kind: 'pieces', pieces: joinEmails(query, EMAIL, readPieces(query, threadId)) }
+      : { kind: 'whole', json };
+  };
+}
+
+interface SmallThread {
+  readonly found: boolean;
+  /** null for a large one. */
+  readonly json: string | null;
+}
+
+async function readTogether(
+  query: NamedQuery,
+  threadIds: readonly string[],
+): Promise<readonly SmallThread[]> {
+  // Many may ask for the same.
+  const places = new Map([...new Set(threadIds)].map((id, index) => [id, index]));
+  const rows = await query<SmallThread & { place: string }>('read-threads', READ_THREADS, [
+    [...places.keys()],
+  ]);
+  const byPlace = new Map(rows.map((row) => [Number(row.place) - 1, row]));
+  return threadIds.map((id) => byPlace.get(places.get(id) ?? -1) ?? { found: false, json: null });
+}
+
+async function* readPieces(
+  query: NamedQuery,
+  threadId: string,
+): AsyncGenerator<readonly EmailRow[], void, void> {
+  let after: { readonly date: string; readonly id: string } = BEGINNING;
+  let candidates = FIRST_CANDIDATES;
+  for (;;) {
+    const rows: readonly PieceRow[] = await query('read-thread-piece', READ_PIECE, [
+      threadId,
+      after.date,
+      after.id,
+      candidates,
+    ]);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows;
+    after = last;
+    candidates = Math.min(2 * rows.length, MAX_CANDIDATES);
+  }
+}
+
+interface PieceRow extends EmailRow {
+  /** As text: a Date has no microseconds. */
+  readonly date: string;
+}
+
+const THREAD = (id: string) => `coalesce((select thread_id from thread_aliases where id = ${id}), ${id})`;
+
+/**
+ * $1 threads. `(select …)` keeps their number from the planner: a plan for each number would be made anew each time, which takes three
+ * times as long as the statement.
+ */
+const READ_THREADS = `
+  select n.place, t.id is not null as found, x.json
+  from unnest((select $1::uuid[])) with ordinality n (id, place)
+  left join thread_aliases l on l.id = n.id
+  left join email_threads t on t.id = coalesce(l.thread_id, n.id)
+  left join lateral (
+    select case when count(*) <= ${SMALL_THREAD_EMAILS} and count(*) = count(w.json) then coalesce(string_agg(w.json, ','), '') end
+      as json
+    from (
+      select case when d.total <= ${SMALL_THREAD_BYTES} then ${emailJson('d')} end as json
+      from (${measureEmails(
+        EMAIL,
+        'emails e',
+        `
+        where e.thread_id = t.id and ${LISTED} order by e.date, e.id limit ${SMALL_THREAD_EMAILS + 1}`,
+      )}
+      ) d
+    ) w
+  ) x on true`;
+
+/** $1 thread, $2 and $3 where the piece before ended, $4 candidates. The thread may have become an alias since then. */
+const READ_PIECE = `
+  select d.id, d.date::text as date, ${emailJson('d')} as json
+  from (${measureEmails(
+    EMAIL,
+    'emails e',
+    `
+    where e.thread_id = ${THREAD('$1::uuid')} and ${LISTED} and (e.date, e.id) > ($2::timestamptz, $3::uuid)
+    order by e.date, e.id limit $4`,
+  )}
+  ) d
+  where d.total <= ${STEP_BYTES} or d.total = d.size
+  order by d.date, d.id`;

@@ -1,0 +1,239 @@
+/**
+ * Makes threads what their links, the customers that sends named and decisions say: reads whole threads, groups them anew
+ * and moves what is in the wrong one. Used where threads are kept apart, and by rethreading.
+ */
+import { randomUUID } from 'node:crypto';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
+import { groupByLinks, type Groups } from '../../../core/thread/link-graph.ts';
+import { planThreads, type Move, type ThreadPlan } from '../../../core/thread/plan-threads.ts';
+import { whyMoved, type Reason } from '../../../core/thread/why-moved.ts';
+import type { Database } from '../db/database.ts';
+import { absorbThreads, makeThread, moveEmails, moveMessageIds, type EndingThread } from './move-threads.ts';
+import { settleCustomers } from '../customers/settle-customers.ts';
+import { readThreadGraph, type Newcomer, type StoredEmail, type ThreadGraph } from './thread-graph.ts';
+
+/** An email that is about to be recorded, and the thread it gets when it joins none. */
+export interface Arrival {
+  readonly email: Newcomer;
+  readonly newThreadId: string;
+}
+
+export interface SettledArrival {
+  readonly threadId: string;
+  /** Its Message-IDs that are in other threads. */
+  readonly elsewhere: ReadonlyMap<string, string>;
+}
+
+interface ThreadRow extends EndingThread {
+  readonly created_at: Date;
+  readonly cluster_id: string | null;
+}
+
+/** What the links say about some threads. */
+export interface Settlement {
+  readonly threads: readonly ThreadRow[];
+  readonly graph: ThreadGraph;
+  /** Of the emails of the graph, then of the one that comes in. */
+  readonly groups: Groups;
+  readonly plan: ThreadPlan;
+}
+
+/** Settles the threads, and those that are kept apart from them, together with an email that comes in. */
+export async function settleThreads(
+  trx: Transaction<Database>,
+  accountId: string,
+  threadIds: readonly string[],
+  arrival: Arrival,
+): Promise<SettledArrival> {
+  const settlement = await weighThreads(trx, accountId, threadIds, { lock: true, arrival });
+  await carryOut(trx, accountId, settlement, arrival);
+  const { graph, groups, plan } = settlement;
+  const threadId = plan.threadOf.get(groups.emails.at(-1) ?? -1) ?? arrival.newThreadId;
+  const places = new Map(plan.messageIds.map(({ id, to }) => [id, to]));
+  const elsewhere = new Map<string, string>();
+  for (const id of [...arrival.email.messageIds, ...arrival.email.links]) {
+    const owner = places.get(id) ?? graph.owners.get(id) ?? threadId;
+    if (owner !== threadId) elsewhere.set(id, owner);
+  }
+  return { threadId, elsewhere };
+}
+
+export interface WeighOptions {
+  /** True to change something afterwards. */
+  readonly lock: boolean;
+  readonly arrival?: Arrival;
+}
+
+/** Reads the threads and those that decisions keep apart from them, and says what they should be; changes nothing. */
+export async function weighThreads(
+  trx: Transaction<Database>,
+  accountId: string,
+  threadIds: readonly string[],
+  { lock, arrival }: WeighOptions,
+): Promise<Settlement> {
+  const threads = await (lock ? lockThreads(trx, threadIds) : readCluster(trx, threadIds, sql``));
+  const ids = threads.map(({ id }) => id);
+  const graph = await readThreadGraph(trx, accountId, ids);
+  const groups = groupByLinks(arrival === undefined ? graph : withArrival(graph, arrival.email));
+  const placedEmails = [
+    ...graph.emails,
+    ...(arrival === undefined ? [] : [{ ...arrival.email, threadId: null }]),
+  ];
+  const plan = planThreads(
+    threads.map((thread) => ({ id: thread.id, createdAt: thread.created_at })),
+    placedEmails.map(({ id, threadId }, index) => ({ id, threadId, group: groups.emails[index] ?? -1 })),
+    [...groups.messageIds].map(([id, group]) => ({ id, threadId: graph.owners.get(id) ?? null, group })),
+    ({ id }) =>
+      arrival !== undefined && id === arrival.email.id && !ids.includes(arrival.newThreadId)
+        ? arrival.newThreadId
+        : randomUUID(),
+  );
+  return { threads, graph, groups, plan };
+}
+
+function withArrival(graph: ThreadGraph, email: Newcomer): ThreadGraph {
+  const messageIds = new Map(graph.messageIds);
+  for (const id of [...email.messageIds, ...email.links]) if (!messageIds.has(id)) messageIds.set(id, null);
+  const newcomer = {
+    ...email,
+    label: null,
+    threadId: '',
+    rule: 'new',
+    namedLinks: [],
+  } as const;
+  return { ...graph, messageIds, emails: [...graph.emails, newcomer] };
+}
+
+/**
+ * Locks the threads that exist, and those that decisions keep apart from them, since whoever changes one of them may
+ * change the others: all in one go, in the order of their ids, as everybody does who locks several. Waits for emails that
+ * are being linked to them; what comes after waits for this transaction. To be called with `lockLinks`.
+ */
+export function lockThreads(
+  trx: Transaction<Database>,
+  threadIds: readonly string[],
+): Promise<readonly ThreadRow[]> {
+  return readCluster(trx, threadIds, sql`for update`);
+}
+
+async function readCluster(
+  trx: Transaction<Database>,
+  threadIds: readonly string[],
+  locking: RawBuilder<unknown>,
+): Promise<readonly ThreadRow[]> {
+  const ids = [...threadIds];
+  const { rows } = await sql<ThreadRow>`
+    select id, created_at, cluster_id
+    from email_threads
+    where id = any(${ids}::uuid[])
+      or cluster_id in (select cluster_id from email_threads where id = any(${ids}::uuid[]))
+    order by id
+    ${locking}`.execute(trx);
+  return rows;
+}
+
+/** Makes the threads what the settlement says. They must be locked since it was made. */
+export async function carryOut(
+  trx: Transaction<Database>,
+  accountId: string,
+  settlement: Settlement,
+  arrival: Arrival | null = null,
+): Promise<void> {
+  const { threads, graph, groups, plan } = settlement;
+  for (const id of plan.made) await makeThread(trx, accountId, id);
+  const moved = reasonsOf(settlement);
+  await moveEmails(
+    trx,
+    moved.map(({ move }) => move),
+  );
+  await setReasons(trx, moved);
+  await moveMessageIds(trx, accountId, plan.messageIds);
+  const byId = new Map(threads.map((thread) => [thread.id, thread]));
+  for (const survivor of new Set(plan.merged.map(({ into }) => into))) {
+    const ending = plan.merged
+      .filter(({ into }) => into === survivor)
+      .flatMap(({ id }) => byId.get(id) ?? []);
+    await absorbThreads(trx, survivor, ending);
+  }
+  await settleCustomers(trx, [...new Set([...byId.keys(), ...plan.threadOf.values()])]);
+  const emails = [...graph.emails.map(({ id }) => id), ...(arrival === null ? [] : [arrival.email.id])];
+  await storeRefused(trx, emails, groups.refused);
+  if (graph.separations.length + groups.refused.length > 0) {
+    await formCluster(trx, [...plan.threadOf.values()], threads);
+  }
+}
+
+/** Of these emails; those that were refused before keep their time. */
+async function storeRefused(
+  trx: Transaction<Database>,
+  emailIds: readonly string[],
+  refused: Groups['refused'],
+): Promise<void> {
+  const ids = refused.map(({ emailId }) => emailId);
+  const names = refused.map(({ messageId }) => messageId);
+  await sql`
+    with now_refused as materialized (
+      select distinct email_id, message_id from unnest(${ids}::uuid[], ${names}::text[]) as n (email_id, message_id)
+    ), gone as (
+      delete from refused_links
+      where email_id = any(${[...emailIds]}::uuid[])
+        and (email_id, message_id) not in (select email_id, message_id from now_refused)
+    )
+    insert into refused_links (email_id, message_id)
+    select email_id, message_id from now_refused
+    on conflict do nothing`.execute(trx);
+}
+
+export interface MovedEmail {
+  readonly email: StoredEmail;
+  readonly move: Move;
+  readonly reason: Reason;
+}
+
+/** The recorded emails that are to move, and why. */
+export function reasonsOf({ graph, groups, plan }: Settlement): readonly MovedEmail[] {
+  const moves = new Map(plan.emails.map((move) => [move.id, move]));
+  return graph.emails.flatMap((email, index) => {
+    const move = moves.get(email.id);
+    if (move === undefined) return [];
+    const isElsewhere = (id: string) => graph.owners.get(id) !== email.threadId;
+    return [{ email, move, reason: whyMoved(email, groups.emails[index] ?? -1, groups, isElsewhere) }];
+  });
+}
+
+/** What was said by people, or found by subject, is still so. */
+async function setReasons(trx: Transaction<Database>, moved: readonly MovedEmail[]): Promise<void> {
+  const changed = moved.filter(({ email }) => !['thread_id', 'decision', 'subject'].includes(email.rule));
+  if (changed.length === 0) return;
+  await sql`
+    update emails e set placement_rule = n.rule, placement_message_id = n.message_id
+    from unnest(
+      ${changed.map(({ email }) => email.id)}::uuid[], ${changed.map(({ reason }) => reason.rule)}::text[],
+      ${changed.map(({ reason }) => reason.messageId)}::text[]
+    ) as n (id, rule, message_id)
+    where e.id = n.id`.execute(trx);
+}
+
+/** From now on mail that leads to several of the threads is weighed with all of them. */
+async function formCluster(
+  trx: Transaction<Database>,
+  threadIds: readonly string[],
+  known: readonly ThreadRow[],
+): Promise<void> {
+  const ids = [...threadIds, ...known.map(({ id }) => id)];
+  const cluster = known.find((thread) => thread.cluster_id !== null)?.cluster_id ?? randomUUID();
+  await joinCluster(trx, ids, cluster);
+}
+
+export async function joinCluster(
+  trx: Transaction<Database>,
+  threadIds: readonly string[],
+  cluster: string,
+): Promise<void> {
+  await trx
+    .updateTable('email_threads')
+    .set({ cluster_id: cluster })
+    .where('id', 'in', [...threadIds])
+    .where('cluster_id', 'is distinct from', cluster)
+    .execute();
+}

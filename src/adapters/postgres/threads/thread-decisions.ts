@@ -1,0 +1,361 @@
+/**
+ * `ThreadDecisions` on PostgreSQL: see docs/decisions/0007-thread-decisions.md. Each decision holds the account's lock
+ * for merging and locks the threads it concerns, so that no email is linked to them meanwhile.
+ */
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type {
+  DecisionIds,
+  DecisionResult,
+  MergeRequest,
+  MoveRequest,
+  SplitRequest,
+  ThreadDecisions,
+} from '../../../app/threads/thread-decisions.ts';
+import { ServiceError } from '../../../core/errors.ts';
+import { moveMessageIdsAlong, placesOfLabelled } from '../../../core/thread/decide.ts';
+import type { Database } from '../db/database.ts';
+import { freezeThreads, type Freeze } from './freeze-threads.ts';
+import { lockLinks, resolveThread } from './link-thread.ts';
+import { inLinkingTransaction } from '../db/linking-transaction.ts';
+import { absorbThreads, makeThread, moveEmails, moveMessageIds, resolveEmails } from './move-threads.ts';
+import { settleCustomers } from '../customers/settle-customers.ts';
+import { carryOut, lockThreads, weighThreads } from './settle-threads.ts';
+import { readThreadGraph } from './thread-graph.ts';
+
+export function createThreadDecisions(db: Kysely<Database>): ThreadDecisions {
+  return {
+    split: (request, ids) => inLinkingTransaction(db, (trx) => split(trx, request, ids)),
+    merge: (request, ids) => inLinkingTransaction(db, (trx) => merge(trx, request, ids)),
+    move: (request, ids) => inLinkingTransaction(db, (trx) => move(trx, request, ids)),
+  };
+}
+
+async function split(
+  trx: Transaction<Database>,
+  { threadId, emailIds, reason }: SplitRequest,
+  { decisionId, newThreadId }: DecisionIds,
+): Promise<DecisionResult> {
+  const thread = await lockAccountOf(trx, threadId);
+  const emails = await readEmails(trx, thread.accountId, emailIds);
+  if (emails.some((email) => email.thread_id !== thread.id)) {
+    const earlier = await findSplit(trx, thread.id, emails);
+    if (earlier === null) throw new ServiceError('email_not_in_thread');
+    return earlier;
+  }
+  await lockThreads(trx, [thread.id]);
+  if ((await countEmails(trx, thread.id)) === emails.length) throw new ServiceError('thread_would_be_empty');
+  await makeThread(trx, thread.accountId, newThreadId);
+  await carryOver(trx, thread.accountId, emails, newThreadId, {
+    accountId: thread.accountId,
+    decisionId,
+    threadIds: [thread.id],
+    heirs: new Map([[thread.id, [thread.id, newThreadId]]]),
+    apart: [[thread.id, newThreadId]],
+  });
+  await inheritCustomer(trx, thread.id, newThreadId);
+  await settleDecided(trx, thread.accountId, [thread.id, newThreadId]);
+  const decidedAt = await store(trx, {
+    id: decisionId,
+    kind: 'split',
+    thread,
+    other: newThreadId,
+    emails,
+    reason,
+  });
+  return { threadId: newThreadId, changed: true, decision: { id: decisionId, decidedAt } };
+}
+
+async function move(
+  trx: Transaction<Database>,
+  { threadId, emailIds, reason }: MoveRequest,
+  { decisionId }: DecisionIds,
+): Promise<DecisionResult> {
+  const thread = await lockAccountOf(trx, threadId);
+  const { accountId } = thread;
+  const named = await readEmails(trx, accountId, emailIds);
+  const emails = named.filter((email) => email.thread_id !== thread.id);
+  if (emails.length === 0) {
+    return { threadId: thread.id, changed: false, decision: await findMove(trx, thread.id, named) };
+  }
+  const sources = [...new Set(emails.map((email) => email.thread_id))];
+  const rows = await lockThreads(trx, [thread.id, ...sources]);
+  const left: string[] = [];
+  const emptied: string[] = [];
+  for (const source of sources) {
+    const leaving = emails.filter((email) => email.thread_id === source).length;
+    if ((await countEmails(trx, source)) > leaving) left.push(source);
+    else emptied.push(source);
+  }
+  await carryOver(trx, accountId, emails, thread.id, {
+    accountId,
+    decisionId,
+    threadIds: [thread.id, ...sources],
+    // A thread that is emptied goes on in this one, with what it is kept apart from.
+    heirs: new Map(emptied.map((id) => [id, [thread.id]])),
+    apart: left.map((id) => [thread.id, id] as const),
+  });
+  await absorbThreads(
+    trx,
+    thread.id,
+    rows.filter(({ id }) => emptied.includes(id)),
+  );
+  await settleDecided(trx, accountId, [thread.id, ...left]);
+  const decidedAt = await store(trx, { id: decisionId, kind: 'move', thread, other: null, emails, reason });
+  return { threadId: thread.id, changed: true, decision: { id: decisionId, decidedAt } };
+}
+
+async function merge(
+  trx: Transaction<Database>,
+  { threadId, otherThreadId, reason }: MergeRequest,
+  { decisionId }: DecisionIds,
+): Promise<DecisionResult> {
+  const thread = await lockAccountOf(trx, threadId);
+  const other = await findThread(trx, otherThreadId);
+  if (other.accountId !== thread.accountId) throw new ServiceError('different_accounts');
+  if (other.id === thread.id) {
+    return { threadId: thread.id, changed: false, decision: await findMerge(trx, threadId, otherThreadId) };
+  }
+  const rows = await lockThreads(trx, [thread.id, other.id]);
+  const graph = await readThreadGraph(trx, thread.accountId, [thread.id, other.id]);
+  const places = new Map([...graph.owners.keys()].map((id) => [id, thread.id]));
+  await freezeThreads(trx, {
+    accountId: thread.accountId,
+    decisionId,
+    threadIds: [thread.id, other.id],
+    heirs: new Map([[other.id, [thread.id]]]),
+    apart: [],
+    places,
+    emailPlaces: placesOfLabelled(graph.emails, new Set(), places, () => thread.id),
+  });
+  await absorbThreads(
+    trx,
+    thread.id,
+    rows.filter(({ id }) => id === other.id),
+  );
+  await settleDecided(trx, thread.accountId, [thread.id]);
+  const decidedAt = await store(trx, {
+    id: decisionId,
+    kind: 'merge',
+    thread,
+    other: other.id,
+    emails: [],
+    reason,
+  });
+  return { threadId: thread.id, changed: true, decision: { id: decisionId, decidedAt } };
+}
+
+/**
+ * Whose the threads are, for their customers and for later mail: each is of the first customer that one of its sends
+ * names. What mail could not join because of that, it may join now.
+ */
+async function settleDecided(
+  trx: Transaction<Database>,
+  accountId: string,
+  threadIds: readonly string[],
+): Promise<void> {
+  await settleCustomers(trx, threadIds);
+  await sql`
+    update emails e set party_id = f.customer_id
+    from (
+      select distinct on (thread_id) thread_id, customer_id from emails
+      where thread_id = any(${[...threadIds]}::uuid[]) and customer_source = 'explicit'
+      order by thread_id, created_at, id
+    ) f
+    where e.thread_id = f.thread_id and e.customer_source = 'explicit' and e.party_id is distinct from f.customer_id`.execute(
+    trx,
+  );
+  const settlement = await weighThreads(trx, accountId, threadIds, { lock: true });
+  if (settlement.threads.some((thread) => thread.cluster_id !== null)) {
+    await carryOut(trx, accountId, settlement);
+  }
+}
+
+interface ThreadRef {
+  readonly id: string;
+  readonly accountId: string;
+}
+
+interface EmailRef {
+  readonly id: string;
+  readonly thread_id: string;
+}
+
+/** Throws `thread_not_found`. */
+async function findThread(trx: Transaction<Database>, id: string): Promise<ThreadRef> {
+  const row = await trx
+    .selectFrom('email_threads')
+    .select(['id', 'account_id'])
+    .where('id', '=', await resolveThread(trx, id))
+    .executeTakeFirst();
+  if (row === undefined) throw new ServiceError('thread_not_found');
+  return { id: row.id, accountId: row.account_id };
+}
+
+/** Which thread it is may change until the lock is there, its account never does. */
+async function lockAccountOf(trx: Transaction<Database>, threadId: string): Promise<ThreadRef> {
+  const { accountId } = await findThread(trx, threadId);
+  await lockLinks(trx, accountId);
+  return await findThread(trx, threadId);
+}
+
+/**
+ * What a send named for the thread stays known when that send does not come along: the first email of the new thread that
+ * is no stranger's takes its place. What rules say is worked out anew by settleCustomers.
+ */
+async function inheritCustomer(trx: Transaction<Database>, from: string, to: string): Promise<void> {
+  for (const name of ['customer', 'company'] as const) {
+    const [id, source] = [sql.ref(`${name}_id`), sql.ref(`${name}_source`)];
+    await sql`
+      update emails set ${id} = t.id, ${source} = 'explicit'
+      from (select ${id} as id from email_threads where id = ${from} and ${source} = 'explicit') t
+      where emails.id = (
+          select id from emails where thread_id = ${to} and not new_participant and not own_customer
+          order by created_at, id limit 1
+        )
+        and not exists (select from emails where thread_id = ${to} and ${source} = 'explicit')`.execute(trx);
+  }
+}
+
+/** In the order of their identifiers. Throws `email_not_found`, `different_accounts`. */
+async function readEmails(
+  trx: Transaction<Database>,
+  accountId: string,
+  given: readonly string[],
+): Promise<readonly EmailRef[]> {
+  const ids = await resolveEmails(trx, given);
+  const rows = await trx
+    .selectFrom('emails')
+    .select(['id', 'thread_id', 'account_id'])
+    .where('id', 'in', [...ids])
+    .orderBy('id')
+    .execute();
+  if (rows.length < ids.length) throw new ServiceError('email_not_found');
+  if (rows.some((row) => row.account_id !== accountId)) throw new ServiceError('different_accounts');
+  return rows;
+}
+
+async function countEmails(trx: Transaction<Database>, threadId: string): Promise<number> {
+  const row = await trx
+    .selectFrom('emails')
+    .select((select) => select.fn.countAll<string>().as('count'))
+    .where('thread_id', '=', threadId)
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
+/** Moves the emails with their Message-IDs, and fixes where everything in the threads is. */
+async function carryOver(
+  trx: Transaction<Database>,
+  accountId: string,
+  emails: readonly EmailRef[],
+  target: string,
+  freeze: Omit<Freeze, 'places' | 'emailPlaces'>,
+): Promise<void> {
+  const graph = await readThreadGraph(trx, accountId, freeze.threadIds);
+  const leaving = new Set(emails.map(({ id }) => id));
+  const places = moveMessageIdsAlong(graph.emails, graph.owners, leaving, target);
+  // Before the emails move: the labels of the threads are found by what is in them.
+  await freezeThreads(trx, {
+    ...freeze,
+    places,
+    emailPlaces: placesOfLabelled(graph.emails, leaving, places, ({ id, threadId }) =>
+      leaving.has(id) ? target : threadId,
+    ),
+  });
+  await moveEmails(
+    trx,
+    emails.map(({ id, thread_id }) => ({ id, from: thread_id, to: target })),
+  );
+  await sql`
+    update emails e
+    set placement_rule = 'decision', placement_message_id = null, anchor_id = null
+    where e.id = any(${emails.map(({ id }) => id)}::uuid[])`.execute(trx);
+  const moves = [...places].flatMap(([id, to]) => {
+    const from = graph.owners.get(id) ?? null;
+    return from === null || from === to ? [] : [{ id, from, to }];
+  });
+  await moveMessageIds(trx, accountId, moves);
+}
+
+interface NewDecision {
+  readonly id: string;
+  readonly kind: 'split' | 'merge' | 'move';
+  readonly thread: ThreadRef;
+  readonly other: string | null;
+  readonly emails: readonly EmailRef[];
+  readonly reason: string | null;
+}
+
+async function store(trx: Transaction<Database>, decision: NewDecision): Promise<Date> {
+  const { decided_at } = await trx
+    .insertInto('thread_decisions')
+    .values({
+      id: decision.id,
+      account_id: decision.thread.accountId,
+      kind: decision.kind,
+      thread_id: decision.thread.id,
+      other_thread_id: decision.other,
+      email_ids: decision.emails.map(({ id }) => id),
+      from_thread_ids: decision.emails.map(({ thread_id }) => thread_id),
+      reason: decision.reason,
+    })
+    .returning('decided_at')
+    .executeTakeFirstOrThrow();
+  return decided_at;
+}
+
+/** The same split, when the emails are still where it put them. */
+async function findSplit(
+  trx: Transaction<Database>,
+  threadId: string,
+  emails: readonly EmailRef[],
+): Promise<DecisionResult | null> {
+  const [first] = emails;
+  if (first === undefined || emails.some((email) => email.thread_id !== first.thread_id)) return null;
+  const { rows } = await sql<{ id: string; decided_at: Date }>`
+    select d.id, d.decided_at
+    from thread_decisions d
+    left join thread_aliases a on a.id = d.thread_id left join thread_aliases o on o.id = d.other_thread_id
+    where d.kind = 'split' and d.email_ids = ${emails.map(({ id }) => id)}::uuid[]
+      and coalesce(a.thread_id, d.thread_id) = ${threadId}
+      and coalesce(o.thread_id, d.other_thread_id) = ${first.thread_id}
+    order by d.decided_at desc, d.id desc limit 1`.execute(trx);
+  const [row] = rows;
+  return row === undefined
+    ? null
+    : { threadId: first.thread_id, changed: false, decision: { id: row.id, decidedAt: row.decided_at } };
+}
+
+/** The newest move of all the emails into the thread. */
+async function findMove(
+  trx: Transaction<Database>,
+  threadId: string,
+  emails: readonly EmailRef[],
+): Promise<DecisionResult['decision']> {
+  const { rows } = await sql<{ id: string; decided_at: Date }>`
+    select d.id, d.decided_at
+    from thread_decisions d left join thread_aliases a on a.id = d.thread_id
+    where d.kind = 'move' and d.email_ids @> ${emails.map(({ id }) => id)}::uuid[]
+      and coalesce(a.thread_id, d.thread_id) = ${threadId}
+    order by d.decided_at desc, d.id desc limit 1`.execute(trx);
+  const [row] = rows;
+  return row === undefined ? null : { id: row.id, decidedAt: row.decided_at };
+}
+
+/** The newest merge by hand of these two, by the identifiers of the request. */
+async function findMerge(
+  trx: Transaction<Database>,
+  threadId: string,
+  otherThreadId: string,
+): Promise<DecisionResult['decision']> {
+  const row = await trx
+    .selectFrom('thread_decisions')
+    .select(['id', 'decided_at'])
+    .where('kind', '=', 'merge')
+    .where('thread_id', '=', threadId)
+    .where('other_thread_id', '=', otherThreadId)
+    .orderBy('decided_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? null : { id: row.id, decidedAt: row.decided_at };
+}

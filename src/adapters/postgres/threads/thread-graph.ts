@@ -1,0 +1,139 @@
+/** Reads the links of whole threads, with what operators decided about them; no bodies. */
+import { sql, type Transaction } from 'kysely';
+import { linksOf, type InboundLink, type NamedIds } from '../../../core/thread/place-inbound.ts';
+import type { LinkedEmail, LinkGraph } from '../../../core/thread/linked-email.ts';
+import type { Placement } from '../../../app/emails/email-ports.ts';
+import type { Database } from '../db/database.ts';
+import { toMessageId } from '../emails/rows.ts';
+
+/** An email that is about to be recorded. */
+export type Newcomer = Pick<LinkedEmail, 'id' | 'messageIds' | 'links' | 'date' | 'anchorId' | 'partyId'>;
+
+export interface StoredEmail extends LinkedEmail {
+  readonly threadId: string;
+  readonly rule: Placement['rule'];
+  /** What `links` says, with the rule of each. */
+  readonly namedLinks: readonly InboundLink[];
+}
+
+export interface ThreadGraph extends LinkGraph {
+  /** In the order in which they were recorded. */
+  readonly emails: readonly StoredEmail[];
+  /** Where each Message-ID is; null: nowhere, though an email has or names it. */
+  readonly owners: ReadonlyMap<string, string | null>;
+}
+
+/** The columns of `emails` that say what one names. */
+export interface NamedIdsRow {
+  in_reply_to: string[];
+  reference_ids: string[];
+  bounced_message_id: string | null;
+  placement_rule: Placement['rule'];
+  placement_message_id: string | null;
+  ignored_ids: string[];
+}
+
+interface EmailRow extends NamedIdsRow {
+  id: string;
+  thread_id: string;
+  message_id: string;
+  relay_message_id: string | null;
+  anchor_id: string | null;
+  party_id: string | null;
+  date: Date;
+  label: string | null;
+}
+
+/** The threads must be locked, or the transaction must see one moment. */
+export async function readThreadGraph(
+  trx: Transaction<Database>,
+  accountId: string,
+  threadIds: readonly string[],
+): Promise<ThreadGraph> {
+  const ids = [...threadIds];
+  const { rows } = await sql<EmailRow>`
+    select e.id, e.thread_id, e.message_id, e.relay_message_id, e.in_reply_to, e.reference_ids,
+      e.bounced_message_id, e.placement_rule, e.placement_message_id, e.ignored_ids, e.anchor_id, e.party_id, e.date,
+      l.label
+    from emails e left join email_labels l on l.email_id = e.id
+    where e.thread_id = any(${ids}::uuid[])
+    order by e.id`.execute(trx);
+  const known = await sql<{ message_id: string; thread_id: string; label: string | null }>`
+    select m.message_id, m.thread_id, l.label
+    from thread_message_ids m left join message_id_labels l using (account_id, message_id)
+    where m.thread_id = any(${ids}::uuid[])`.execute(trx);
+  const owners = new Map<string, string | null>(known.rows.map((row) => [row.message_id, row.thread_id]));
+  const messageIds = new Map(known.rows.map((row) => [row.message_id, row.label]));
+
+  const emails = rows.map(toStoredEmail);
+  for (const { message_id, label } of await readUnowned(trx, accountId, emails, owners)) {
+    owners.set(message_id, null);
+    messageIds.set(message_id, label);
+  }
+  const labels = new Set([...emails.map(({ label }) => label), ...messageIds.values()]);
+  labels.delete(null);
+  return { emails, messageIds, owners, separations: await readSeparations(trx, [...labels] as string[]) };
+}
+
+function toStoredEmail(row: EmailRow): StoredEmail {
+  const namedLinks = namedLinksOf(row);
+  return {
+    id: row.id,
+    threadId: row.thread_id,
+    rule: row.placement_rule,
+    messageIds: row.relay_message_id === null ? [row.message_id] : [row.message_id, row.relay_message_id],
+    anchorId: row.anchor_id,
+    partyId: row.party_id,
+    namedLinks,
+    links: namedLinks.map(({ messageId }) => messageId),
+    date: row.date,
+    label: row.label,
+  };
+}
+
+/** An email that its sender put into a thread is not tied by what it names of others. */
+export function namedLinksOf(row: NamedIdsRow): readonly InboundLink[] {
+  const ignored = new Set(row.ignored_ids);
+  return linksOf(namedIdsOf(row)).filter(({ messageId }) => !ignored.has(messageId));
+}
+
+function namedIdsOf(row: NamedIdsRow): NamedIds {
+  const bySubject = row.placement_rule === 'subject' ? row.placement_message_id : null;
+  return {
+    inReplyTo: row.in_reply_to.map(toMessageId),
+    references: row.reference_ids.map(toMessageId),
+    bounced: row.bounced_message_id === null ? null : toMessageId(row.bounced_message_id),
+    bySubject: bySubject === null ? null : toMessageId(bySubject),
+  };
+}
+
+/** Message-IDs that belong to no thread at all, which a whole record does not leave behind. */
+async function readUnowned(
+  trx: Transaction<Database>,
+  accountId: string,
+  emails: readonly LinkedEmail[],
+  owners: ReadonlyMap<string, unknown>,
+): Promise<readonly { message_id: string; label: string | null }[]> {
+  const named = new Set(emails.flatMap(({ messageIds, links }) => [...messageIds, ...links]));
+  const missing = [...named].filter((id) => !owners.has(id));
+  if (missing.length === 0) return [];
+  const { rows } = await sql<{ message_id: string; label: string | null }>`
+    select n.message_id, l.label
+    from unnest(${missing}::text[]) as n (message_id)
+    left join message_id_labels l on l.account_id = ${accountId} and l.message_id = n.message_id
+    where not exists (
+      select from thread_message_ids m where m.account_id = ${accountId} and m.message_id = n.message_id
+    )`.execute(trx);
+  return rows;
+}
+
+async function readSeparations(
+  trx: Transaction<Database>,
+  labels: readonly string[],
+): Promise<readonly (readonly [string, string])[]> {
+  if (labels.length < 2) return [];
+  const { rows } = await sql<{ label: string; other_label: string }>`
+    select label, other_label from label_separations
+    where label = any(${[...labels]}::uuid[]) and other_label = any(${[...labels]}::uuid[])`.execute(trx);
+  return rows.map((row) => [row.label, row.other_label] as const);
+}

@@ -1,0 +1,235 @@
+/** Law: whatever is done to emails, one after the other or at the same moment, each thread's summary is what counting gives. */
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import type pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { v7 as uuidv7 } from 'uuid';
+import { inboundRecord } from '../../../../test/helpers/inbound-record.ts';
+import { openMailStores } from '../../../../test/helpers/mail-stores.ts';
+import { newMessageId, outboundRecord } from '../../../../test/helpers/outbound-record.ts';
+import { compareSummaries } from '../../../../test/helpers/thread-summaries.ts';
+import type { InboundStore } from '../../../app/receive/inbound-ports.ts';
+import type { MessageStore } from '../../../../test/helpers/message-store.ts';
+import type { StoredAttachment } from '../../../app/emails/email-ports.ts';
+import type { SendOperations } from '../../../app/send/queue-ports.ts';
+import type { ThreadList } from '../../../app/threads/thread-list-ports.ts';
+import type { MessageId } from '../../../core/message/message-id.ts';
+import { isRetryable } from '../db/pool.ts';
+import { createSendOperations } from '../send/send-operations.ts';
+import { createThreadList } from './thread-list.ts';
+
+const ACCOUNTS = ['default', 'other'] as const;
+const DAY_MS = 86_400_000;
+
+let pool: pg.Pool;
+let store: MessageStore;
+let inbound: InboundStore;
+let operations: SendOperations;
+let list: ThreadList;
+/** By account. */
+let messageIds: Record<string, MessageId[]>;
+let end: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ pool, store, inbound, end } = await openMailStores(8));
+  operations = createSendOperations(pool);
+  list = createThreadList(pool);
+});
+afterAll(() => end());
+beforeEach(() => {
+  messageIds = { default: [], other: [] };
+});
+
+const account = fc.constantFrom(...ACCOUNTS);
+/** Past, present, and a clock that is wrong. */
+const date = fc.integer({ min: -20, max: 3 }).map((days) => new Date(Date.now() + days * DAY_MS));
+const pick = fc.nat(1000);
+const customer = fc.constantFrom(
+  null,
+  null,
+  '11111111-1111-4111-8111-111111111111',
+  '22222222-2222-4222-8222-222222222222',
+);
+
+const operation = fc.oneof(
+  fc.record({
+    kind: fc.constant('send' as const),
+    account,
+    date,
+    customer,
+    state: fc.constantFrom('sent', 'sent', 'failed', 'unknown', 'queued'),
+    answers: fc.option(pick, { nil: null }),
+    hasAttachment: fc.boolean(),
+  }),
+  fc.record({
+    kind: fc.constant('receive' as const),
+    account,
+    date,
+    answers: fc.array(pick, { maxLength: 3 }),
+    isAutomatic: fc.boolean(),
+    isSentCopy: fc.constantFrom(false, false, true),
+    isRead: fc.boolean(),
+    hasAttachment: fc.boolean(),
+  }),
+  fc.record({ kind: fc.constant('mark' as const), mark: fc.constantFrom('read', 'unread'), pick }),
+  fc.record({ kind: fc.constantFrom('cancel', 'retry', 'resolve', 'turn'), pick }),
+  fc.record({ kind: fc.constant('move' as const), pick, to: pick, isNew: fc.boolean() }),
+  fc.record({ kind: fc.constant('delete' as const), pick }),
+);
+type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
+
+const attachment = (): StoredAttachment => ({
+  id: uuidv7(),
+  filename: 'a.pdf',
+  contentType: 'application/pdf',
+  sizeBytes: 1,
+  storagePath: `default/${uuidv7()}/a.pdf`,
+  sha256: '00'.repeat(32),
+});
+
+async function chosen(
+  table: 'emails' | 'email_threads',
+  index: number,
+  where = 'true',
+): Promise<string | null> {
+  const { rows } = await pool.query<{ id: string }>(`select id from ${table} where ${where} order by id`);
+  return rows[index % Math.max(rows.length, 1)]?.id ?? null;
+}
+
+function knownIds(accountId: string, picks: readonly number[]): readonly MessageId[] {
+  const known = messageIds[accountId]!;
+  return known.length === 0 ? [] : picks.map((index) => known[index % known.length]!);
+}
+
+/** As every writer here does: begins anew when another one got in its way. */
+async function retried(work: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (tries === 10 || !isRetryable(error)) throw error;
+    }
+  }
+}
+
+async function perform(step: Operation): Promise<void> {
+  switch (step.kind) {
+    case 'send': {
+      const parents = knownIds(step.account, step.answers === null ? [] : [step.answers]);
+      const messageId = newMessageId();
+      messageIds[step.account]!.push(messageId);
+      const state = step.state as 'sent' | 'failed' | 'unknown' | 'queued';
+      const queue = {
+        lane: 'new',
+        priority: 'normal',
+        dueAt: null,
+        giveUpAt: new Date(Date.now() + DAY_MS),
+      } as const;
+      await store.recordOutbound(
+        outboundRecord({
+          accountId: step.account,
+          messageId,
+          date: step.date,
+          customerId: step.customer,
+          state,
+          queue: state === 'queued' ? queue : null,
+          inReplyTo: parents,
+          references: parents,
+          placement:
+            parents[0] === undefined
+              ? { rule: 'new', matchedMessageId: null }
+              : { rule: 'in_reply_to', matchedMessageId: parents[0] },
+          attachments: step.hasAttachment ? [attachment()] : [],
+        }),
+      );
+      return;
+    }
+    case 'receive': {
+      const record = inboundRecord(
+        {
+          accountId: step.account,
+          date: step.date,
+          isSentCopy: step.isSentCopy,
+          isRead: step.isRead,
+          automatic: step.isAutomatic
+            ? { kind: 'auto_reply', evidence: 'auto-submitted: auto-replied', suppressReplies: true }
+            : null,
+          attachments: step.hasAttachment ? [attachment()] : [],
+        },
+        knownIds(step.account, step.answers),
+      );
+      messageIds[step.account]!.push(record.identity.messageId);
+      await inbound.recordInbound(record);
+      return;
+    }
+    case 'mark': {
+      const thread = await chosen('email_threads', step.pick);
+      if (thread !== null) await list.markThread(thread, step.mark as 'read' | 'unread');
+      return;
+    }
+    case 'cancel':
+    case 'retry':
+    case 'resolve': {
+      const email = await chosen('emails', step.pick, `direction = 'outbound'`);
+      if (email === null) return;
+      const giveUpAt = new Date(Date.now() + DAY_MS);
+      if (step.kind === 'cancel') await operations.cancel(email);
+      else if (step.kind === 'retry') await operations.retry(email, giveUpAt);
+      else await operations.resolve(email, 'failed', giveUpAt, 'a test');
+      return;
+    }
+    case 'turn': {
+      const email = await chosen('emails', step.pick, `direction = 'inbound'`);
+      if (email === null) return;
+      await retried(() =>
+        pool.query(`update emails set direction = 'outbound', state = 'sent' where id = $1`, [email]),
+      );
+      return;
+    }
+    case 'move': {
+      const email = await chosen('emails', step.pick);
+      const { rows } = await pool.query<{ account_id: string }>(
+        'select account_id from emails where id = $1',
+        [email],
+      );
+      if (rows[0] === undefined) return;
+      const accountId = rows[0].account_id;
+      const other = await chosen('email_threads', step.to, `account_id = '${accountId}'`);
+      const target = step.isNew || other === null ? randomUUID() : other;
+      await pool
+        .query(
+          `with made as (insert into email_threads (id, account_id) values ($2, $3) on conflict do nothing)
+          update emails set thread_id = $2 where id = $1`,
+          [email, target, accountId],
+        )
+        // The other thread was merged away at this moment.
+        .catch((error: unknown) => {
+          if (!isRetryable(error)) throw error;
+        });
+      return;
+    }
+    case 'delete': {
+      const email = await chosen('emails', step.pick);
+      await retried(() => pool.query('delete from emails where id = $1', [email]));
+      return;
+    }
+    default:
+      step satisfies never;
+  }
+}
+
+it('holds after any operations, one after the other and at the same moment', async () => {
+  const property = fc.asyncProperty(
+    fc.array(fc.array(operation, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 12 }),
+    async (rounds) => {
+      for (const round of rounds) await Promise.all(round.map(perform));
+      const { expected, found } = await compareSummaries(pool);
+      expect(found).toEqual(expected);
+    },
+  );
+  await fc.assert(property, { numRuns: 25, endOnFailure: true });
+  const { rows } = await pool.query<{ n: number }>('select count(*)::int as n from thread_aliases');
+  // Else the operations would not do what the law is about.
+  expect(rows[0]!.n).toBeGreaterThan(10);
+});

@@ -1,0 +1,30 @@
+/** What nearly every use case needs: the time, identifiers, the log, and whose mail it is. */
+import type { Address } from '../../core/address/address.ts';
+
+/** The time now. Injected, so that tests decide it. */
+export type Clock = () => Date;
+
+export interface IdSource {
+  /** A new UUID, time-ordered (version 7, RFC 9562), lower-case. */
+  uuid(): string;
+  /** Bytes nobody can guess. */
+  randomBytes(length: number): Buffer;
+}
+
+/** Structured log; a field named `err` is written with its stack and causes. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** A configured mail identity. */
+export interface Account {
+  /** Stable short name, `[a-z0-9][a-z0-9_-]{0,62}`; the first part of storage paths. */
+  readonly id: string;
+  /** What From says. */
+  readonly from: Address;
+  /** Replies without references join an email of the same subject and counterparty within so many days; null: never. */
+  readonly joinBySubjectDays?: number | null;
+}

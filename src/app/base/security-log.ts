@@ -1,0 +1,46 @@
+/**
+ * The security log: what a person who watches over the service, or a program that reads its log, wants to know of
+ * strangers at its edges and of operators' acts. Names and fields of the events are stable and documented in
+ * docs/operations.md. No secrets, no texts of emails; of addresses only those that an act is about.
+ */
+import type { Logger } from './basics.ts';
+
+/** Every event, with its severity and what it says in words. */
+const EVENTS = {
+  'login.failed': ['warn', 'a request without a right secret was refused'],
+  'login.throttled': ['warn', 'an address fails to log in again and again; its failures get 429 for a while'],
+  'http.full': ['warn', 'too many HTTP connections; those that never logged in make room'],
+  'mail_client.refused': ['warn', 'a mail client was refused: it has too many connections'],
+  'mail_client.cut_off': ['warn', 'a mail client was cut off'],
+  'listener.open': ['warn', 'a listener is open to other machines without protection'],
+  'file.readable': ['warn', 'a file with secrets can be read by other users of the machine'],
+  'send.cancelled': ['info', 'an operator cancelled a send'],
+  'send.retried': ['info', 'an operator had a send tried again'],
+  'send.resolved': ['info', 'an operator said what became of a send'],
+  'suppression.set': ['info', 'an operator suppressed an address'],
+  'suppression.lifted': ['info', 'an operator lifted a suppression'],
+  'customer.registered': ['info', "an operator replaced a customer's addresses and domains"],
+  'thread.split': ['info', 'an operator split a thread'],
+  'thread.merged': ['info', 'an operator merged threads'],
+  'thread.emails_moved': ['info', 'an operator moved emails to another thread'],
+  'quarantine.retried': ['info', 'an operator had a message that was set aside tried again'],
+  'command.started': ['info', 'an operator started a command'],
+  'command.ended': ['info', "an operator's command ended"],
+  'suppression.changed': ['info', 'the list of suppressed addresses changed'],
+} as const satisfies Record<string, readonly ['info' | 'warn', string]>;
+
+export type SecurityEvent = keyof typeof EVENTS;
+
+export interface SecurityLog {
+  note(event: SecurityEvent, fields: Readonly<Record<string, unknown>>): void;
+}
+
+/** Lines of the security log are told from others by `log: "security"`. */
+export function createSecurityLog(logger: Logger): SecurityLog {
+  return {
+    note(event, fields) {
+      const [level, text] = EVENTS[event];
+      logger[level]({ log: 'security', event, ...fields }, text);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/** What the edges ask of customers. */
+import type { AmbiguousClaim, CustomerRegistration, Relinked } from './customer-ports.ts';
+import type { EmailsPage } from '../emails/use-cases.ts';
+
+/** What is to be registered for a customer, as given. */
+export interface RegistrationRequest {
+  /** UUIDs, lower-case. */
+  readonly customerId: string;
+  readonly companyId: string | null;
+  readonly addresses: readonly string[];
+  readonly domains: readonly string[];
+}
+
+export interface AmbiguousClaimsPage {
+  readonly claims: readonly AmbiguousClaim[];
+  /** null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export interface AmbiguousEmailsRequest {
+  /** As given; at most one of the two. null: all. */
+  readonly address: string | null;
+  readonly domain: string | null;
+  /** 1 to 200. */
+  readonly limit: number;
+  /** `nextCursor` of the page before; null for the first page. */
+  readonly cursor: string | null;
+}
+
+export interface CustomerUseCases {
+  readCustomerRegistration(customerId: string): Promise<CustomerRegistration>;
+  /**
+   * Replaces all that is registered for a customer and links past mail by it. Throws `invalid_address`,
+   * `invalid_domain`, `header_injection`, `public_domain`, `too_many_entries`.
+   */
+  registerCustomer(
+    request: RegistrationRequest,
+  ): Promise<{ readonly registration: CustomerRegistration; readonly relinked: Relinked }>;
+  /** Addresses and domains that several customers claim. Throws `invalid_cursor`. */
+  listAmbiguousClaims(request: {
+    readonly limit: number;
+    readonly cursor: string | null;
+  }): Promise<AmbiguousClaimsPage>;
+  /**
+   * Emails that have no customer because several claim them, newest first. Throws `invalid_cursor`, `invalid_request`,
+   * `invalid_address`, `invalid_domain`, `header_injection`.
+   */
+  listAmbiguousEmails(request: AmbiguousEmailsRequest): Promise<EmailsPage>;
+}

@@ -1,0 +1,178 @@
+/** An email as it is shown, and what reading emails needs from the database. */
+import type { ParseDefect } from '../../core/mime/parse/parsed-message.ts';
+import type { SearchQuery } from '../../core/search/query.ts';
+import type { RawPlace } from '../files/file-ports.ts';
+import type { MailSource, VariantDetail, VariantView } from './variant-view.ts';
+import type { CompanySource, CustomerSource } from '../../core/customer/link-thread.ts';
+import type { AutomaticMail } from '../../core/delivery/automatic.ts';
+import type { Bounce } from '../../core/delivery/bounce.ts';
+import type { DeliveryReport } from '../../core/delivery/delivery-report.ts';
+import type { EmailState, RecipientOutcome, RecordedAttempt } from '../../core/delivery/states.ts';
+import type { MessageId } from '../../core/message/message-id.ts';
+import type { LinkRule } from '../../core/thread/place-inbound.ts';
+
+/** An attachment as it is stored. */
+export interface StoredAttachment {
+  readonly id: string;
+  /** As the sender named it, for display and download; not a path. */
+  readonly filename: string;
+  readonly contentType: string;
+  readonly sizeBytes: number;
+  /** `<account_id>/<email_id>/<filename>`, the last part made safe and unique within the email. */
+  readonly storagePath: string;
+  /** SHA-256 of the bytes, lower-case hex. */
+  readonly sha256: string;
+}
+
+/** Why an email is in its thread. */
+export interface Placement {
+  /**
+   * `thread_id`: the sender said so. `decision`: an operator split it off or moved it. `new`: nothing to join. The
+   * others: by Message-ID.
+   */
+  readonly rule: 'thread_id' | 'decision' | 'new' | LinkRule;
+  readonly matchedMessageId: MessageId | null;
+}
+
+/** One email of a thread, as the spec lists it. */
+export interface EmailSummary {
+  readonly id: string;
+  readonly messageId: MessageId;
+  readonly direction: 'inbound' | 'outbound';
+  readonly from: AddressView;
+  readonly to: readonly AddressView[];
+  readonly subject: string;
+  readonly textBody: string;
+  readonly date: Date;
+  readonly attachments: readonly AttachmentView[];
+}
+
+/**
+ * Emails as the API shows them (`toEmailJson`), in JSON with commas between them: made by the database and handed on as it is.
+ * What is too large to be held in memory comes in pieces, whose ends mean nothing; each is read when it is asked for, and
+ * reading may fail between two of them. An email that is there all the while is in them once.
+ */
+export type EmailsJson =
+  | { readonly kind: 'whole'; readonly json: string }
+  | { readonly kind: 'pieces'; readonly pieces: AsyncIterable<string> };
+
+/** A page of a list. */
+export interface EmailPage {
+  readonly emails: EmailsJson;
+  /** Its last email, behind which the next page begins; null when there is none. */
+  readonly next: { readonly date: Date; readonly id: string } | null;
+}
+
+/** How an address is stored and shown. */
+export interface AddressView {
+  readonly name: string;
+  /** `local@domain`. */
+  readonly address: string;
+}
+
+export type AttachmentView = Omit<StoredAttachment, 'sha256'>;
+
+/** Everything known about one email. */
+export interface EmailDetail extends EmailSummary {
+  readonly accountId: string;
+  readonly threadId: string;
+  readonly customerId: string | null;
+  /** Why it is this customer, or none. */
+  readonly customerSource: CustomerSource | null;
+  readonly companyId: string | null;
+  readonly companySource: CompanySource | null;
+  readonly cc: readonly AddressView[];
+  readonly bcc: readonly AddressView[];
+  readonly htmlBody: string | null;
+  readonly inReplyTo: readonly MessageId[];
+  readonly references: readonly MessageId[];
+  readonly relayMessageId: MessageId | null;
+  readonly state: EmailState;
+  readonly stateDetail: string | null;
+  readonly deliveries: readonly DeliveryView[];
+  readonly placement: Placement;
+  readonly rawSizeBytes: number;
+  readonly createdAt: Date;
+  /** What a received email reports about sent ones; null when it is no report. */
+  readonly bounce: BounceView | null;
+  /** The new text, without quotes, of an email that came in or was sent by another program; null for other ones. */
+  readonly replyText: string | null;
+  /** null for a sent email, and where From says it. */
+  readonly sender: AddressView | null;
+  readonly replyTo: readonly AddressView[];
+  /** What was wrong with a received email, as `ParseDefect` names it, and CONTENT_DIFFERS where it has variants. */
+  readonly defects: readonly string[];
+  /** By which way its message came; null for an email of ours, and where it is not known. */
+  readonly receivedBy: MailSource | null;
+  /** The oldest first. */
+  readonly variants: readonly VariantView[];
+  /** Further ones that are only counted; see MAX_VARIANTS. */
+  readonly refusedVariants: number;
+  /** How an email shows that no person wrote it; null when it does not. */
+  readonly automatic: AutomaticMail | null;
+  /** The sender of a received email never took part in its thread before. */
+  readonly newParticipant: boolean;
+  /** Only what was received can be. */
+  readonly isUnread: boolean;
+  /** In the order of their numbers. */
+  readonly attempts: readonly RecordedAttempt[];
+  /** When it is tried next; null when it is not in the queue, or being sent. */
+  readonly nextAttemptAt: Date | null;
+  /** After this it is not tried again; null when it is not in the queue. */
+  readonly giveUpAt: Date | null;
+  /** The queue's process that had it fell silent; when it comes back, it says what became of it, or sends it. */
+  readonly claimLost: boolean;
+}
+
+export interface DeliveryView extends RecipientOutcome {
+  /** The most telling of the reports that came back about it; null when none came. */
+  readonly report: DeliveryReport | null;
+}
+
+export interface BounceView extends Pick<Bounce, 'kind' | 'format' | 'recipients'> {
+  /** The sent email that it is about; null while that is not found, or had none of the recipients. */
+  readonly emailId: string | null;
+}
+
+export interface CustomerEmailsQuery {
+  readonly customerId: string;
+  readonly direction: 'inbound' | 'outbound' | null;
+  /** Inclusive. */
+  readonly since: Date | null;
+  /** Exclusive. */
+  readonly until: Date | null;
+  readonly limit: number;
+  /** Where the page before ended; null for the first. */
+  readonly after: { readonly date: Date; readonly id: string } | null;
+}
+
+export interface EmailsQuery {
+  /** What their words must be; null: any. */
+  readonly search: SearchQuery | null;
+  readonly state: EmailState | null;
+  readonly defect: ListedDefect | null;
+  readonly accountId: string | null;
+  readonly limit: number;
+  /** Where the page before ended; null for the first. */
+  readonly after: { readonly date: Date; readonly id: string } | null;
+}
+
+/** Defects that an operator looks for: nothing but the bytes of the email could be kept. */
+export const LISTED_DEFECTS = ['not_parsed'] as const satisfies readonly ParseDefect[];
+
+export type ListedDefect = (typeof LISTED_DEFECTS)[number];
+
+/** Throws `ServiceError('database_unavailable')` when the database can't be reached or does not answer in time. */
+export interface EmailStore {
+  /** Newest first, at most `limit`. */
+  listEmails(query: EmailsQuery): Promise<EmailPage>;
+  /** Newest first, at most `limit`. */
+  listCustomerEmails(query: CustomerEmailsQuery): Promise<EmailPage>;
+  readEmail(id: string): Promise<EmailDetail | null>;
+  /** Where the raw message is. */
+  readRaw(id: string): Promise<RawPlace | null>;
+  /** null when the email has no such variant. */
+  readVariant(emailId: string, id: string): Promise<VariantDetail | null>;
+  readVariantRaw(emailId: string, id: string): Promise<RawPlace | null>;
+  readAttachment(id: string): Promise<StoredAttachment | null>;
+}

@@ -1,0 +1,83 @@
+/** The reads: the list of emails, a customer's emails, one email, its raw message, an attachment. */
+import { Readable } from 'node:stream';
+import { parseSearchQuery } from '../../core/search/query.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type { EmailUseCases, CustomerEmailsRequest, RawMessage } from './use-cases.ts';
+import type { EmailStore } from './email-ports.ts';
+import { nextCursor, parseCursor } from '../base/cursor.ts';
+import type { BlobStore, RawPlace } from '../files/file-ports.ts';
+
+type Reads = Pick<
+  EmailUseCases,
+  | 'listEmails'
+  | 'listCustomerEmails'
+  | 'readEmail'
+  | 'readRaw'
+  | 'readVariant'
+  | 'readVariantRaw'
+  | 'readAttachment'
+  | 'openAttachment'
+>;
+
+export function createReads(store: EmailStore, blobs: BlobStore): Reads {
+  async function openRaw({ bytes, path, sizeBytes }: RawPlace): Promise<RawMessage> {
+    if (bytes !== null) return { sizeBytes, stream: Readable.from([bytes]) };
+    const stream = path === null ? null : await blobs.get(path);
+    if (stream === null) throw new ServiceError('content_missing', { cause: new Error(`no file ${path}`) });
+    return { sizeBytes, stream };
+  }
+
+  return {
+    async listEmails({ cursor, q, ...request }) {
+      const after = cursor === null ? null : parseCursor(cursor);
+      const search = q === null ? null : parseSearchQuery(q);
+      if (q !== null && search === null) return { emails: { kind: 'whole', json: '' }, nextCursor: null };
+      const { emails, next } = await store.listEmails({ ...request, search, after });
+      return { emails, nextCursor: nextCursor(next) };
+    },
+
+    async listCustomerEmails({ cursor, ...request }: CustomerEmailsRequest) {
+      const after = cursor === null ? null : parseCursor(cursor);
+      const { emails, next } = await store.listCustomerEmails({ ...request, after });
+      return { emails, nextCursor: nextCursor(next) };
+    },
+
+    async readEmail(id) {
+      const email = await store.readEmail(id);
+      if (email === null) throw new ServiceError('email_not_found');
+      return email;
+    },
+
+    async readRaw(id) {
+      const raw = await store.readRaw(id);
+      if (raw === null) throw new ServiceError('email_not_found');
+      return await openRaw(raw);
+    },
+
+    async readVariant(emailId, id) {
+      const variant = await store.readVariant(emailId, id);
+      if (variant === null) throw new ServiceError('variant_not_found');
+      return variant;
+    },
+
+    async readVariantRaw(emailId, id) {
+      const raw = await store.readVariantRaw(emailId, id);
+      if (raw === null) throw new ServiceError('variant_not_found');
+      return await openRaw(raw);
+    },
+
+    async readAttachment(id) {
+      const attachment = await store.readAttachment(id);
+      if (attachment === null) throw new ServiceError('attachment_not_found');
+      return attachment;
+    },
+
+    async openAttachment(attachment, range) {
+      const stream = await blobs.get(attachment.storagePath, range);
+      if (stream === null) {
+        throw new ServiceError('content_missing', { cause: new Error(`no file ${attachment.storagePath}`) });
+      }
+      return stream;
+    },
+  };
+}

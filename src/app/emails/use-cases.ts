@@ -1,0 +1,63 @@
+/** What the edges ask of stored emails. */
+import type { Readable } from 'node:stream';
+import type { ListedDefect } from './email-ports.ts';
+import type { EmailDetail, EmailsJson, StoredAttachment } from './email-ports.ts';
+import type { VariantDetail } from './variant-view.ts';
+import type { ByteRange } from '../files/file-ports.ts';
+import type { EmailState } from '../../core/delivery/states.ts';
+
+export interface CustomerEmailsRequest {
+  /** UUID, lower-case. */
+  readonly customerId: string;
+  readonly direction: 'inbound' | 'outbound' | null;
+  /** Inclusive. */
+  readonly since: Date | null;
+  /** Exclusive. */
+  readonly until: Date | null;
+  /** 1 to 200. */
+  readonly limit: number;
+  /** `nextCursor` of the page before; null for the first page. */
+  readonly cursor: string | null;
+}
+
+export interface EmailsRequest {
+  /** What a person typed to search for, see core/search/query.ts; null: any. */
+  readonly q: string | null;
+  readonly state: EmailState | null;
+  readonly defect: ListedDefect | null;
+  readonly accountId: string | null;
+  /** 1 to 200. */
+  readonly limit: number;
+  /** `nextCursor` of the page before; null for the first page. */
+  readonly cursor: string | null;
+}
+
+export interface EmailsPage {
+  readonly emails: EmailsJson;
+  /** null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export interface RawMessage {
+  readonly sizeBytes: number;
+  readonly stream: Readable;
+}
+
+export interface EmailUseCases {
+  /** Throws `invalid_cursor`. */
+  listCustomerEmails(request: CustomerEmailsRequest): Promise<EmailsPage>;
+  /** All threads, newest first. Throws `invalid_cursor`, `unknown_account`. */
+  listEmails(request: EmailsRequest): Promise<EmailsPage>;
+  /** Throws `email_not_found`. */
+  readEmail(id: string): Promise<EmailDetail>;
+  /** Throws `email_not_found`, `content_missing`. */
+  readRaw(id: string): Promise<RawMessage>;
+  /** Throws `variant_not_found`. */
+  readVariant(emailId: string, id: string): Promise<VariantDetail>;
+  /** Throws `variant_not_found`, `content_missing`. */
+  readVariantRaw(emailId: string, id: string): Promise<RawMessage>;
+  /** Throws `attachment_not_found`. */
+  readAttachment(id: string): Promise<StoredAttachment>;
+  /** Throws `content_missing`. */
+  openAttachment(attachment: StoredAttachment, range?: ByteRange): Promise<Readable>;
+}

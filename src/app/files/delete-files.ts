@@ -1,0 +1,15 @@
+/** Files that nothing refers to. */
+import type { BlobStore } from './file-ports.ts';
+import type { Logger } from '../base/basics.ts';
+
+/** One that can't be deleted stays; it is in nobody's way. */
+export async function deleteFiles(
+  { blobs, logger }: { readonly blobs: Pick<BlobStore, 'delete'>; readonly logger: Pick<Logger, 'warn'> },
+  paths: readonly string[],
+): Promise<void> {
+  for (const path of paths) {
+    await blobs.delete(path).catch((err: unknown) => {
+      logger.warn({ err, path }, 'a file that nothing refers to could not be deleted');
+    });
+  }
+}

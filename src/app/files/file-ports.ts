@@ -1,0 +1,71 @@
+/** Contents, the scratch folders of requests, and the store of files. */
+import type { Readable } from 'node:stream';
+
+/** Bytes in memory (small) or in a file of the spool (large). Never changed once made. */
+export type Content =
+  | { readonly kind: 'bytes'; readonly bytes: Buffer }
+  | { readonly kind: 'file'; readonly path: string; readonly sizeBytes: number };
+
+/** A scratch folder of one request for what is too large for memory. */
+export interface SpoolFolder {
+  /** Writes a stream to a new file, without fsync. Throws `ServiceError('disk_full')` when there is no room. */
+  write(source: AsyncIterable<Buffer>): Promise<Extract<Content, { kind: 'file' }>>;
+  /** Deletes everything in it; a second call does nothing. */
+  remove(): Promise<void>;
+}
+
+export interface Spool {
+  /** The folder appears on disk with its first file; making one costs nothing. */
+  create(): SpoolFolder;
+}
+
+/** Byte range, both ends included, zero-based (RFC 9110 §14.1.2). */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Files under a relative path with `/`, such as `<account_id>/<email_id>/<filename>`. */
+export interface BlobStore {
+  /**
+   * Stores a file durably; it is visible whole or not at all. A second put of the same path replaces it.
+   * Throws `ServiceError('storage_unavailable' | 'disk_full')`.
+   */
+  put(path: string, content: Content, contentType: string): Promise<void>;
+  /** null when there is no such file. The stream must be read or destroyed. */
+  get(path: string, range?: ByteRange): Promise<Readable | null>;
+  /** Deletes; does nothing when there is no such file. */
+  delete(path: string): Promise<void>;
+  /**
+   * Every file, in any order; what comes or goes meanwhile may be among them or not. Throws
+   * `ServiceError('storage_unavailable')`.
+   */
+  list(): AsyncIterable<StoredFile>;
+  /** Throws when the store can't be reached or written to. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A file as the store has it. */
+export interface StoredFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** When it was put the last time, or later. */
+  readonly storedAt: Date;
+}
+
+/** Where the raw message is: exactly one of `raw` and `rawPath` is set. */
+export interface RecordedRaw {
+  readonly rawSizeBytes: number;
+  /** Small messages stay in the database. */
+  readonly raw: Buffer | null;
+  /** Large ones are in blob storage. */
+  readonly rawPath: string | null;
+}
+
+/** Where a stored message is: in one of the two. */
+export interface RawPlace {
+  readonly bytes: Buffer | null;
+  readonly path: string | null;
+  readonly sizeBytes: number;
+}

@@ -1,0 +1,17 @@
+/** Where raw messages are stored: small ones in the database, others as files. */
+import { RAW_INLINE_MAX_BYTES } from '../base/limits.ts';
+import type { Content, RecordedRaw } from './file-ports.ts';
+import { sizeOf } from './content.ts';
+
+/** @param id of the email, or of the variant */
+export function placeOfRaw(raw: Content, accountId: string, id: string): RecordedRaw {
+  const rawSizeBytes = sizeOf(raw);
+  return raw.kind === 'bytes' && rawSizeBytes <= RAW_INLINE_MAX_BYTES
+    ? { rawSizeBytes, raw: raw.bytes, rawPath: null }
+    : { rawSizeBytes, raw: null, rawPath: rawStoragePath(accountId, id) };
+}
+
+/** Apart from the attachments, whose paths begin with an account's name: no account's name begins with `_`. */
+function rawStoragePath(accountId: string, id: string): string {
+  return `_raw/${accountId}/${id}.eml`;
+}

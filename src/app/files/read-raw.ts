@@ -1,0 +1,23 @@
+import type { Content, SpoolFolder } from './file-ports.ts';
+
+/** A message as it comes: in memory up to `maxInlineBytes`, else in a file of the spool. Throws what `body` and it throw. */
+export async function readRaw(
+  body: AsyncIterator<Buffer>,
+  maxInlineBytes: number,
+  folder: SpoolFolder,
+): Promise<Content> {
+  const pieces: Buffer[] = [];
+  let sizeBytes = 0;
+  for (;;) {
+    const next = await body.next();
+    if (next.done === true) return { kind: 'bytes', bytes: Buffer.concat(pieces) };
+    pieces.push(next.value);
+    sizeBytes += next.value.length;
+    if (sizeBytes > maxInlineBytes) return await folder.write(joined(pieces, body));
+  }
+}
+
+async function* joined(pieces: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield* pieces;
+  yield* { [Symbol.asyncIterator]: () => rest };
+}

@@ -1,0 +1,294 @@
+/**
+ * Imports files of emails: each email is recorded once, whatever was imported before, in whatever order and how many
+ * at the same time. Several are under way at once, so that their commits share the disk's time; memory holds those few.
+ *
+ * A file that can't be read or recorded is reported and stops nothing. What lies behind everything, such as the database,
+ * is waited for when it goes away. Stopped in any way, an import is taken up by importing the same again: what is marked
+ * as done is not read again, and what was not marked any more is known by its identity.
+ */
+import { createHash } from 'node:crypto';
+import { readMbox } from '../../core/mbox/read-mbox.ts';
+import type { ImportMarks, MailFile, MailFiles } from './import-ports.ts';
+import { MarkWriter } from './import-progress.ts';
+import {
+  isFatal,
+  readImported,
+  recordImported,
+  type ReadMessage,
+  type RecordImportedPorts,
+} from './record-imported.ts';
+import { sizeOf } from '../files/content.ts';
+import { TaskPool } from './task-pool.ts';
+
+export interface ImportMailPorts extends RecordImportedPorts {
+  readonly files: MailFiles;
+  readonly marks: ImportMarks;
+}
+
+export interface ImportRequest {
+  readonly paths: readonly string[];
+  readonly accountId: string;
+  /**
+   * `sent`: they lie where sent emails lie, each is an outbound email. `received`: none is. `folders`: as the names of their
+   * folders say; drafts, junk and trash are left out.
+   */
+  readonly as: 'sent' | 'received' | 'folders';
+  /** Older ones are left out; null: none. */
+  readonly since: Date | null;
+  /** Whatever their files say of who has read them. */
+  readonly isUnread: boolean;
+}
+
+/** Who watches an import. */
+export interface ImportObserver {
+  /** So many bytes of files are done with. */
+  advanced(bytes: number): void;
+  /** An email, or a file, could not be imported; `reason` is English. */
+  failed(failure: ImportFailure): void;
+  /** There is nothing in a file that should be an email. */
+  empty(path: string): void;
+  /** Something is away, and is waited for; once for each time. */
+  waiting(reason: string): void;
+}
+
+export interface ImportFailure {
+  readonly path: string;
+  /** Of the email in an mbox file; null for a file that is one email, or none. */
+  readonly offset: number | null;
+  readonly reason: string;
+}
+
+/** Emails, but for the last five. */
+export interface ImportCounts {
+  imported: number;
+  /** Recorded before, by whatever path. */
+  known: number;
+  /** Older than `since`. */
+  older: number;
+  failed: number;
+  /** Files that should be one, without anything in them; they are looked at again each time. */
+  empty: number;
+  /** Files of drafts, and of folders of drafts, templates and unsent emails. */
+  unsent: number;
+  /** Files of folders of junk. */
+  junk: number;
+  /** Files of folders of trash. */
+  trash: number;
+  /** Bytes of mbox files that are done since an import before; they were not read. */
+  mboxBytesBefore: number;
+  /** Files that are done since an import before; they were not read. */
+  unchangedFiles: number;
+}
+
+/** Before anything was counted. */
+export function zeroCounts(): ImportCounts {
+  const leftOut = { unsent: 0, junk: 0, trash: 0 };
+  const before = { mboxBytesBefore: 0, unchangedFiles: 0 };
+  return { imported: 0, known: 0, older: 0, failed: 0, empty: 0, ...leftOut, ...before };
+}
+
+/** Emails under way at the same time: one batch is read while another is written. */
+const AT_ONCE = 256;
+/** Bytes of them: what was read of an email takes several times its size, and a large one itself lies in the spool. */
+const MAX_BYTES_AT_ONCE = 16 * 1024 * 1024;
+/** Files whose marks are asked for together. */
+const FILES_AT_ONCE = 500;
+
+/**
+ * Ends early when `signal` is aborted. Throws when something behind it stays away.
+ *
+ * @param counts counted up while it runs
+ */
+export async function importMail(
+  ports: ImportMailPorts,
+  request: ImportRequest,
+  observer: ImportObserver,
+  counts: ImportCounts,
+  signal: AbortSignal,
+): Promise<void> {
+  await new ImportRun(ports, request, observer, counts, signal).run();
+}
+
+class ImportRun {
+  readonly #ports: ImportMailPorts;
+  readonly #request: ImportRequest;
+  readonly #observer: ImportObserver;
+  readonly #counts: ImportCounts;
+  readonly #pool: TaskPool;
+  readonly #marks: MarkWriter;
+  /** Of the caller, or because something failed that lies behind everything. */
+  readonly #signal: AbortSignal;
+  readonly #fatal = new AbortController();
+
+  constructor(
+    ports: ImportMailPorts,
+    request: ImportRequest,
+    observer: ImportObserver,
+    counts: ImportCounts,
+    signal: AbortSignal,
+  ) {
+    this.#ports = ports;
+    this.#request = request;
+    this.#observer = observer;
+    this.#counts = counts;
+    this.#signal = AbortSignal.any([signal, this.#fatal.signal]);
+    this.#pool = new TaskPool(AT_ONCE, MAX_BYTES_AT_ONCE);
+    this.#marks = new MarkWriter(ports.marks, ports.files, request.accountId, ports.logger);
+  }
+
+  async run(): Promise<void> {
+    await this.#marks.deleteOld();
+    let batch: MailFile[] = [];
+    for await (const listed of this.#ports.files.list(this.#request.paths)) {
+      if (this.#signal.aborted) break;
+      if (listed.kind === 'unusable') {
+        this.#fail({ path: listed.path, offset: null, reason: listed.reason });
+      } else if (this.#isLeftOut(listed.file)) {
+        this.#observer.advanced(listed.file.sizeBytes);
+      } else if (listed.file.format === 'mbox') {
+        await this.#importMbox(listed.file);
+      } else {
+        batch.push(listed.file);
+        if (batch.length < FILES_AT_ONCE) continue;
+        await this.#importFiles(batch);
+        batch = [];
+      }
+    }
+    await this.#importFiles(batch);
+    await this.#pool.idle();
+    await this.#marks.flush();
+    if (this.#fatal.signal.aborted) throw this.#fatal.signal.reason;
+  }
+
+  async #importFiles(files: readonly MailFile[]): Promise<void> {
+    if (files.length === 0 || this.#signal.aborted) return;
+    const keyed = files.map((file) => ({ file, key: this.#keyOf(file) }));
+    const done = await this.#marks.findDone(keyed.map(({ key }) => key));
+    for (const { file, key } of keyed) {
+      if (this.#signal.aborted) return;
+      if (done.has(key)) {
+        this.#counts.unchangedFiles += 1;
+        this.#observer.advanced(file.sizeBytes);
+        continue;
+      }
+      await this.#pool.run(file.sizeBytes, async () => {
+        const message = await this.#read(file, null, this.#ports.files.read(file));
+        if (message !== null && (await this.#record(file, null, file.modifiedAt, message))) {
+          this.#marks.done(key);
+        }
+        this.#observer.advanced(file.sizeBytes);
+      });
+    }
+  }
+
+  async #importMbox(file: MailFile): Promise<void> {
+    if (this.#signal.aborted) return;
+    const progress = await this.#marks.openMbox(file, this.#keyOf(file));
+    let position = progress.position;
+    this.#counts.mboxBytesBefore += position;
+    if (position > 0) this.#observer.advanced(position);
+    try {
+      const chunks = this.#ports.files.read(file, position);
+      for await (const { offset, date, body } of readMbox(chunks, position)) {
+        if (this.#signal.aborted) break;
+        this.#observer.advanced(offset - position);
+        position = offset;
+        progress.begin(offset);
+        // One after the other, as they stand in the file; they are recorded side by side.
+        const message = await this.#read(file, offset, body);
+        if (message === null) continue;
+        await this.#pool.run(sizeOf(message.raw), async () => {
+          if (await this.#record(file, offset, date ?? file.modifiedAt, message)) progress.done(offset);
+        });
+      }
+      if (!this.#signal.aborted) progress.end(file.sizeBytes);
+    } catch (error) {
+      this.#fail({ path: file.path, offset: position, reason: reasonOf(error) });
+    }
+    this.#observer.advanced(file.sizeBytes - position);
+    await this.#pool.idle();
+    await this.#marks.flush();
+  }
+
+  /** null when it can't be read. */
+  async #read(
+    { path }: MailFile,
+    offset: number | null,
+    body: AsyncIterable<Buffer>,
+  ): Promise<ReadMessage | null> {
+    try {
+      return await readImported(this.#ports, body);
+    } catch (error) {
+      this.#end({ path, offset }, error);
+      return null;
+    }
+  }
+
+  /** False when it has to be looked at again: it failed, or the import ended. */
+  async #record(
+    file: MailFile,
+    offset: number | null,
+    receivedAt: Date,
+    message: ReadMessage,
+  ): Promise<boolean> {
+    const { path, format, isRead } = file;
+    const { accountId, since, isUnread } = this.#request;
+    const isSentCopy = this.#isSent(file);
+    const place = format === 'mbox' ? 'mbox' : isRead === null ? 'file' : 'maildir';
+    const mark = isUnread ? false : format === 'mbox' ? null : (isRead ?? true);
+    try {
+      const outcome = await recordImported(
+        this.#ports,
+        { ...message, accountId, isSentCopy, since, isRead: mark, receivedAt, place },
+        (reason) => this.#observer.waiting(reason),
+        this.#signal,
+      );
+      if (outcome === 'stopped') return false;
+      // A separator in an mbox file with nothing behind it is no email.
+      if (outcome === 'empty' && offset !== null) return true;
+      this.#counts[outcome] += 1;
+      if (outcome === 'empty') this.#observer.empty(path);
+      return outcome !== 'empty';
+    } catch (error) {
+      this.#end({ path, offset }, error);
+      return false;
+    }
+  }
+
+  #isSent({ use }: MailFile): boolean {
+    const { as } = this.#request;
+    return as === 'sent' || (as === 'folders' && use === 'sent');
+  }
+
+  /** Drafts are neither sent nor received; of what lies in the trash nobody knows which of both it is. */
+  #isLeftOut({ use }: MailFile): boolean {
+    if (this.#request.as !== 'folders' || use === null || use === 'sent') return false;
+    this.#counts[use] += 1;
+    return true;
+  }
+
+  /** With one email, or with all. */
+  #end(place: Omit<ImportFailure, 'reason'>, error: unknown): void {
+    if (isFatal(error)) this.#fatal.abort(error);
+    else this.#fail({ ...place, reason: reasonOf(error) });
+  }
+
+  #fail(failure: ImportFailure): void {
+    this.#counts.failed += 1;
+    this.#observer.failed(failure);
+  }
+
+  /** Done is done for the same kind of import only. */
+  #keyOf(file: MailFile): string {
+    const { since } = this.#request;
+    return createHash('sha256')
+      .update(JSON.stringify([file.key, this.#isSent(file), since]))
+      .digest('hex');
+  }
+}
+
+/** With its causes, such as what the database said. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${reasonOf(error.cause)}`;
+}

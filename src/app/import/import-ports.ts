@@ -1,0 +1,57 @@
+/** What importing needs from the outside. */
+import type { SpecialFolder } from '../../core/mailbox/special-folder.ts';
+
+/** A file that may hold emails. */
+export interface MailFile {
+  /** For messages to a person; may hold any character. */
+  readonly path: string;
+  /** `message`: the file is one email. */
+  readonly format: 'message' | 'mbox';
+  readonly sizeBytes: number;
+  readonly modifiedAt: Date;
+  /** In a Maildir, whether somebody has read it; null elsewhere. */
+  readonly isRead: boolean | null;
+  /** What its folder is for, by its name, or its own mark as a draft; null for any other. */
+  readonly use: SpecialFolder | null;
+  /** The same file, also under another name; for a `message`, one that was not changed since. */
+  readonly key: string;
+}
+
+/** `unusable`: `reason` says in English why it can't be imported. */
+export type ListedFile =
+  | { readonly kind: 'file'; readonly file: MailFile }
+  | { readonly kind: 'unusable'; readonly path: string; readonly reason: string };
+
+export interface MailFiles {
+  /** What is at the paths, folders with all they hold. Throws nothing but bugs. */
+  list(paths: readonly string[]): AsyncIterable<ListedFile>;
+  /** From the offset on. Throws what the file system says, also when the file is not what was listed. */
+  read(file: MailFile, offset?: number): AsyncIterable<Buffer>;
+  /**
+   * A digest of what stands before the position, by which it is known again. null when the file does not end there and
+   * no message begins there.
+   */
+  digestBefore(file: MailFile, position: number): Promise<string | null>;
+}
+
+/** How far an mbox file was read. */
+export interface MboxMark {
+  /** Everything before it is recorded; the file ends here, or a message begins. */
+  readonly position: number;
+  /** `MailFiles.digestBefore`. */
+  readonly digest: string;
+}
+
+/**
+ * What of the files is recorded. It only saves work: an email that comes again is known by its identity.
+ * Throws `ServiceError('database_unavailable')`.
+ */
+export interface ImportMarks {
+  /** Which of the files are done. Keys are 32 bytes in hex. */
+  findDone(accountId: string, keys: readonly string[]): Promise<ReadonlySet<string>>;
+  findMbox(accountId: string, key: string): Promise<MboxMark | null>;
+  markDone(accountId: string, keys: readonly string[]): Promise<void>;
+  markMbox(accountId: string, key: string, mark: MboxMark): Promise<void>;
+  /** Forgets what was marked so long ago that nobody goes on with it. */
+  deleteOld(): Promise<void>;
+}

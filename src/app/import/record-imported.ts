@@ -1,0 +1,142 @@
+/** One email of an import: read it, record it, and wait when what lies behind that is away for a while. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { ServiceError, type ErrorCode } from '../../core/errors.ts';
+import { readStatus } from '../../core/mbox/read-status.ts';
+import type { ReceiveRequest, ReceiveResult } from '../receive/use-cases.ts';
+import { DELIVERY_IN_MEMORY_MAX_BYTES } from '../base/limits.ts';
+import type { Content, Spool, SpoolFolder } from '../files/file-ports.ts';
+import type { Logger } from '../base/basics.ts';
+import { sizeOf } from '../files/content.ts';
+import { readRaw } from '../files/read-raw.ts';
+import { readHeader, readRawHeader } from '../reading/read-received.ts';
+import type { MessageReader } from '../reading/reading-ports.ts';
+
+export interface RecordImportedPorts {
+  readonly receive: (request: ReceiveRequest, folder: SpoolFolder) => Promise<ReceiveResult>;
+  readonly reader: MessageReader;
+  readonly openFile: (path: string) => AsyncIterable<Buffer>;
+  readonly spool: Spool;
+  readonly logger: Logger;
+  /** Larger messages are not recorded; in bytes. */
+  readonly maxBytes: number;
+  /** How long what is away may stay so, in ms. */
+  readonly patienceMs: number;
+}
+
+/** A message that was read; `folder` holds it when it is large. */
+export interface ReadMessage {
+  readonly raw: Content;
+  readonly folder: SpoolFolder;
+}
+
+export interface ImportedMessage extends ReadMessage {
+  readonly accountId: string;
+  readonly isSentCopy: boolean;
+  readonly since: Date | null;
+  /** null: as its Status says; without one it is read, as history is. */
+  readonly isRead: boolean | null;
+  /** Stands for a missing Date. */
+  readonly receivedAt: Date;
+  /** See `MailSource`. */
+  readonly place: 'maildir' | 'mbox' | 'file';
+}
+
+/** `stopped`: the import ends; nobody knows whether it is recorded. */
+export type ImportOutcome = 'imported' | 'known' | 'older' | 'empty' | 'stopped';
+
+/** Away, and back at some time. */
+const AWAY: ReadonlySet<ErrorCode> = new Set([
+  'database_unavailable',
+  'storage_unavailable',
+  'reading_unavailable',
+]);
+const RETRY_AFTER_MS = 1000;
+/** Tries while a send that it may be a copy of is under way. */
+const BUSY_TRIES = 3;
+
+/** True for what would happen to every other message too. */
+export function isFatal(error: unknown): boolean {
+  return (
+    error instanceof ServiceError &&
+    (AWAY.has(error.code) || error.code === 'disk_full' || error.code === 'unknown_account')
+  );
+}
+
+/** Throws for one that is too large, what `body` throws, and `disk_full`. */
+export async function readImported(
+  { spool, maxBytes }: RecordImportedPorts,
+  body: AsyncIterable<Buffer>,
+): Promise<ReadMessage> {
+  const folder = spool.create();
+  try {
+    const raw = await readRaw(limited(body, maxBytes), DELIVERY_IN_MEMORY_MAX_BYTES, folder);
+    return { raw, folder };
+  } catch (error) {
+    await folder.remove();
+    throw error;
+  }
+}
+
+/**
+ * Removes the folder. Throws what `receive` throws; when something stays away for `patienceMs`, that.
+ *
+ * @param onWaiting told each time when something went away
+ */
+export async function recordImported(
+  ports: RecordImportedPorts,
+  message: ImportedMessage,
+  onWaiting: (reason: string) => void,
+  signal: AbortSignal,
+): Promise<ImportOutcome> {
+  const { raw, folder, since, receivedAt } = message;
+  try {
+    if (sizeOf(raw) === 0) return 'empty';
+    if (since !== null && ((await readDate(ports, raw)) ?? receivedAt) < since) return 'older';
+    const isRead = message.isRead ?? readStatus(await readRawHeader(ports, raw)) ?? true;
+    return await recordPatiently(ports, { ...message, isRead }, onWaiting, signal);
+  } finally {
+    await folder.remove();
+  }
+}
+
+async function recordPatiently(
+  { receive, spool, patienceMs }: RecordImportedPorts,
+  { raw, accountId, isSentCopy, isRead, receivedAt, place }: ImportedMessage & { readonly isRead: boolean },
+  onWaiting: (reason: string) => void,
+  signal: AbortSignal,
+): Promise<ImportOutcome> {
+  let awaySince: number | null = null;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const source = { way: 'import', place } as const;
+      const request = { raw, accountId, isSentCopy, isRead, receivedAt, source };
+      const { kind } = await receive(request, spool.create());
+      return kind === 'received' ? 'imported' : 'known';
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      if (AWAY.has(error.code)) {
+        if (awaySince === null) onWaiting(error.code);
+        awaySince ??= performance.now();
+        if (performance.now() - awaySince > patienceMs) throw error;
+      } else if (error.code !== 'busy' || tries >= BUSY_TRIES) {
+        throw error;
+      }
+    }
+    await wait(RETRY_AFTER_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return 'stopped';
+  }
+}
+
+/** As its header says; null when that says nothing. */
+async function readDate(ports: RecordImportedPorts, raw: Content): Promise<Date | null> {
+  return (await readHeader(ports.reader, await readRawHeader(ports, raw))).date;
+}
+
+async function* limited(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+  let sizeBytes = 0;
+  for await (const chunk of body) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > maxBytes) throw new Error(`larger than MAX_INBOUND_BYTES, ${maxBytes} bytes`);
+    yield chunk;
+  }
+}

@@ -1,0 +1,33 @@
+/** What auditing mailboxes needs from the database. All throw `ServiceError('database_unavailable')`. */
+import type { AuditedMessage } from '../../core/mailbox/audit.ts';
+import type { MailboxProgress } from '../../core/mailbox/sync-plan.ts';
+import type { UidSet } from '../../core/mailbox/uid-set.ts';
+
+export interface AuditedMailbox {
+  readonly id: string;
+  readonly progress: MailboxProgress;
+  readonly waiting: number;
+  readonly quarantined: number;
+}
+
+export interface MailboxRepair {
+  /** To be taken again: unknown until now, or what they have is not theirs. */
+  readonly take: UidSet;
+  /** There, whatever their marks say. */
+  readonly present: UidSet;
+  readonly gone: UidSet;
+}
+
+export interface MailboxAuditStore {
+  /** null: never read. */
+  findMailbox(accountId: string, path: string): Promise<AuditedMailbox | null>;
+  /** What is known from `first` to `last`, both included; ascending. */
+  readMessages(
+    mailboxId: string,
+    uidValidity: number,
+    first: number,
+    last: number,
+  ): Promise<readonly AuditedMessage[]>;
+  /** May be repeated. Whoever reads the mailbox takes what is to be taken. */
+  repair(mailboxId: string, uidValidity: number, repair: MailboxRepair): Promise<void>;
+}

@@ -1,0 +1,134 @@
+/**
+ * What reading mailboxes needs from the database: who reads which account, how far each mailbox is, and what became of
+ * each of its messages.
+ *
+ * A message is one (mailbox, UIDVALIDITY, UID). It is `waiting` until it has an email, is set aside (quarantined) or is
+ * known to be gone. Every write names its owner and does nothing, but throws `LeaseLost`, when the account's lease is
+ * another's meanwhile. All throw `ServiceError('database_unavailable')`.
+ */
+import type { MessageIdentity } from '../../core/message/identity.ts';
+import type { HeaderSummary } from '../../core/mailbox/header-summary.ts';
+import type { AccountFailure, MessageRetry, MessageTries } from '../../core/mailbox/retry.ts';
+import type { MailboxProgress } from '../../core/mailbox/sync-plan.ts';
+import type { UidSet } from '../../core/mailbox/uid-set.ts';
+import type { KnownEmail } from '../receive/inbound-ports.ts';
+import type { MailboxInfo, Uid } from './mailbox-ports.ts';
+
+/** The account is another process's now, or nobody's: whoever meets it stops at once. */
+export class LeaseLost extends Error {
+  constructor(accountId: string) {
+    super(`the mailboxes of account ${accountId} are read by another process now`);
+    this.name = 'LeaseLost';
+  }
+}
+
+/** A mailbox as the database knows it. */
+export interface KnownMailboxRecord {
+  /** Our key. */
+  readonly id: string;
+  readonly path: string;
+  readonly specialUse: string | null;
+  readonly progress: MailboxProgress;
+}
+
+export interface WaitingMessage extends MessageTries {
+  readonly uid: Uid;
+}
+
+/** Which message of which owner's mailbox. */
+export interface MailboxRef {
+  readonly owner: string;
+  readonly accountId: string;
+  readonly mailboxId: string;
+}
+
+/** Which generation of UIDs a write is about. */
+export interface GenerationRef extends MailboxRef {
+  readonly uidValidity: number;
+}
+
+/** A message of a mailbox, by what its server tells without giving it. */
+export interface ArrivedMessage {
+  readonly identity: MessageIdentity;
+  /** See identityKey. */
+  readonly key: string;
+  /** SHA-256 in hex of its size and the header fields that tell where it came from: the same under every UID. */
+  readonly arrival: string;
+}
+
+export interface TakenMessage {
+  readonly uid: Uid;
+  readonly emailId: string;
+  /** See `ArrivedMessage`. */
+  readonly arrival: string;
+}
+
+export interface FailedMessage extends MessageRetry {
+  readonly uid: Uid;
+  /** English, for the operator. */
+  readonly reason: string;
+  /** null: its header was not read this time; what is known of it stays. */
+  readonly summary: HeaderSummary | null;
+}
+
+export interface PassResult {
+  /** Messages that wait: neither recorded, nor set aside, nor gone. */
+  readonly waiting: number;
+  /** ms until the next one may be tried, of those that wait or are set aside; null when there is none. */
+  readonly nextTryMs: number | null;
+}
+
+export interface MailboxRecords {
+  /**
+   * Takes what is free of `accountIds`, or was left by a silent process, and renews what is the owner's. Returns the
+   * accounts that are the owner's for the next `leaseMs`, each with whether something of it waits to be tried now.
+   */
+  claim(
+    owner: string,
+    accountIds: readonly string[],
+    leaseMs: number,
+  ): Promise<ReadonlyMap<string, { readonly due: boolean }>>;
+  /** Gives accounts back, for others to take at once. */
+  release(owner: string, accountIds: readonly string[]): Promise<void>;
+  /** A connection is tried now; with `failed` the last one did not come to be, or broke. */
+  noteAttempt(owner: string, accountId: string): Promise<void>;
+  noteAccountFailure(
+    owner: string,
+    accountId: string,
+    failure: { readonly kind: AccountFailure; readonly reason: string; readonly retryMs: number },
+  ): Promise<void>;
+  /** The mailboxes to read, made when they are new, in the order given. Others of the account are not read any more. */
+  openMailboxes(
+    owner: string,
+    accountId: string,
+    mailboxes: readonly MailboxInfo[],
+  ): Promise<readonly KnownMailboxRecord[]>;
+  /** UIDs of a generation that are not known to be gone. */
+  readUids(mailboxId: string, uidValidity: number): Promise<UidSet>;
+  /** Adds messages that wait, and notes what is gone; may be repeated. Those that came back are there again. */
+  recordChanges(mailbox: GenerationRef, changes: { arrived: UidSet; gone: UidSet }): Promise<void>;
+  /** Only after everything that led to it is recorded. */
+  recordProgress(mailbox: GenerationRef, progress: MailboxProgress): Promise<void>;
+  /** Messages that may be tried now, the newest first. */
+  nextMessages(mailboxId: string, uidValidity: number, limit: number): Promise<readonly WaitingMessage[]>;
+  /**
+   * The records of messages that were taken from a mailbox of the account before, in their order; null for those that
+   * were not.
+   */
+  findArrived(
+    accountId: string,
+    messages: readonly ArrivedMessage[],
+  ): Promise<readonly (KnownEmail | null)[]>;
+  /** What became of messages. */
+  settle(
+    mailbox: GenerationRef,
+    results: { readonly taken: readonly TakenMessage[]; readonly failed: readonly FailedMessage[] },
+  ): Promise<void>;
+  /**
+   * Everything the mailbox had `ageMs` ago was looked at. When nothing waits any more, that was a success, and what is
+   * left of earlier generations is gone.
+   */
+  concludePass(mailbox: GenerationRef, ageMs: number): Promise<PassResult>;
+  /** The mailbox itself could not be read. */
+  noteMailboxFailure(mailbox: MailboxRef, reason: string): Promise<void>;
+}

@@ -1,0 +1,76 @@
+/** What operators see of the mailboxes that are read. All throw `ServiceError('database_unavailable')`. */
+import type { AccountFailure } from '../../core/mailbox/retry.ts';
+import type { Uid } from './mailbox-ports.ts';
+import type { AddressView } from '../emails/email-ports.ts';
+
+/** How many messages of a mailbox were seen, and what became of them. */
+export interface MailboxCounts {
+  /** All that were ever seen, those under another UIDVALIDITY left out unless they were expunged since. */
+  readonly messages: number;
+  /** That have an email. */
+  readonly recorded: number;
+  /** Neither recorded nor set aside yet. */
+  readonly waiting: number;
+  /** Set aside. */
+  readonly quarantined: number;
+  /** That are not in the mailbox any more, recorded or not. */
+  readonly expunged: number;
+}
+
+export interface MailboxStatus {
+  readonly path: string;
+  readonly specialUse: string | null;
+  /** Everything it had then is recorded or set aside; null: not yet. */
+  readonly lastSuccessAt: Date | null;
+  /** How long ago that was, by the database's clock. */
+  readonly lagMs: number | null;
+  readonly lastError: { readonly reason: string; readonly at: Date } | null;
+  /** Since when it is not read any more; null: it is. */
+  readonly leftAt: Date | null;
+  readonly counts: MailboxCounts;
+}
+
+export interface ReadingStatus {
+  readonly accountId: string;
+  /** The instance that reads it; null: none does. */
+  readonly owner: string | null;
+  readonly lastAttemptAt: Date | null;
+  /** When it is tried again after a failure; null: it is being read. */
+  readonly nextAttemptAt: Date | null;
+  readonly lastError: { readonly kind: AccountFailure; readonly reason: string; readonly at: Date } | null;
+  readonly mailboxes: readonly MailboxStatus[];
+}
+
+export interface QuarantinedMessage {
+  readonly id: string;
+  readonly accountId: string;
+  readonly path: string;
+  readonly uidValidity: number;
+  readonly uid: Uid;
+  /** What its header says; null where that could not be read, or was not yet. */
+  readonly subject: string | null;
+  readonly from: AddressView | null;
+  readonly date: Date | null;
+  /** As the mail server says. */
+  readonly sizeBytes: number | null;
+  readonly reason: string;
+  readonly tries: number;
+  readonly firstSeenAt: Date;
+  readonly quarantinedAt: Date;
+  readonly nextTryAt: Date;
+}
+
+export interface QuarantineQuery {
+  readonly accountId: string | null;
+  readonly after: { readonly date: Date; readonly id: string } | null;
+  readonly limit: number;
+}
+
+export interface MailboxStatusStore {
+  /** By account. */
+  readStatus(): Promise<readonly ReadingStatus[]>;
+  /** The newest first. */
+  listQuarantine(query: QuarantineQuery): Promise<readonly QuarantinedMessage[]>;
+  /** Has it tried now, and its delays begin anew; returns it, null when nothing with that id is set aside. */
+  retryQuarantined(id: string): Promise<QuarantinedMessage | null>;
+}

@@ -1,0 +1,143 @@
+/**
+ * Brings what is known of one mailbox up to date: opens it, records what arrived and what is gone, and takes messages
+ * that wait, the newest first, for a short while. Called again and again until nothing is left, with a new look at the
+ * mailbox each time, so that mail which arrives during a long first reading comes before the rest of it.
+ */
+import { compareUids, planSync, sinceOf, type MailboxProgress } from '../../core/mailbox/sync-plan.ts';
+import { NO_UIDS, piecesOf, toUidSet } from '../../core/mailbox/uid-set.ts';
+import { FIRST_SYNC_DAYS, MailboxError, type MailboxSession, type OpenedMailbox } from './mailbox-ports.ts';
+import type { GenerationRef, KnownMailboxRecord } from './mailbox-record-ports.ts';
+import type { Turns } from './mailbox-turns.ts';
+import type { Clock } from '../base/basics.ts';
+import { takeSlice, type TakeMessagesPorts } from './take-messages.ts';
+
+export interface SyncMailboxPorts extends TakeMessagesPorts {
+  readonly clock: Clock;
+  /** How many accounts fetch messages at the same moment. */
+  readonly fetchTurns: Turns;
+}
+
+/** A mailbox of a session that is being read. */
+export interface ReadMailbox {
+  readonly owner: string;
+  readonly accountId: string;
+  readonly record: KnownMailboxRecord;
+  readonly isSent: boolean;
+  /** As the database has it; moves on with each look. */
+  progress: MailboxProgress;
+  /** When something of it may be taken that is known already, by `performance.now()`. At first: now. */
+  nextTryAt: number;
+}
+
+export interface SyncOptions {
+  /** Messages that the server took before are left out; null: FIRST_SYNC_DAYS before the mailbox is first read. */
+  readonly since: Date | null;
+  readonly signal: AbortSignal;
+  /** Called when messages were recorded. */
+  readonly onProgress: () => void;
+}
+
+/** How long messages are taken before the mailbox is looked at again, in ms: what arrives waits no longer. */
+const TAKE_MS = 2000;
+/** Between two looks because of messages whose time has come, in ms. */
+const MIN_RETRY_MS = 250;
+/** UIDs recorded in one statement: some tenths of a second. */
+const PIECE_UIDS = 20_000;
+const DAY_MS = 86_400_000;
+
+/** Returns whether there is more to take now. Throws what the session and the database throw, and the signal's reason. */
+export async function syncMailbox(
+  ports: SyncMailboxPorts,
+  session: MailboxSession,
+  mailbox: ReadMailbox,
+  options: SyncOptions,
+): Promise<boolean> {
+  const { signal } = options;
+  const lookedAt = performance.now();
+  const { generation, changed } = await look(ports, session, mailbox, options);
+  if (changed || lookedAt >= mailbox.nextTryAt) {
+    // Until it is known better.
+    mailbox.nextTryAt = lookedAt;
+    const left = await ports.fetchTurns.run(signal, async (onActivity) => {
+      const until = performance.now() + TAKE_MS;
+      const from = {
+        session,
+        mailbox: generation,
+        path: mailbox.record.path,
+        isSent: mailbox.isSent,
+        signal,
+        onActivity,
+        onTaken: options.onProgress,
+        until,
+      };
+      for (;;) {
+        signal.throwIfAborted();
+        if ((await takeSlice(ports, from)) === 0) return false;
+        onActivity();
+        if (performance.now() >= until) return true;
+      }
+    });
+    if (left) return true;
+  }
+  const { nextTryMs } = await ports.records.concludePass(generation, performance.now() - lookedAt);
+  mailbox.nextTryAt = nextTryMs === null ? Infinity : performance.now() + Math.max(nextTryMs, MIN_RETRY_MS);
+  return false;
+}
+
+/** What the server has now, recorded. */
+async function look(
+  { records, clock }: SyncMailboxPorts,
+  session: MailboxSession,
+  mailbox: ReadMailbox,
+  options: SyncOptions,
+): Promise<{ generation: GenerationRef; changed: boolean }> {
+  const { progress, record, owner, accountId } = mailbox;
+  const { uidValidity, highestModSeq } = progress;
+  const opened = await session.open(
+    record.path,
+    uidValidity === null ? null : { uidValidity, highestModSeq },
+  );
+  const generation = { owner, accountId, mailboxId: record.id, uidValidity: opened.uidValidity };
+  const since = sinceOf(progress, firstDay(progress, options.since, clock));
+  const vanished = opened.vanished === null ? null : toUidSet(opened.vanished);
+  const plan = planSync(progress, { ...opened, vanished }, since);
+
+  if (plan.kind !== 'nothing') {
+    const from = plan.kind === 'compare' ? 1 : plan.from;
+    const listed = toUidSet(await session.listUids(from, since));
+    if (plan.kind === 'compare') refuseEmptyList(opened, listed.length, since);
+    const changes =
+      plan.kind === 'compare'
+        ? compareUids(await records.readUids(record.id, opened.uidValidity), listed)
+        : { arrived: listed, gone: plan.gone };
+    if (changes.gone.length > 0)
+      await records.recordChanges(generation, { arrived: NO_UIDS, gone: changes.gone });
+    for (const arrived of piecesOf(changes.arrived, PIECE_UIDS)) {
+      await records.recordChanges(generation, { arrived, gone: NO_UIDS });
+    }
+  }
+  const reached: MailboxProgress = {
+    uidValidity: opened.uidValidity,
+    uidNext: opened.uidNext,
+    exists: opened.exists,
+    highestModSeq: opened.highestModSeq,
+    since,
+  };
+  if (plan.kind !== 'nothing' || reached.highestModSeq !== progress.highestModSeq) {
+    await records.recordProgress(generation, reached);
+  }
+  mailbox.progress = reached;
+  return { generation, changed: plan.kind !== 'nothing' };
+}
+
+function firstDay(progress: MailboxProgress, configured: Date | null, clock: Clock): Date | null {
+  if (configured !== null) return configured;
+  if (progress.uidValidity !== null) return progress.since;
+  return new Date((Math.floor(clock().getTime() / DAY_MS) - FIRST_SYNC_DAYS) * DAY_MS);
+}
+
+/** Everything that is known would be taken for gone. */
+function refuseEmptyList({ exists }: OpenedMailbox, listed: number, since: Date | null): void {
+  if (listed > 0 || exists === 0 || since !== null) return;
+  throw new MailboxError('refused', `the server lists no message of ${exists}`);
+}

@@ -1,0 +1,368 @@
+/**
+ * Takes messages that wait in an open mailbox: sees by their headers which are recorded already, fetches the others,
+ * has them recorded, and notes what became of each. Whatever it is cut off at, what was not noted comes again.
+ */
+import { createHash } from 'node:crypto';
+import { ServiceError, type ErrorCode } from '../../core/errors.ts';
+import { summariseHeader } from '../../core/mailbox/header-summary.ts';
+import { messageRetry, type MessageFailure, type MessageTries } from '../../core/mailbox/retry.ts';
+import { NO_UIDS, toUidSet } from '../../core/mailbox/uid-set.ts';
+import { identityKey } from '../../core/message/identity.ts';
+import type { ReceiveRequest, ReceiveResult } from '../receive/use-cases.ts';
+import type { KnownEmail } from '../receive/inbound-ports.ts';
+import { DELIVERY_IN_MEMORY_MAX_BYTES } from '../base/limits.ts';
+import { MailboxError, type MailboxSession, type MessageSummary, type Uid } from './mailbox-ports.ts';
+import type {
+  FailedMessage,
+  GenerationRef,
+  ArrivedMessage,
+  MailboxRecords,
+  TakenMessage,
+  WaitingMessage,
+} from './mailbox-record-ports.ts';
+import type { Turns } from './mailbox-turns.ts';
+import type { Content, Spool, SpoolFolder } from '../files/file-ports.ts';
+import type { Logger } from '../base/basics.ts';
+import { readRaw } from '../files/read-raw.ts';
+import { readHeader } from '../reading/read-received.ts';
+import type { MessageReader } from '../reading/reading-ports.ts';
+
+export interface TakeMessagesPorts {
+  readonly records: MailboxRecords;
+  readonly receive: (request: ReceiveRequest, folder: SpoolFolder) => Promise<ReceiveResult>;
+  readonly reader: MessageReader;
+  readonly spool: Spool;
+  readonly logger: Logger;
+  /** How many messages are recorded at the same moment, over all accounts. */
+  readonly recordTurns: { readonly received: Turns; readonly sent: Turns };
+  /** Larger messages are set aside. */
+  readonly maxBytes: number;
+}
+
+export interface TakeFrom {
+  readonly session: MailboxSession;
+  readonly mailbox: GenerationRef;
+  /** Of the mailbox. */
+  readonly path: string;
+  /** It is the account's Sent mailbox. */
+  readonly isSent: boolean;
+  readonly signal: AbortSignal;
+  /** Called whenever the server gives something. */
+  readonly onActivity: () => void;
+  /** Called when messages were recorded, or found to be. */
+  readonly onTaken: () => void;
+  /** By `performance.now()`: no further batch is begun then. */
+  readonly until: number;
+}
+
+/** Messages whose headers are asked for at once, and of which the database is asked at once. */
+const SLICE_MESSAGES = 100;
+/**
+ * Small messages are fetched together, so that a distant server costs one round trip for many: so many after no
+ * failure, after one, and so on. When the line breaks, nobody knows at which of them; the last tries are a message's own.
+ */
+const BATCH_MESSAGES = [50, 8, 1] as const;
+const BATCH_BYTES = 2 * 1024 * 1024;
+/** Messages of one account that are being recorded, each of them in memory or in the spool: written a batch at a time. */
+const MAX_RECORDING = 50;
+/** So many failures of nobody knows what, one after the other, are not the messages' fault. */
+const MAX_FAILURES_IN_A_ROW = 20;
+
+/** What keeps every message from being recorded: it says nothing about the one in hand. */
+const AWAY: ReadonlySet<ErrorCode> = new Set([
+  'database_unavailable',
+  'storage_unavailable',
+  'reading_unavailable',
+  'disk_full',
+  'shutting_down',
+]);
+
+/** Takes the newest that wait. Returns how many there were; 0: none waits, or not yet. */
+export async function takeSlice(ports: TakeMessagesPorts, from: TakeFrom): Promise<number> {
+  const { mailbox } = from;
+  const waiting = await ports.records.nextMessages(mailbox.mailboxId, mailbox.uidValidity, SLICE_MESSAGES);
+  if (waiting.length === 0) return 0;
+  const waitingByUid = new Map(waiting.map((message) => [message.uid, message]));
+  const summaries: MessageSummary[] = [];
+  for (const group of groupsOf(waiting, SLICE_MESSAGES)) {
+    summaries.push(...(await summarise(ports, from, group)));
+  }
+
+  const recorded = await findRecorded(ports, from, summaries);
+  const toTake = summaries
+    .filter(({ uid }) => !recorded.has(uid))
+    .map((summary): WantedMessage => ({ ...UNTRIED, ...waitingByUid.get(summary.uid), ...summary }));
+  const isTooLarge = ({ sizeBytes }: WantedMessage) => sizeBytes > ports.maxBytes;
+  const taken = summaries.flatMap((summary): TakenMessage[] => {
+    const emailId = recorded.get(summary.uid);
+    return emailId === undefined ? [] : [{ uid: summary.uid, emailId, arrival: arrivalOf(summary) }];
+  });
+  const failed = toTake
+    .filter(isTooLarge)
+    .map((message) => failureOf(message, 'bad', tooLarge(message.sizeBytes, ports.maxBytes)));
+  if (taken.length + failed.length > 0) await ports.records.settle(mailbox, { taken, failed });
+  if (taken.length > 0) from.onTaken();
+
+  const wanted = toTake.filter((message) => !isTooLarge(message)).toSorted((a, b) => b.uid - a.uid);
+  const trouble = { inARow: 0 };
+  for (const batch of batchesOf(wanted)) {
+    await takeBatch(ports, from, batch, trouble);
+    if (performance.now() >= from.until) break;
+  }
+  return waiting.length;
+}
+
+type WantedMessage = WaitingMessage & MessageSummary;
+
+const UNTRIED: MessageTries = { tries: 0, quarantineDelays: null };
+
+/** Messages that failed equally often, in groups that become smaller with each failure; those without one first. */
+function* groupsOf<T extends WaitingMessage>(messages: readonly T[], most: number): Generator<readonly T[]> {
+  const byTries = new Map<number, T[]>();
+  for (const message of messages) {
+    const kind = Math.min(message.tries, BATCH_MESSAGES.length - 1);
+    const alike = byTries.get(kind);
+    if (alike === undefined) byTries.set(kind, [message]);
+    else alike.push(message);
+  }
+  for (const [kind, alike] of [...byTries].toSorted(([a], [b]) => a - b)) {
+    const size = kind === 0 ? most : (BATCH_MESSAGES[kind] ?? 1);
+    for (let start = 0; start < alike.length; start += size) yield alike.slice(start, start + size);
+  }
+}
+
+/** Large ones alone, others together as long as they are small together as well. */
+function* batchesOf(messages: readonly WantedMessage[]): Generator<readonly WantedMessage[]> {
+  const isLarge = ({ sizeBytes }: WantedMessage) => sizeBytes > DELIVERY_IN_MEMORY_MAX_BYTES;
+  for (const group of groupsOf(messages, BATCH_MESSAGES[0])) {
+    let batch: WantedMessage[] = [];
+    let room = BATCH_BYTES;
+    for (const message of group) {
+      if (batch.length > 0 && (isLarge(message) || message.sizeBytes > room)) {
+        yield batch;
+        batch = [];
+        room = BATCH_BYTES;
+      }
+      if (isLarge(message)) {
+        yield [message];
+        continue;
+      }
+      batch.push(message);
+      room -= message.sizeBytes;
+    }
+    if (batch.length > 0) yield batch;
+  }
+}
+
+/** What the server says of messages; notes those that are gone, and those at which it fails. */
+async function summarise(
+  ports: TakeMessagesPorts,
+  { session, mailbox, signal, onActivity }: TakeFrom,
+  messages: readonly WaitingMessage[],
+): Promise<readonly MessageSummary[]> {
+  const left = new Map(messages.map((message) => [message.uid, message]));
+  const summaries: MessageSummary[] = [];
+  try {
+    for await (const summary of session.fetchSummaries([...left.keys()])) {
+      onActivity();
+      if (left.delete(summary.uid)) summaries.push(summary);
+    }
+  } catch (error) {
+    if (!(error instanceof MailboxError) || signal.aborted) throw error;
+    const failed = suspectsOf(left, error).map((message) => failureOf(message, 'doubtful', error));
+    await ports.records.settle(mailbox, { taken: [], failed });
+    if (error.kind !== 'refused') throw error;
+    return summaries;
+  }
+  await noteGone(ports, mailbox, left.keys());
+  return summaries;
+}
+
+/**
+ * UID → email, of the messages that were recorded when they stood under another UID: they have the identity, the size and
+ * the trace of one of the account's mailboxes. Others with the identity of an email are fetched: they may say something
+ * else. Messages without a Message-ID are known by their content only.
+ */
+async function findRecorded(
+  { records, reader }: TakeMessagesPorts,
+  { mailbox, isSent }: TakeFrom,
+  summaries: readonly MessageSummary[],
+): Promise<ReadonlyMap<Uid, string>> {
+  const headers = await Promise.all(summaries.map(({ header }) => readHeader(reader, header)));
+  const asked = summaries.flatMap((summary, index): (ArrivedMessage & { uid: Uid })[] => {
+    const identity = headers[index]?.identity ?? null;
+    if (identity === null) return [];
+    return [{ uid: summary.uid, identity, key: identityKey(identity), arrival: arrivalOf(summary) }];
+  });
+  const recorded = await records.findArrived(mailbox.accountId, asked);
+  const result = new Map<Uid, string>();
+  for (const [index, { uid }] of asked.entries()) {
+    const email = recorded[index] ?? null;
+    if (email !== null && !tellsMore(email, isSent)) result.set(uid, email.id);
+  }
+  return result;
+}
+
+/** No stranger knows the trace that a message gets on its last way, so none can make another one that is taken for it. */
+function arrivalOf({ header, sizeBytes }: Pick<MessageSummary, 'header' | 'sizeBytes'>): string {
+  return createHash('sha256').update(`${sizeBytes} `).update(header).digest('hex');
+}
+
+/** Whether a message that is recorded changes its record when it is received once more. */
+function tellsMore({ state, direction }: KnownEmail, isSent: boolean): boolean {
+  // It went out, or it is one that somebody sent.
+  return state === 'unknown' || (isSent && direction === 'inbound');
+}
+
+async function takeBatch(
+  ports: TakeMessagesPorts,
+  { session, mailbox, path, isSent, signal, onActivity, onTaken }: TakeFrom,
+  batch: readonly WantedMessage[],
+  trouble: { inARow: number },
+): Promise<void> {
+  const left = new Map(batch.map((message) => [message.uid, message]));
+  const taken: TakenMessage[] = [];
+  const failed: FailedMessage[] = [];
+  const recording = new Set<Promise<void>>();
+  let away: unknown = null;
+
+  const fail = (message: WantedMessage, failure: MessageFailure, error: unknown) => {
+    failed.push(failureOf(message, failure, error));
+    ports.logger.warn(
+      { err: error, accountId: mailbox.accountId, mailboxId: mailbox.mailboxId, uid: message.uid },
+      'a message of a mailbox could not be taken; it is tried again later',
+    );
+  };
+  const record = async (message: WantedMessage, raw: Content, folder: SpoolFolder) => {
+    try {
+      const request: ReceiveRequest = {
+        raw,
+        accountId: mailbox.accountId,
+        isSentCopy: isSent,
+        isRead: message.isSeen,
+        source: { way: 'imap', place: path },
+      };
+      const turns = isSent ? ports.recordTurns.sent : ports.recordTurns.received;
+      const { id } = await turns.run(signal, () => ports.receive(request, folder));
+      taken.push({ uid: message.uid, emailId: id, arrival: arrivalOf(message) });
+      trouble.inARow = 0;
+      onActivity();
+      onTaken();
+    } catch (error) {
+      await folder.remove();
+      const failure = failureOfReceiving(error, signal);
+      if (failure !== null && failure !== 'put_off') trouble.inARow += 1;
+      if (failure === null || trouble.inARow > MAX_FAILURES_IN_A_ROW) away = error;
+      else fail(message, failure, error);
+    }
+  };
+
+  try {
+    for await (const { uid, raw } of session.fetchMessages([...left.keys()])) {
+      const message = left.get(uid);
+      if (message === undefined) continue;
+      const folder = ports.spool.create();
+      try {
+        const bytes = bounded(raw, ports.maxBytes, onActivity);
+        const content = await readRaw(bytes, DELIVERY_IN_MEMORY_MAX_BYTES, folder);
+        left.delete(uid);
+        const recorded = record(message, content, folder);
+        recording.add(recorded);
+        const drop = () => void recording.delete(recorded);
+        recorded.then(drop, drop);
+      } catch (error) {
+        await folder.remove();
+        const failure = failureOfFetching(error);
+        if (failure === null) throw error;
+        left.delete(uid);
+        fail(message, failure, error);
+      }
+      while (recording.size >= MAX_RECORDING) await Promise.race(recording);
+      if (away !== null) break;
+    }
+    if (away === null) await noteGone(ports, mailbox, left.keys());
+  } catch (error) {
+    if (!(error instanceof MailboxError) || signal.aborted) throw error;
+    for (const message of suspectsOf(left, error)) failed.push(failureOf(message, 'doubtful', error));
+    if (error.kind !== 'refused') throw error;
+  } finally {
+    await Promise.all(recording);
+    if (taken.length + failed.length > 0) await ports.records.settle(mailbox, { taken, failed });
+  }
+  if (away !== null) throw away;
+}
+
+/** At which of the messages that were asked for, and not given, the line may have broken. */
+function suspectsOf<T extends WaitingMessage>(
+  left: ReadonlyMap<Uid, T>,
+  { uid }: MailboxError,
+): readonly T[] {
+  const named = uid === null ? undefined : left.get(uid);
+  return named === undefined ? [...left.values()] : [named];
+}
+
+/** null: it is not about the message. */
+function failureOfReceiving(error: unknown, signal: AbortSignal): MessageFailure | null {
+  if (signal.aborted) return null;
+  if (!(error instanceof ServiceError)) return 'doubtful';
+  if (AWAY.has(error.code)) return null;
+  return error.code === 'busy' ? 'put_off' : error.temporary ? 'doubtful' : 'bad';
+}
+
+function failureOfFetching(error: unknown): MessageFailure | null {
+  if (error instanceof MessageTooLarge) return 'bad';
+  return error instanceof MailboxError && error.kind === 'refused' ? 'doubtful' : null;
+}
+
+class MessageTooLarge extends Error {}
+
+const tooLarge = (sizeBytes: number, maxBytes: number) =>
+  new MessageTooLarge(`${sizeBytes} bytes are too large: MAX_INBOUND_BYTES is ${maxBytes}`);
+
+/** What the server said of the size may be wrong. */
+async function* bounded(
+  raw: AsyncIterable<Buffer>,
+  maxBytes: number,
+  onActivity: () => void,
+): AsyncGenerator<Buffer> {
+  let sizeBytes = 0;
+  for await (const chunk of raw) {
+    onActivity();
+    sizeBytes += chunk.length;
+    if (sizeBytes > maxBytes) throw tooLarge(sizeBytes, maxBytes);
+    yield chunk;
+  }
+}
+
+/** @param message with its header, if that was read */
+function failureOf(
+  message: WaitingMessage & Partial<Pick<MessageSummary, 'header' | 'sizeBytes'>>,
+  failure: MessageFailure,
+  error: unknown,
+): FailedMessage {
+  const { uid, header, sizeBytes = 0 } = message;
+  const summary = header === undefined ? null : summariseHeader(header, sizeBytes);
+  return { uid, reason: reasonOf(error), summary, ...messageRetry(failure, message) };
+}
+
+/** What an operator is told: the error and what caused it. */
+export function reasonOf(error: unknown): string {
+  const messages: string[] = [];
+  for (let cause = error; cause !== undefined && messages.length < MAX_CAUSES;) {
+    messages.push(cause instanceof Error ? cause.message : String(cause));
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
+  return [...new Set(messages)].join(': ');
+}
+
+/** A cause may be its own. */
+const MAX_CAUSES = 5;
+
+async function noteGone(
+  { records }: TakeMessagesPorts,
+  mailbox: GenerationRef,
+  uids: Iterable<Uid>,
+): Promise<void> {
+  const gone = toUidSet(uids);
+  if (gone.length > 0) await records.recordChanges(mailbox, { arrived: NO_UIDS, gone });
+}

@@ -1,0 +1,37 @@
+/** What the edges ask of mailboxes. */
+import type { QuarantinedMessage, ReadingStatus } from './mailbox-status-ports.ts';
+import type { Address } from '../../core/address/address.ts';
+
+export interface AccountStatus extends ReadingStatus {
+  /** null: this process does not know the account. */
+  readonly from: Address | null;
+  /** This process is configured to read its mailboxes. */
+  readonly hasMailbox: boolean;
+  /** This process reads them. */
+  readonly isOwnedHere: boolean;
+  /** Why it will stop to work unless somebody acts; English, null when all is well. */
+  readonly warning: string | null;
+}
+
+export interface QuarantineRequest {
+  readonly accountId: string | null;
+  /** 1 to 200. */
+  readonly limit: number;
+  /** `nextCursor` of the page before; null for the first page. */
+  readonly cursor: string | null;
+}
+
+export interface QuarantinePage {
+  readonly messages: readonly QuarantinedMessage[];
+  /** null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export interface MailboxUseCases {
+  /** Every account, configured here or read by another process, and how its mailboxes are. */
+  listAccounts(): Promise<readonly AccountStatus[]>;
+  /** Messages of mailboxes that are set aside, the newest first. Throws `invalid_cursor`, `unknown_account`. */
+  listQuarantine(request: QuarantineRequest): Promise<QuarantinePage>;
+  /** Has a message that is set aside tried now. Throws `quarantined_not_found`. */
+  retryQuarantined(id: string): Promise<QuarantinedMessage>;
+}

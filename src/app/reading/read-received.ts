@@ -1,0 +1,95 @@
+/** Understands the raw bytes of a received message. Whatever they are, something comes out that can be recorded. */
+import type { AutomaticContext } from '../../core/delivery/automatic.ts';
+import { parseMessage } from '../../core/mime/parse/parse.ts';
+import type { ParsedMessage, ParseDefect } from '../../core/mime/parse/parsed-message.ts';
+import { MAX_HEADER_BYTES } from '../../core/mime/limits.ts';
+import type { Content } from '../files/file-ports.ts';
+import type { Logger } from '../base/basics.ts';
+import { readContent, sha256, sizeOf } from '../files/content.ts';
+import type { MessageReader, ReadFailure, ReadHeader, ReceivedMessage } from './reading-ports.ts';
+import type { UnreadableMail } from './unreadable-mail.ts';
+
+export interface ReadReceivedPorts {
+  readonly reader: MessageReader;
+  readonly unreadable: UnreadableMail;
+  readonly openFile: (path: string) => AsyncIterable<Buffer>;
+  readonly logger: Logger;
+}
+
+/** What is recorded beside `not_parsed`. */
+const DEFECTS: Readonly<Record<ReadFailure, ParseDefect>> = {
+  deadline: 'reading_took_too_long',
+  memory: 'reading_took_too_much_memory',
+  crash: 'reading_failed',
+};
+
+/** Throws when the bytes can't be had, and `ServiceError('reading_unavailable')`. */
+export async function readReceived(
+  ports: ReadReceivedPorts,
+  raw: Content,
+  context: AutomaticContext,
+): Promise<ReceivedMessage> {
+  const { reader, unreadable, logger } = ports;
+  // Nearly always there is nothing to compare with, and nothing to hash.
+  const known = unreadable.isEmpty ? null : await sha256(ports, raw);
+  const failedBefore = known === null ? null : unreadable.reasonOf(known);
+  if (known !== null && failedBefore !== null) return await readFields(ports, raw, known, failedBefore);
+
+  const result = await reader.read('message', { raw, context });
+  if (result.kind === 'read') return result.value;
+  // A file that can't be read fails the reading too: this throws then.
+  const digest = known ?? (await sha256(ports, raw));
+  unreadable.add(digest, result.reason);
+  logger.error(
+    { sha256: digest, reason: result.reason, detail: result.detail },
+    'a received message could not be parsed; it is recorded with its bytes',
+  );
+  return await readFields(ports, raw, digest, result.reason);
+}
+
+/** What the header of a message says of which the whole can't be read. */
+async function readFields(
+  ports: ReadReceivedPorts,
+  raw: Content,
+  digest: string,
+  reason: ReadFailure,
+): Promise<ReceivedMessage> {
+  const result = await ports.reader.read('fields', { header: await readRawHeader(ports, raw) });
+  const fields: ParsedMessage = result.kind === 'read' ? result.value : parseMessage(Buffer.alloc(0));
+  const message: ParsedMessage = {
+    ...fields,
+    // Of its bytes, so that two of them are never taken for one.
+    contentDigest: digest,
+    sizeBytes: sizeOf(raw),
+    defects: ['not_parsed', DEFECTS[reason]],
+  };
+  return { message, replyText: null, automatic: null, bounce: null };
+}
+
+/** The header of a message with the empty line behind it, as far as headers are read. */
+export async function readRawHeader(
+  ports: Pick<ReadReceivedPorts, 'openFile'>,
+  raw: Content,
+): Promise<Buffer> {
+  let header: Buffer = Buffer.alloc(0);
+  for await (const chunk of readContent(ports, raw)) {
+    header = Buffer.concat([header, chunk]).subarray(0, MAX_HEADER_BYTES);
+    const end = EMPTY_LINES.map((line) => header.indexOf(line)).filter((at) => at !== -1);
+    if (end.length > 0) return header.subarray(0, Math.min(...end) + 4);
+    if (header.length === MAX_HEADER_BYTES) break;
+  }
+  return header;
+}
+
+/** With the end of the line before. */
+const EMPTY_LINES = ['\n\n', '\n\r\n'];
+
+const NOTHING: ReadHeader = { identity: null, date: null };
+
+/** As far as it can be read. Throws `ServiceError('reading_unavailable')`. */
+export async function readHeader(reader: MessageReader, header: Buffer): Promise<ReadHeader> {
+  const whole = await reader.read('header', { header, isShortened: false });
+  if (whole.kind === 'read') return whole.value;
+  const shortened = await reader.read('header', { header, isShortened: true });
+  return shortened.kind === 'read' ? shortened.value : NOTHING;
+}

@@ -1,0 +1,72 @@
+/**
+ * Reading what strangers wrote, apart from everything else: a mail that takes for ever, or all memory, must cost nothing
+ * but itself. What is asked and what is answered can be copied between processes.
+ */
+import type { AutomaticContext, AutomaticMail } from '../../core/delivery/automatic.ts';
+import type { Bounce } from '../../core/delivery/bounce.ts';
+import type { MessageIdentity } from '../../core/message/identity.ts';
+import type { CopyContent, SentCandidate, SentContent } from '../../core/message/sent-copy.ts';
+import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
+import type { Content } from '../files/file-ports.ts';
+
+export interface ReceivedMessage {
+  readonly message: ParsedMessage;
+  /** null: the whole text. */
+  readonly replyText: string | null;
+  readonly automatic: AutomaticMail | null;
+  readonly bounce: Bounce | null;
+}
+
+/** What a header says without the body. */
+export interface ReadHeader {
+  /** null without a Message-ID: such a message is known by its content only. */
+  readonly identity: MessageIdentity | null;
+  readonly date: Date | null;
+}
+
+/** Everything that can be asked, and what it gives. */
+export interface Readings {
+  readonly message: {
+    readonly asked: { readonly raw: Content; readonly context: AutomaticContext };
+    readonly given: ReceivedMessage;
+  };
+  /** What the beginning of a message says when its fields are cut short; see shortenHeader. */
+  readonly fields: { readonly asked: { readonly header: Buffer }; readonly given: ParsedMessage };
+  readonly header: {
+    readonly asked: { readonly header: Buffer; readonly isShortened: boolean };
+    readonly given: ReadHeader;
+  };
+  readonly html: { readonly asked: { readonly html: string }; readonly given: string };
+  /** See isRewrittenCopy. */
+  readonly isCopy: {
+    readonly asked: { readonly copy: CopyContent; readonly sent: SentContent };
+    readonly given: boolean;
+  };
+  /** See chooseSent; the id of the sent email. */
+  readonly choice: {
+    readonly asked: { readonly copy: CopyContent; readonly candidates: readonly SentCandidate[] };
+    readonly given: string | null;
+  };
+}
+
+export type ReadingKind = keyof Readings;
+
+/**
+ * Why something could not be read: it took too much time, or too much memory, or the reader failed at it. Asked again,
+ * it would end like that again.
+ */
+export const READ_FAILURES = ['deadline', 'memory', 'crash'] as const;
+export type ReadFailure = (typeof READ_FAILURES)[number];
+
+export type ReadResult<T> =
+  | { readonly kind: 'read'; readonly value: T }
+  /** `detail` is English, for the log. */
+  | { readonly kind: 'failed'; readonly reason: ReadFailure; readonly detail: string };
+
+export interface MessageReader {
+  /** Throws `ServiceError('reading_unavailable')` when nothing can be read at the moment, whatever is asked. */
+  read<K extends ReadingKind>(
+    kind: K,
+    asked: Readings[K]['asked'],
+  ): Promise<ReadResult<Readings[K]['given']>>;
+}

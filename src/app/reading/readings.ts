@@ -1,0 +1,59 @@
+/** The readings themselves. They run where nothing else does; see reading-ports.ts. */
+import { classifyAutomatic, type AutomaticContext } from '../../core/delivery/automatic.ts';
+import { readBounce } from '../../core/delivery/bounce.ts';
+import { identityOf } from '../../core/message/identity.ts';
+import { chooseSent, isRewrittenCopy } from '../../core/message/sent-copy.ts';
+import { htmlToText } from '../../core/mime/text/html-to-text.ts';
+import { MessageLimitError } from '../../core/mime/parse/message-limit-error.ts';
+import { createMessageParser } from '../../core/mime/parse/parse.ts';
+import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
+import { readBaseSubject } from '../../core/message/base-subject.ts';
+import { newText } from '../../core/mime/text/reply-text.ts';
+import { shortenHeader } from '../../core/mime/parse/shorten-header.ts';
+import type { ReadHeader, ReadingKind, Readings, ReceivedMessage } from './reading-ports.ts';
+
+type Read = {
+  readonly [K in Exclude<ReadingKind, 'message'>]: (asked: Readings[K]['asked']) => Readings[K]['given'];
+};
+
+/** All but whole messages. */
+export const READINGS: Read = {
+  fields: ({ header }) => parse([shortenHeader(header)]),
+  header: ({ header, isShortened }) => readHeader(isShortened ? shortenHeader(header) : header),
+  html: ({ html }) => htmlToText(html),
+  isCopy: ({ copy, sent }) => isRewrittenCopy(copy, sent),
+  choice: ({ copy, candidates }) => chooseSent(copy, candidates)?.id ?? null,
+};
+
+/** Whatever the bytes are, something comes out that can be recorded. Throws what `chunks` throws. */
+export function understand(chunks: Iterable<Buffer>, context: AutomaticContext): ReceivedMessage {
+  const message = parse(chunks);
+  const replyText = newText(message.text, message.html, readBaseSubject(message.subject).isForward);
+  return {
+    message,
+    // A long text is not copied twice.
+    replyText: replyText === message.text ? null : replyText,
+    automatic: classifyAutomatic(message, context),
+    bounce: readBounce(message, context),
+  };
+}
+
+function readHeader(header: Buffer): ReadHeader {
+  const message = parse([header]);
+  return {
+    identity: message.messageId === null ? null : identityOf(message),
+    date: message.date,
+  };
+}
+
+/** Up to a limit that is passed. */
+function parse(chunks: Iterable<Buffer>): ParsedMessage {
+  const parser = createMessageParser();
+  for (const chunk of chunks) parser.write(chunk);
+  try {
+    return parser.end();
+  } catch (error) {
+    if (error instanceof MessageLimitError) return error.partial;
+    throw error;
+  }
+}

@@ -1,0 +1,116 @@
+/** What receiving needs from the database. */
+import type { Address } from '../../core/address/address.ts';
+import type { AutomaticMail } from '../../core/delivery/automatic.ts';
+import type { EmailState } from '../../core/delivery/states.ts';
+import type { MessageIdentity } from '../../core/message/identity.ts';
+import type { CopyContent, SentCandidate } from '../../core/message/sent-copy.ts';
+import type { MessageId } from '../../core/message/message-id.ts';
+import type { ParseDefect } from '../../core/mime/parse/parsed-message.ts';
+import type { InboundLink } from '../../core/thread/place-inbound.ts';
+import type { RecordedRaw } from '../files/file-ports.ts';
+import type { StoredAttachment } from '../emails/email-ports.ts';
+import type { RecordedReport } from './report-ports.ts';
+import type { MailSource } from '../emails/variant-view.ts';
+
+/** Everything the database gets of one received email or Sent copy, in one piece. Texts hold no NUL and are well-formed. */
+export interface InboundRecord extends RecordedRaw {
+  readonly id: string;
+  readonly accountId: string;
+  /** See `ReceiveRequest`. */
+  readonly isSentCopy: boolean;
+  /** See `ReceiveRequest`; means nothing for a Sent copy. */
+  readonly isRead: boolean;
+  /** Used when there is nothing to join. */
+  readonly newThreadId: string;
+  readonly identity: MessageIdentity;
+  /** See identityKey. */
+  readonly identityKey: string;
+  /** All of them tie the email to its thread; the first known one is its reason. */
+  readonly links: readonly InboundLink[];
+  /** See ParsedMessage. */
+  readonly writtenMessageId: MessageId | null;
+  /** See ParsedMessage; it is known by this one, too. */
+  readonly otherMessageId: MessageId | null;
+  readonly inReplyTo: readonly MessageId[];
+  readonly references: readonly MessageId[];
+  readonly from: Address | null;
+  readonly sender: Address | null;
+  readonly replyTo: readonly Address[];
+  readonly to: readonly Address[];
+  readonly cc: readonly Address[];
+  readonly bcc: readonly Address[];
+  readonly subject: string;
+  readonly textBody: string;
+  readonly htmlBody: string | null;
+  /** The new text, without quotes. */
+  readonly replyText: string;
+  /** When it was received, for one without a date. */
+  readonly date: Date;
+  readonly defects: readonly ParseDefect[];
+  readonly automatic: AutomaticMail | null;
+  /** What it says about a sent email; null when it is no such report. */
+  readonly report: RecordedReport | null;
+  readonly attachments: readonly StoredAttachment[];
+  /** See `ParsedMessage.contentDigest`. */
+  readonly contentDigest: string;
+  /** null when it is not known. */
+  readonly receivedBy: MailSource | null;
+  /** Its base subject, in an account that joins by subject; null in others, and for an empty one. */
+  readonly bySubject: {
+    readonly key: string;
+    readonly isReply: boolean;
+    readonly windowDays: number;
+  } | null;
+}
+
+/** An email that is recorded already. */
+export interface KnownEmail {
+  readonly id: string;
+  readonly messageId: MessageId;
+  readonly threadId: string;
+  readonly direction: 'inbound' | 'outbound';
+  readonly state: EmailState;
+  /** What it said when it was recorded; null for an email of ours. */
+  readonly contentDigest: string | null;
+}
+
+/** What a Sent copy says about an email that was recorded as a received one. */
+export type SentCopy = Pick<InboundRecord, 'from' | 'to' | 'cc' | 'bcc'>;
+
+/** `known`: the same email was recorded before, by this path or another, or it is one that was sent from here. */
+export type InboundResult = { readonly kind: 'recorded' | 'known' } & KnownEmail;
+
+/** A sent email that took the place of its copies. */
+export interface AdoptedCopy extends KnownEmail {
+  /** Records of copies went up in it; see compareCopies. */
+  readonly hasAbsorbed: boolean;
+  /** Paths of files that nothing refers to any more. */
+  readonly orphans: readonly string[];
+}
+
+/** Throws `ServiceError('database_unavailable')` when the database can't be reached or does not answer in time. */
+export interface InboundStore {
+  /** The same email, received before or sent from here; null when there is none. */
+  findKnown(accountId: string, identity: MessageIdentity, identityKey: string): Promise<KnownEmail | null>;
+  /**
+   * Records an email once, whole or not at all, joins and merges threads by its links, and gives it the thread's
+   * customer, else the one its counterparty's address was learned for. Also decides whether the sender of a received
+   * one is new to the thread.
+   */
+  recordInbound(record: InboundRecord): Promise<InboundResult>;
+  /** Makes a received email the one that was sent from the account; does nothing when it is outbound already. */
+  turnIntoSent(id: string, copy: SentCopy): Promise<void>;
+  /** Returns when every sent email of the account that was being recorded at the call is recorded, or failed to be. */
+  awaitSends(accountId: string): Promise<void>;
+  /**
+   * Emails that this service sent from the account, or may have, at the copy's second to one of its recipients, or under
+   * a Message-ID that it had before; in one round trip.
+   */
+  findSends(accountId: string, copy: CopyContent): Promise<readonly SentCandidate[]>;
+  /**
+   * Makes the Message-ID of a copy the relay's one of a sent email. Threads that know it are merged, and a record of the
+   * copy goes up in the sent email: its identifier becomes an alias. null when the sent email has another relay's
+   * Message-ID meanwhile.
+   */
+  adoptCopy(sendId: string, messageId: MessageId): Promise<AdoptedCopy | null>;
+}

@@ -1,0 +1,125 @@
+/** Finds the sent email that a message of the Sent mailbox is, also where the relay replaced its Message-ID. */
+import { addrSpec } from '../../core/address/address.ts';
+import { ServiceError } from '../../core/errors.ts';
+import { secondsOf, type MessageIdentity } from '../../core/message/identity.ts';
+import { isOwnMessageId } from '../../core/message/message-id.ts';
+import type { CopyContent, SentContent } from '../../core/message/sent-copy.ts';
+import { deleteFiles } from '../files/delete-files.ts';
+import type { InboundStore, KnownEmail } from './inbound-ports.ts';
+import type { MessageReader } from '../reading/reading-ports.ts';
+import type { Account, Clock } from '../base/basics.ts';
+import type { Journal, JournalEntry } from '../send/journal-ports.ts';
+import { compareCopies, type CompareCopiesPorts } from './variants.ts';
+
+export interface MatchSentCopyPorts extends CompareCopiesPorts {
+  readonly store: Pick<InboundStore, 'awaitSends' | 'findSends' | 'adoptCopy'>;
+  /** null when another process has it. */
+  readonly journal: Pick<Journal, 'entries'> | null;
+  readonly clock: Clock;
+  readonly accounts: ReadonlyMap<string, Account>;
+}
+
+/** How long a send may be under way, in ms: mail servers may take 10 minutes for their answer (RFC 5321 §4.5.3.2.6). */
+const UNRECORDED_SEND_MS = 15 * 60_000;
+
+/** Other copies may take the same email at the same moment; each such race has a winner. */
+const MAX_TRIES = 10;
+
+/** Whether the account's own address is one of those in From, `local@domain` each. Anybody can write it there. */
+export function isFromAccount(
+  { accounts }: Pick<MatchSentCopyPorts, 'accounts'>,
+  accountId: string,
+  from: readonly string[],
+): boolean {
+  const account = accounts.get(accountId);
+  if (account === undefined) return false;
+  const own = addrSpec(account.from).toLowerCase();
+  return from.some((address) => address.toLowerCase() === own);
+}
+
+/**
+ * A copy of a sent email may come back before the email itself is recorded: while the mail server's answer is awaited,
+ * or while the database is away. It has to come again, when it is known. Where the journal can't be asked, a message
+ * of ours that is hardly old enough may be one. Throws `busy`.
+ */
+export async function refuseUnrecordedSend(
+  ports: Pick<MatchSentCopyPorts, 'journal' | 'accounts' | 'clock' | 'reader'>,
+  accountId: string,
+  { messageId }: MessageIdentity,
+  copy: CopyContent,
+  isSentCopy: boolean,
+): Promise<void> {
+  // Nobody else's mail is worth a look into the journal.
+  if (!isFromAccount(ports, accountId, copy.from)) return;
+  const { journal, clock, reader } = ports;
+  if (journal === null) {
+    if (copy.date !== null && clock().getTime() - copy.date.getTime() < UNRECORDED_SEND_MS)
+      throw new ServiceError('busy');
+    return;
+  }
+  for await (const { record } of journal.entries()) {
+    if (record.accountId !== accountId) continue;
+    const isIt =
+      record.messageId === messageId || (isSentCopy && (await isCopyOf(reader, copy, toSentContent(record))));
+    if (isIt) throw new ServiceError('busy');
+  }
+}
+
+/**
+ * The sent email that a Sent copy with an unknown Message-ID is; its Message-ID is known from then on. null when it is
+ * none that was sent from here.
+ */
+export async function adoptRewrittenCopy(
+  ports: MatchSentCopyPorts,
+  accountId: string,
+  { messageId }: MessageIdentity,
+  copy: CopyContent,
+): Promise<KnownEmail | null> {
+  const account = ports.accounts.get(accountId);
+  // The relay kept it. It is not recorded yet, or sent by another service; another email it is not.
+  if (account === undefined || isOwnMessageId(messageId, account.from.domain)) return null;
+  for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
+    const candidates = await ports.store.findSends(accountId, copy);
+    if (candidates.length === 0) return null;
+    const choice = await ports.reader.read('choice', { copy: withoutMore(copy), candidates });
+    // A copy that can't be compared is an email of its own.
+    if (choice.kind === 'failed' || choice.value === null) return null;
+    const adopted = await ports.store.adoptCopy(choice.value, messageId);
+    if (adopted === null) continue;
+    await deleteFiles(ports, adopted.orphans);
+    if (adopted.hasAbsorbed) await compareCopies(ports, adopted.id);
+    return adopted;
+  }
+  throw new ServiceError('busy');
+}
+
+async function isCopyOf(reader: MessageReader, copy: CopyContent, sent: SentContent): Promise<boolean> {
+  // Nearly every send that is under way is another email, of another second.
+  if (secondsOf(copy.date) !== secondsOf(sent.date)) return false;
+  const result = await reader.read('isCopy', { copy: withoutMore(copy), sent });
+  return result.kind === 'read' && result.value;
+}
+
+/** What is compared, without the rest of the message that it is part of. */
+function withoutMore(copy: CopyContent): CopyContent {
+  const { date, from, to, cc, bcc, subject, inReplyTo, text, html, attachmentDigests, originalIds } = copy;
+  return { date, from, to, cc, bcc, subject, inReplyTo, text, html, attachmentDigests, originalIds };
+}
+
+/** What a send that is not recorded yet says. */
+export function toSentContent(record: JournalEntry['record']): SentContent {
+  const toTexts = (addresses: typeof record.to) => addresses.map(addrSpec);
+  return {
+    messageId: record.messageId,
+    date: record.date,
+    from: [addrSpec(record.from)],
+    subject: record.subject,
+    to: toTexts(record.to),
+    cc: toTexts(record.cc),
+    bcc: toTexts(record.bcc),
+    inReplyTo: record.inReplyTo,
+    text: record.textBody,
+    html: record.htmlBody,
+    attachmentDigests: record.attachments.map(({ sha256 }) => sha256),
+  };
+}

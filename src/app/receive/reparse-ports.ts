@@ -1,0 +1,61 @@
+/** What reading stored messages again needs from the database. */
+import type { AutomaticMail } from '../../core/delivery/automatic.ts';
+import type { MessageIdentity } from '../../core/message/identity.ts';
+import type { InboundRecord } from './inbound-ports.ts';
+import type { StoredAttachment } from '../emails/email-ports.ts';
+
+/** Which of the emails that were read from a raw message; null: any. */
+export interface ReparseFilter {
+  readonly emailId: string | null;
+  readonly accountId: string | null;
+  /** One of its defects. */
+  readonly defect: string | null;
+  /** By the time when it was recorded. */
+  readonly since: Date | null;
+}
+
+/** What was read before, as far as it decides how it is read again. */
+export interface ReadEmail {
+  readonly id: string;
+  readonly accountId: string;
+  readonly date: Date;
+  readonly automatic: AutomaticMail | null;
+  readonly attachments: readonly StoredAttachment[];
+}
+
+/** What a message says today. */
+export type Reading = Omit<
+  InboundRecord,
+  | 'id'
+  | 'accountId'
+  | 'isSentCopy'
+  | 'isRead'
+  | 'newThreadId'
+  | 'bySubject'
+  | 'raw'
+  | 'rawPath'
+  | 'rawSizeBytes'
+  | 'receivedBy'
+> & { readonly identity: MessageIdentity };
+
+/**
+ * `changed`: `fields` names what is different now. `same_as`: today the message is one that another record is of;
+ * nothing was changed. `gone`: there is no such email any more.
+ */
+export type ReplaceResult =
+  | { readonly kind: 'unchanged' | 'gone' }
+  | { readonly kind: 'changed'; readonly fields: readonly string[] }
+  | { readonly kind: 'same_as'; readonly emailId: string };
+
+/** Throws `ServiceError('database_unavailable')`. */
+export interface ReparseStore {
+  /** In the order of their ids, beginning behind `after`. */
+  list(filter: ReparseFilter, after: string | null, limit: number): Promise<readonly string[]>;
+  /** null when there is none. */
+  read(id: string): Promise<ReadEmail | null>;
+  /**
+   * Puts what is read today in the place of what was read before, whole or not at all, and links the email by the
+   * Message-IDs that it names. Links are only added. With `dryRun` it only tells.
+   */
+  replace(email: ReadEmail, reading: Reading, dryRun: boolean): Promise<ReplaceResult>;
+}

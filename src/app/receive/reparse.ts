@@ -1,0 +1,135 @@
+/**
+ * Reads stored messages again, with the parser of today, and records what is different now. What is no part of the
+ * message stays: the email's id, its customer, what operators decided, where its thread is, unless the message names
+ * Message-IDs of other threads.
+ *
+ * Files are stored before the email refers to them and deleted after it does not any more. Interrupted, it can be
+ * repeated; an email that is read as before is not changed.
+ */
+import { ServiceError } from '../../core/errors.ts';
+import { identityKey, identityOf } from '../../core/message/identity.ts';
+import { DELIVERY_IN_MEMORY_MAX_BYTES } from '../base/limits.ts';
+import type { Account, IdSource, Logger } from '../base/basics.ts';
+import type { BlobStore, ByteRange, Content, Spool, SpoolFolder } from '../files/file-ports.ts';
+import type { EmailStore } from '../emails/email-ports.ts';
+import { matchAttachments, removedFrom } from './match-attachments.ts';
+import { readRaw } from '../files/read-raw.ts';
+import { readReceived, type ReadReceivedPorts } from '../reading/read-received.ts';
+import { readReceivedAttachments } from './receive-attachments.ts';
+import { toReading } from './receive-message.ts';
+import type { ReadEmail, ReparseFilter, ReparseStore, ReplaceResult } from './reparse-ports.ts';
+
+export interface ReparsePorts extends Pick<ReadReceivedPorts, 'reader' | 'unreadable'> {
+  readonly store: ReparseStore;
+  readonly messages: Pick<EmailStore, 'readRaw'>;
+  readonly accounts: ReadonlyMap<string, Pick<Account, 'from'>>;
+  readonly blobs: Pick<BlobStore, 'put' | 'get' | 'delete'>;
+  readonly spool: Spool;
+  readonly openFile: (path: string, range?: ByteRange) => AsyncIterable<Buffer>;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+}
+
+/** `not_parsed`: it still can't be. `failed`: `reason` says in English why. */
+export type ReparseOutcome =
+  ReplaceResult | { readonly kind: 'not_parsed' } | { readonly kind: 'failed'; readonly reason: string };
+
+export interface ReparseOptions {
+  readonly filter: ReparseFilter;
+  /** Begins behind this id; null: at the beginning. */
+  readonly after: string | null;
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal;
+  /** Told of each, in the order of their ids. */
+  readonly onEmail: (id: string, outcome: ReparseOutcome) => void;
+}
+
+/** Ids that are asked for together. */
+const PAGE = 500;
+
+/** One after the other. Ends early when the signal is aborted. Throws when the database is away. */
+export async function reparse(ports: ReparsePorts, options: ReparseOptions): Promise<void> {
+  let { after } = options;
+  for (;;) {
+    const ids = await ports.store.list(options.filter, after, PAGE);
+    for (const id of ids) {
+      if (options.signal.aborted) return;
+      options.onEmail(id, await reparseOne(ports, id, options.dryRun));
+    }
+    after = ids.at(-1) ?? null;
+    if (after === null) return;
+  }
+}
+
+async function reparseOne(ports: ReparsePorts, id: string, dryRun: boolean): Promise<ReparseOutcome> {
+  const folder = ports.spool.create();
+  try {
+    const email = await ports.store.read(id);
+    if (email === null) return { kind: 'gone' };
+    return await readAgain(ports, email, folder, dryRun);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'database_unavailable') throw error;
+    ports.logger.debug({ err: error, emailId: id }, 'an email could not be read again');
+    return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
+  } finally {
+    await folder.remove();
+  }
+}
+
+async function readAgain(
+  ports: ReparsePorts,
+  email: ReadEmail,
+  folder: SpoolFolder,
+  dryRun: boolean,
+): Promise<ReparseOutcome> {
+  const raw = await openRaw(ports, email.id, folder);
+  const received = await readReceived(ports, raw, contextOf(email));
+  if (received.message.defects.includes('not_parsed')) return { kind: 'not_parsed' };
+  const identity = identityOf(received.message);
+  const inputs = await readReceivedAttachments(ports, raw, received.message.attachments, folder);
+  const attachments = await matchAttachments(ports, email, inputs);
+  const reading = {
+    ...toReading(received, identity, email.date, ports.accounts.get(email.accountId)),
+    identity,
+    identityKey: identityKey(identity),
+    contentDigest: received.message.contentDigest,
+    attachments: attachments.map(({ stored }) => stored),
+  };
+  if (dryRun) return await ports.store.replace(email, reading, true);
+
+  const added = attachments.filter(({ isNew }) => isNew);
+  for (const { stored, content } of added) {
+    await ports.blobs.put(stored.storagePath, content, stored.contentType);
+  }
+  const result = await ports.store.replace(email, reading, false);
+  const unused = result.kind === 'changed' ? removedFrom(email, attachments) : added;
+  for (const { stored } of unused) {
+    await ports.blobs.delete(stored.storagePath).catch((err: unknown) => {
+      ports.logger.warn(
+        { err, path: stored.storagePath },
+        'a file that nothing refers to could not be deleted',
+      );
+    });
+  }
+  return result;
+}
+
+/** The sender of the envelope is not kept, but for what it told then. */
+function contextOf({ automatic }: ReadEmail): { mailFrom?: null } {
+  const evidence = automatic?.evidence ?? '';
+  const told =
+    evidence.startsWith('null sender') || (automatic?.kind === 'bounce' && evidence.startsWith('subject: '));
+  return told ? { mailFrom: null } : {};
+}
+
+async function openRaw({ messages, blobs }: ReparsePorts, id: string, folder: SpoolFolder): Promise<Content> {
+  const place = await messages.readRaw(id);
+  if (place?.bytes) return { kind: 'bytes', bytes: place.bytes };
+  const stream = place?.path ? await blobs.get(place.path) : null;
+  if (stream === null) throw new ServiceError('content_missing');
+  return await readRaw(
+    stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>,
+    DELIVERY_IN_MEMORY_MAX_BYTES,
+    folder,
+  );
+}

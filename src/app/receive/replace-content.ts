@@ -1,0 +1,60 @@
+/**
+ * Puts a Sent copy in the place of a received message that was recorded first under its identity and says something else.
+ * The order of arrival must not let a stranger decide what the account's owner wrote; what was received becomes a variant.
+ */
+import type { AttachmentInput } from '../emails/prepare-attachments.ts';
+import { deleteFiles } from '../files/delete-files.ts';
+import type { BlobStore, ByteRange, Content } from '../files/file-ports.ts';
+import type { IdSource, Logger } from '../base/basics.ts';
+import { placeOfRaw } from '../files/raw-place.ts';
+import type { ContentReplacements } from './replacement-ports.ts';
+import { matchAttachments, removedFrom } from './match-attachments.ts';
+import type { Reading } from './reparse-ports.ts';
+import type { MailSource } from '../emails/variant-view.ts';
+
+export interface ReplaceContentPorts {
+  readonly store: ContentReplacements;
+  readonly blobs: Pick<BlobStore, 'put' | 'delete'>;
+  readonly openFile: (path: string, range?: ByteRange) => AsyncIterable<Buffer>;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+}
+
+export interface SentContentInput {
+  /** Of the variant that the received content becomes; the raw message is stored under it. */
+  readonly variantId: string;
+  readonly reading: Omit<Reading, 'attachments'>;
+  /** Its attachments. */
+  readonly inputs: readonly AttachmentInput[];
+  readonly raw: Content;
+  readonly receivedBy: MailSource | null;
+}
+
+/** False when the email is a sent one by now, or gone: nothing was changed then. */
+export async function replaceContent(
+  ports: ReplaceContentPorts,
+  { id }: { readonly id: string },
+  { variantId, reading, inputs, raw, receivedBy }: SentContentInput,
+): Promise<boolean> {
+  const email = await ports.store.readRecorded(id);
+  if (email === null) return false;
+  const attachments = await matchAttachments(ports, email, inputs);
+  const place = placeOfRaw(raw, email.accountId, variantId);
+  const added = attachments.filter(({ isNew }) => isNew);
+  if (place.rawPath !== null) await ports.blobs.put(place.rawPath, raw, 'message/rfc822');
+  for (const { stored, content } of added) {
+    await ports.blobs.put(stored.storagePath, content, stored.contentType);
+  }
+  const orphans = await ports.store.replaceBySent(email, {
+    variantId: ports.ids.uuid(),
+    reading: { ...reading, attachments: attachments.map(({ stored }) => stored) },
+    raw: place,
+    receivedBy,
+  });
+  const unused = (orphans === null ? added : removedFrom(email, attachments)).map(
+    ({ stored }) => stored.storagePath,
+  );
+  const rawPaths = orphans ?? (place.rawPath === null ? [] : [place.rawPath]);
+  await deleteFiles(ports, [...unused, ...rawPaths]);
+  return orphans !== null;
+}

@@ -1,0 +1,77 @@
+/**
+ * Takes one message that a mail server hands over, for one or more accounts. Each account's outcome is its own: a
+ * server that speaks LMTP is told each, one that speaks SMTP repeats all, and what was recorded then is a duplicate.
+ */
+import { addrSpec } from '../../core/address/address.ts';
+import type { ReceiveRequest, ReceiveResult } from './use-cases.ts';
+import { DELIVERY_IN_MEMORY_MAX_BYTES } from '../base/limits.ts';
+import type { Account, Logger } from '../base/basics.ts';
+import type { Spool, SpoolFolder } from '../files/file-ports.ts';
+import { readRaw } from '../files/read-raw.ts';
+
+export interface TakeDeliveryPorts {
+  readonly receive: (request: ReceiveRequest, folder: SpoolFolder) => Promise<ReceiveResult>;
+  readonly spool: Spool;
+  readonly logger: Logger;
+}
+
+export interface Delivery {
+  /** Without repeats. */
+  readonly accountIds: readonly string[];
+  /** null for `<>`. */
+  readonly mailFrom: string | null;
+  readonly protocol: 'lmtp' | 'smtp';
+  readonly source: AsyncIterable<Buffer>;
+  /** Asked after the last byte: false when the message must not be recorded. */
+  readonly isWhole: () => boolean;
+}
+
+/**
+ * Returns the accounts that durably have the message; the others may be tried again. Throws when the message can't be
+ * read or kept.
+ */
+export async function takeDelivery(
+  ports: TakeDeliveryPorts,
+  { accountIds, mailFrom, protocol, source, isWhole }: Delivery,
+): Promise<ReadonlySet<string>> {
+  const folder = ports.spool.create();
+  const recorded = new Set<string>();
+  try {
+    const raw = await readRaw(source[Symbol.asyncIterator](), DELIVERY_IN_MEMORY_MAX_BYTES, folder);
+    if (!isWhole()) return recorded;
+    for (const accountId of accountIds) {
+      try {
+        const request = { raw, accountId, mailFrom, source: { way: protocol, place: null } };
+        await ports.receive(request, ports.spool.create());
+        recorded.add(accountId);
+      } catch (err) {
+        ports.logger.warn({ err, accountId }, 'a delivered message could not be recorded; it is put off');
+      }
+    }
+    return recorded;
+  } finally {
+    await folder.remove();
+  }
+}
+
+/**
+ * Which account an address belongs to: that with the same address, also with `+detail` behind the local part
+ * (RFC 5233). Case does not matter. Of several accounts with one address the first gets the mail.
+ */
+export function createAccountLookup(accounts: Iterable<Account>): (address: string) => string | null {
+  const byAddress = new Map<string, string>();
+  for (const { id, from } of accounts) {
+    const address = addrSpec(from).toLowerCase();
+    if (!byAddress.has(address)) byAddress.set(address, id);
+  }
+  return (address) => {
+    const key = address.toLowerCase();
+    return byAddress.get(key) ?? byAddress.get(withoutDetail(key)) ?? null;
+  };
+}
+
+function withoutDetail(address: string): string {
+  const plus = address.indexOf('+');
+  const at = plus === -1 ? -1 : address.indexOf('@', plus);
+  return at === -1 ? address : address.slice(0, plus) + address.slice(at);
+}

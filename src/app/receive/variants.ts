@@ -1,0 +1,102 @@
+/**
+ * Compares what arrives with what is recorded under its identity, and keeps what says something else. A copy of an email
+ * of ours proves that the email went out only when it says exactly what was sent.
+ */
+import { deleteFiles } from '../files/delete-files.ts';
+import type { BlobStore, Content, RecordedRaw, Spool, SpoolFolder } from '../files/file-ports.ts';
+import { readReceived, type ReadReceivedPorts } from '../reading/read-received.ts';
+import type { VariantRecord, VariantStore } from './variant-ports.ts';
+
+export interface VariantPorts extends ReadReceivedPorts {
+  readonly variants: VariantStore;
+  readonly blobs: Pick<BlobStore, 'get' | 'put' | 'delete'>;
+  readonly spool: Spool;
+}
+
+/** Evidence that an email went out. */
+export const COPY_CAME_BACK = 'its copy came back';
+
+/** Emails of one round. */
+const BATCH = 100;
+
+/**
+ * Whether a recorded email says what a message says. The recorded digest only saves work: another version of this
+ * program may have made it.
+ */
+export async function saysTheSame(
+  ports: VariantPorts,
+  email: { readonly id: string; readonly contentDigest: string | null },
+  contentDigest: string,
+): Promise<boolean> {
+  return email.contentDigest === contentDigest || (await digestOfStored(ports, email.id)) === contentDigest;
+}
+
+/** Of the raw message, as it is read today. null when that is not there any more. */
+async function digestOfStored(ports: VariantPorts, emailId: string): Promise<string | null> {
+  const place = await ports.variants.readRawPlace(emailId);
+  if (place === null) return null;
+  const folder = ports.spool.create();
+  try {
+    const raw = await openStored(ports, place, folder);
+    return raw === null ? null : (await readReceived(ports, raw, {})).message.contentDigest;
+  } finally {
+    await folder.remove();
+  }
+}
+
+async function openStored(
+  { blobs }: VariantPorts,
+  { bytes, path }: { readonly bytes: Buffer | null; readonly path: string | null },
+  folder: SpoolFolder,
+): Promise<Content | null> {
+  if (bytes !== null) return { kind: 'bytes', bytes };
+  const stream = path === null ? null : await blobs.get(path);
+  return stream === null ? null : await folder.write(stream);
+}
+
+/** Keeps a message that says something else than its record. May be repeated. */
+export async function keepVariant(
+  ports: VariantPorts,
+  raw: Content,
+  place: RecordedRaw,
+  variant: Omit<VariantRecord, keyof RecordedRaw>,
+): Promise<void> {
+  const { rawPath } = place;
+  if (rawPath !== null) await ports.blobs.put(rawPath, raw, 'message/rfc822');
+  const added = await ports.variants.addVariant({ ...variant, ...place });
+  if (added !== 'kept' && rawPath !== null) await deleteFiles(ports, [rawPath]);
+  if (added === 'refused') {
+    ports.logger.warn(
+      { emailId: variant.emailId },
+      'an email has too many variants; one more is only counted',
+    );
+  }
+}
+
+export interface CompareCopiesPorts extends VariantPorts {
+  /** The sent email certainly went out; does nothing when its outcome is not unknown. */
+  readonly settleUnknown: (emailId: string, evidence: string) => Promise<void>;
+}
+
+/**
+ * Compares a sent email with the copies that were recorded before it, or before it was known that they are copies: what
+ * says the same is no variant, and proves that the email went out. May be repeated.
+ */
+export async function compareCopies(ports: CompareCopiesPorts, emailId: string): Promise<void> {
+  const digest = await digestOfStored(ports, emailId);
+  if (digest !== null && (await ports.variants.hasUncompared(emailId, digest))) {
+    await ports.settleUnknown(emailId, COPY_CAME_BACK);
+  }
+  await deleteFiles(ports, await ports.variants.concludeComparison(emailId, digest));
+}
+
+/** All that wait, after a crash too. One that fails does not hinder the others. */
+export async function compareDueCopies(ports: CompareCopiesPorts): Promise<void> {
+  for (const emailId of await ports.variants.dueComparisons(BATCH)) {
+    try {
+      await compareCopies(ports, emailId);
+    } catch (err) {
+      ports.logger.error({ err, emailId }, 'copies of a sent email could not be compared yet');
+    }
+  }
+}

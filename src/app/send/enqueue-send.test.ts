@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../core/errors.ts';
+import { enqueueSend, type EnqueuePorts } from './enqueue-send.ts';
+import type { JournalEntry } from './journal-ports.ts';
+import type { OutboundRecord } from './outbound-ports.ts';
+
+const ENTRY = {
+  record: { id: 'the-id', messageId: 'a@example.com', threadId: 'the-thread', attachments: [] },
+  envelope: { mailFrom: null, rcptTo: ['b@example.com'] },
+  raw: { kind: 'bytes', bytes: Buffer.from('raw') },
+  attachments: [],
+  queue: { lane: 'new', priority: 'normal' },
+} as unknown as JournalEntry;
+
+function makePorts(recordOutbound: (record: OutboundRecord) => Promise<void>): EnqueuePorts {
+  return {
+    store: {
+      recordOutbound: async (record: OutboundRecord) => {
+        await recordOutbound(record);
+        return { cameBack: false, orphans: [] };
+      },
+    },
+    blobs: {},
+    retry: { schedule: { giveUpAfterMs: 1000 } },
+    clock: () => new Date(0),
+    wakeQueue: () => undefined,
+  } as unknown as EnqueuePorts;
+}
+
+describe('a send for the queue', () => {
+  // Found by test/crash: the caller was told 503, and the email went out.
+  it('is stored again under the same id when the answer to its commit was lost', async () => {
+    const stored: string[] = [];
+    const ports = makePorts(async ({ id }) => {
+      stored.push(id);
+      if (stored.length === 1) throw new ServiceError('database_unavailable');
+    });
+    await expect(enqueueSend(ports, ENTRY, null)).resolves.toMatchObject({ kind: 'queued', id: 'the-id' });
+    expect(stored).toEqual(['the-id', 'the-id']);
+  });
+
+  it('is not tried again when the database refuses it', async () => {
+    let tries = 0;
+    const ports = makePorts(() => {
+      tries += 1;
+      return Promise.reject(new Error('refused'));
+    });
+    await expect(enqueueSend(ports, ENTRY, null)).rejects.toThrow('refused');
+    expect(tries).toBe(1);
+  });
+});

@@ -1,0 +1,29 @@
+/** The rate limits of accounts, for sends that do not go through the queue. */
+import type { RateLimit } from '../../core/delivery/rate-window.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type { Logger } from '../base/basics.ts';
+import type { SendQueue } from './queue-ports.ts';
+
+export interface RateLimitPorts {
+  readonly queue: Pick<SendQueue, 'takeRoom'>;
+  /** null when the account has none: then the database is not asked. */
+  readonly rateOf: (accountId: string) => RateLimit | null;
+  readonly logger: Logger;
+}
+
+/**
+ * Counts one message of the account. Throws `rate_limited` when there is no room for it.
+ * Without the database it goes out uncounted: that a send works then is worth more, and the provider counts, too.
+ */
+export async function useRoomOf(ports: RateLimitPorts, accountId: string): Promise<void> {
+  const rate = ports.rateOf(accountId);
+  if (rate === null) return;
+  let waitMs = 0;
+  try {
+    waitMs = await ports.queue.takeRoom(accountId, rate);
+  } catch (err) {
+    if (!(err instanceof ServiceError && err.code === 'database_unavailable')) throw err;
+    ports.logger.warn({ err, accountId }, 'a send is not counted against the rate limits of its account');
+  }
+  if (waitMs > 0) throw new ServiceError('rate_limited', { retryAfterSeconds: Math.ceil(waitMs / 1000) });
+}

@@ -1,0 +1,52 @@
+/** What operators may do to sends. */
+import { ServiceError, type ErrorCode } from '../../core/errors.ts';
+import type { EmailState } from '../../core/delivery/states.ts';
+import type { SendUseCases } from './use-cases.ts';
+import type { Clock } from '../base/basics.ts';
+import type { OperationResult, RetryPolicy, SendOperations } from './queue-ports.ts';
+
+export interface OperateSendsPorts {
+  readonly operations: SendOperations;
+  readonly retry: RetryPolicy;
+  readonly clock: Clock;
+  /** Tells the queue that something may be due. */
+  readonly wakeQueue: () => void;
+}
+
+interface Operations extends Pick<SendUseCases, 'cancelSend' | 'retrySend' | 'resolveSend'> {
+  /** Evidence that an email went out: it becomes `sent`. Does nothing when its outcome is not unknown. */
+  settleUnknown(id: string, evidence: string): Promise<void>;
+}
+
+export function createOperations({ operations, retry, clock, wakeQueue }: OperateSendsPorts): Operations {
+  const giveUpAt = () => new Date(clock().getTime() + retry.schedule.giveUpAfterMs);
+  return {
+    cancelSend: async (id) => stateOf(await operations.cancel(id), 'not_cancellable'),
+
+    async retrySend(id) {
+      const state = stateOf(await operations.retry(id, giveUpAt()), 'not_retryable');
+      wakeQueue();
+      return state;
+    },
+
+    async resolveSend(id, outcome) {
+      const state = stateOf(
+        await operations.resolve(id, outcome, giveUpAt(), `an operator decided: ${outcome}`),
+        'not_unknown',
+      );
+      wakeQueue();
+      return state;
+    },
+
+    async settleUnknown(id, evidence) {
+      await operations.resolve(id, 'sent', giveUpAt(), evidence);
+      wakeQueue();
+    },
+  };
+}
+
+function stateOf(result: OperationResult, refusal: ErrorCode): EmailState {
+  if (result.kind === 'not_found') throw new ServiceError('email_not_found');
+  if (result.kind === 'refused') throw new ServiceError(refusal);
+  return result.state;
+}

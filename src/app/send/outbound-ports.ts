@@ -1,0 +1,71 @@
+/** What recording a send needs from the database. */
+import type { Placement, StoredAttachment } from '../emails/email-ports.ts';
+import type { RecordedRaw } from '../files/file-ports.ts';
+import type { Address } from '../../core/address/address.ts';
+import type { AutoSubmitted } from '../../core/delivery/loop-guard.ts';
+import type { QueuedSend } from '../../core/delivery/priority.ts';
+import type { EmailState, RecipientOutcome, RecordedAttempt } from '../../core/delivery/states.ts';
+import type { MessageId } from '../../core/message/message-id.ts';
+import type { PlacementFacts, PlacementQuery } from '../../core/thread/place-outbound.ts';
+
+/** Everything the database gets of one outbound email, in one piece. */
+export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
+  readonly id: string;
+  readonly accountId: string;
+  readonly threadId: string;
+  readonly placement: Placement;
+  readonly messageId: MessageId;
+  readonly inReplyTo: readonly MessageId[];
+  readonly references: readonly MessageId[];
+  readonly from: Address;
+  readonly to: readonly Address[];
+  readonly cc: readonly Address[];
+  readonly bcc: readonly Address[];
+  readonly subject: string;
+  /** Never null: HTML-only mail is rendered to text. */
+  readonly textBody: string;
+  readonly htmlBody: string | null;
+  readonly date: Date;
+  readonly customerId: string | null;
+  readonly companyId: string | null;
+  readonly attachments: readonly StoredAttachment[];
+  /** null for what a person wrote. */
+  readonly autoSubmitted?: AutoSubmitted | null;
+  /** The address of the automatic exchange that it is part of, in lower case; null for none. */
+  readonly exchangeWith?: string | null;
+  /** See subjectKeyOf; only in accounts that join by subject. */
+  readonly subjectKey?: string | null;
+}
+
+/** What the hand-over adds to a record. */
+export interface RecordedOutcome {
+  readonly state: EmailState;
+  /** English reason of `failed`, `unknown` and `deferred`, and what a `sent` email lacks; null else. */
+  readonly stateDetail: string | null;
+  readonly deliveries: readonly RecipientOutcome[];
+  /** The hand-over; null when none was made yet. */
+  readonly attempt: RecordedAttempt | null;
+  /** null when nobody is to be tried (again). */
+  readonly queue: QueuedSend | null;
+  /** What the relay says it gave the message instead of our Message-ID; null when it kept ours. */
+  readonly relayMessageId: MessageId | null;
+}
+
+export interface RecordedSend {
+  /** What claims to be a copy of it was there already; see compareCopies. */
+  readonly cameBack: boolean;
+  /** Paths of the copy's files, which nothing refers to any more. */
+  readonly orphans: readonly string[];
+}
+
+/** Throws `ServiceError('database_unavailable')` when the database can't be reached or does not answer in time. */
+export interface OutboundStore {
+  /** What placing an outbound email needs to know, in one round trip. */
+  readPlacementFacts(query: PlacementQuery): Promise<PlacementFacts>;
+  /**
+   * Records an outbound email once, whole or not at all. A repeat with the same id changes nothing, so that it may
+   * be called again after any failure. Calls at the same moment share one commit. What claims to be a copy
+   * of it and was recorded before goes up in it: its identifier becomes an alias, its content a variant.
+   */
+  recordOutbound(record: OutboundRecord): Promise<RecordedSend>;
+}

@@ -1,0 +1,159 @@
+/**
+ * What the use cases need of the send queue and of the attempts it makes.
+ */
+import type { Envelope, TransportResult } from './transport-ports.ts';
+import type { Conclusion } from '../../core/delivery/conclude.ts';
+import type { RateLimit } from '../../core/delivery/rate-window.ts';
+import type { RetrySchedule } from '../../core/delivery/retry-schedule.ts';
+import type { DeliveryState, EmailState } from '../../core/delivery/states.ts';
+
+/** Names one claim. */
+export interface ClaimRef {
+  readonly emailId: string;
+  /** UUID that the database makes for each claim: no other claim ever has it, whatever happened to the email since. */
+  readonly claimId: string;
+  /** Which attempt it makes, from 1. A claim that was given back does not count: the next one has its number again. */
+  readonly attempt: number;
+}
+
+/** A send that this process, and no other, is to hand over. */
+export interface Claim extends ClaimRef {
+  readonly accountId: string;
+  /** Holds the recipients that are still open; may be none. */
+  readonly envelope: Envelope;
+  /** Open recipients that are on the suppression list now, and so not in the envelope. */
+  readonly suppressed: readonly string[];
+  /** Where the raw message is: exactly one of `raw` and `rawPath` is set. */
+  readonly raw: Buffer | null;
+  readonly rawPath: string | null;
+}
+
+export interface ClaimRequest {
+  readonly accountId: string;
+  /** UUID of the claiming instance's journal of attempts. */
+  readonly owner: string;
+  /** 1 to 64. */
+  readonly limit: number;
+  readonly leaseMs: number;
+  /** The lane served last; the next one in the order has its turn. Empty: from the beginning. */
+  readonly afterLane: string;
+  readonly rate: RateLimit;
+}
+
+export interface ClaimedSends {
+  /** In the order in which they are to be handed over. */
+  readonly claims: readonly Claim[];
+  /** For the next request. */
+  readonly lastLane: string;
+}
+
+/** What the journal keeps of an attempt; see `AttemptJournal`. */
+export interface JournalAttempt extends ClaimRef {
+  readonly envelope: Envelope;
+  readonly startedAt: Date;
+}
+
+/** An attempt that is over. */
+export interface EndedAttempt extends JournalAttempt {
+  /** null when nobody saw the end. */
+  readonly endedAt: Date | null;
+  readonly result: TransportResult;
+}
+
+/** What deciding about an email needs to know after an attempt. */
+export interface Situation {
+  /** Of all recipients, the attempt's results included. */
+  readonly states: readonly DeliveryState[];
+  readonly giveUpAt: Date;
+}
+
+export interface ReleaseOptions {
+  /**
+   * Only for a claim that this process has given up itself before the first byte, or that a process before it left without
+   * an attempt in its journal.
+   */
+  readonly evenBegun: boolean;
+}
+
+/** The queue. Throws `ServiceError('database_unavailable')`; a call may then have worked nevertheless. */
+export interface SendQueue {
+  /** Those of the accounts that have something due. */
+  dueAccounts(accountIds: readonly string[]): Promise<readonly string[]>;
+  /** Takes what is due: highest priority first, lanes in turn, as far as the account's limits allow. */
+  claim(request: ClaimRequest): Promise<ClaimedSends>;
+  /** Renews the leases of those claims that still stand. */
+  renew(owner: string, refs: readonly ClaimRef[], leaseMs: number): Promise<void>;
+  /**
+   * The fence before the first byte: marks a claim that still stands as begun and renews its lease. False when it is not
+   * this owner's any more, or was taken for lost; then nothing may be handed over. May be repeated.
+   */
+  begin(owner: string, ref: ClaimRef, leaseMs: number): Promise<boolean>;
+  /**
+   * Stores the outcome of an attempt, whole or not at all; a repeat changes nothing. When the claim is not this
+   * owner's any more, only facts are stored: the attempt, and recipients that were accepted. After it, the Message-ID that
+   * the relay gave, if another one: threads that know it are merged, and copies under it go up in the email; when that
+   * fails, a repeat makes up for it. Returns the paths of the copies' files, which nothing refers to any more.
+   */
+  settle(
+    owner: string,
+    attempt: EndedAttempt,
+    decide: (situation: Situation) => Conclusion,
+  ): Promise<readonly string[]>;
+  /**
+   * Gives back a claim of which certainly nothing was handed over, and its attempt with it. False, and without effect, when
+   * the claim does not stand any more, or was begun and `evenBegun` is not set.
+   */
+  release(owner: string, ref: ClaimRef, options: ReleaseOptions): Promise<boolean>;
+  /** Every claim of the owner, those included that were taken for lost. */
+  claimsOf(owner: string): Promise<readonly ClaimRef[]>;
+  /** Makes the sends of other owners whose lease ran out `unknown`; returns them. */
+  expire(owner: string): Promise<readonly Pick<ClaimRef, 'emailId' | 'attempt'>[]>;
+  /**
+   * Makes free sends `failed` whose time to give up is over and whose account is none of these: nobody sends for it any
+   * more. Returns how many.
+   */
+  giveUpOrphans(accountIds: readonly string[]): Promise<number>;
+  /** Counts one message of the account against its limits; returns 0, or how long to wait in ms and counts nothing. */
+  takeRoom(accountId: string, rate: RateLimit): Promise<number>;
+}
+
+/** What an operator may do to a send; each is one transaction. */
+export interface SendOperations {
+  /** `refused`: its state does not allow it. */
+  cancel(emailId: string): Promise<OperationResult>;
+  retry(emailId: string, giveUpAt: Date): Promise<OperationResult>;
+  /** `reason` is English, for the record. */
+  resolve(
+    emailId: string,
+    outcome: 'sent' | 'failed',
+    giveUpAt: Date,
+    reason: string,
+  ): Promise<OperationResult>;
+}
+
+/** `done` with the state the email has now. */
+export type OperationResult =
+  | { readonly kind: 'done'; readonly state: EmailState }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'not_found' };
+
+/** Durable local memory of the queue's attempts whose outcome the database does not have yet; beside `Journal`. */
+export interface AttemptJournal {
+  /** Returns when the attempt is on the disk; before that nothing may be handed over. Throws `disk_full`. */
+  prepareAttempt(attempt: JournalAttempt): Promise<void>;
+  /** Adds the outcome. Survives a killed process at once, and a power cut when `flush` has resolved. */
+  settleAttempt(attempt: EndedAttempt): { readonly flush: () => Promise<void> };
+  /** Forgets an attempt that the database has, or that never began. */
+  removeAttempt(ref: ClaimRef): Promise<void>;
+  /** Also true for an attempt that can't be read. */
+  hasAttempt(ref: ClaimRef): boolean;
+  /** `ended` is null for an attempt whose end nobody saw. */
+  attempts(): AsyncIterable<{ readonly attempt: JournalAttempt; readonly ended: EndedAttempt | null }>;
+}
+
+/** When sends that were put off are tried again. */
+export interface RetryPolicy {
+  readonly schedule: RetrySchedule;
+  /** From 0 (inclusive) to 1 (exclusive). */
+  readonly random: () => number;
+}

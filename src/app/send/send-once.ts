@@ -1,0 +1,115 @@
+/**
+ * A send under an `Idempotency-Key`: carried out for the first request with the key, answered again for the others.
+ *
+ * The key is claimed durably before the send begins, so that of any number of requests, in any number of processes,
+ * one sends. What has been tried keeps its outcome: sent, partial, failed, deferred, unknown. What was refused before
+ * anything was tried gives its key back, so that the corrected request may use it.
+ */
+import { ServiceError } from '../../core/errors.ts';
+import type { SendFailure, SendOnceResult, SendOutcome, SendRequest, SendResult } from './use-cases.ts';
+import { fingerprintSend } from './fingerprint-send.ts';
+import type { ClaimResult, KeyHold, KeyWork } from './idempotency.ts';
+import { asksForQueue } from './enqueue-send.ts';
+import type { IdSource, Logger } from '../base/basics.ts';
+import type { SpoolFolder } from '../files/file-ports.ts';
+import { settleKey, type SettleKeyPorts } from './settle-keys.ts';
+
+export interface SendOncePorts extends SettleKeyPorts {
+  readonly work: KeyWork;
+  readonly logger: Logger;
+  readonly ids: IdSource;
+  readonly openFile: (path: string) => AsyncIterable<Buffer>;
+  /** Sends under the given email id; takes over the folder. */
+  readonly send: (request: SendRequest, folder: SpoolFolder, emailId: string) => Promise<SendResult>;
+}
+
+/** See `SendUseCases.sendOnce`. */
+export async function sendOnce(
+  ports: SendOncePorts,
+  key: string,
+  request: SendRequest,
+  folder: SpoolFolder,
+): Promise<SendOnceResult> {
+  const hold: KeyHold = { key, emailId: ports.ids.uuid(), queued: asksForQueue(request) };
+  ports.work.begin(hold.emailId);
+  try {
+    const earlier = await claim(ports, hold, request).catch(async (error: unknown) => {
+      await folder.remove();
+      throw error;
+    });
+    if (earlier === null) return { outcome: await sendFirst(ports, hold, request, folder), replayed: false };
+    await folder.remove();
+    return { outcome: earlier, replayed: true };
+  } finally {
+    ports.work.end(hold.emailId);
+  }
+}
+
+/** null when the key is ours, else the outcome of the request that has it. */
+async function claim(ports: SendOncePorts, hold: KeyHold, request: SendRequest): Promise<SendOutcome | null> {
+  const fingerprint = await fingerprintSend(ports, request);
+  let result: ClaimResult;
+  try {
+    result = await ports.keys.claim(hold, fingerprint);
+  } catch (error) {
+    // The connection may have broken after the claim was stored.
+    ports.work.needsSettling();
+    throw error;
+  }
+  if (result.kind === 'claimed') return null;
+  if (!result.fingerprint.equals(fingerprint)) throw new ServiceError('idempotency_key_reused');
+  if (result.outcome === null) throw new ServiceError('idempotency_in_progress');
+  return result.outcome;
+}
+
+async function sendFirst(
+  ports: SendOncePorts,
+  hold: KeyHold,
+  request: SendRequest,
+  folder: SpoolFolder,
+): Promise<SendResult> {
+  try {
+    const result = await ports.send(request, folder, hold.emailId);
+    await complete(ports, hold, result);
+    return result;
+  } catch (error) {
+    const failure = toFailure(error);
+    if (failure !== null) await complete(ports, hold, failure);
+    else if (isAnswered(error)) await giveBack(ports, hold);
+    else ports.work.needsSettling();
+    throw error;
+  }
+}
+
+/** Never throws: the caller gets the answer also when it can't be stored yet. */
+async function complete(ports: SendOncePorts, hold: KeyHold, outcome: SendOutcome): Promise<void> {
+  try {
+    await ports.keys.complete(hold, outcome);
+  } catch (err) {
+    ports.logger.warn({ err, emailId: hold.emailId }, 'an outcome could not be stored with its key yet');
+    ports.work.keep(hold, outcome);
+  }
+}
+
+/** Decided by what the journal and the record say, not by the error: a failure of ours may come after the hand-over. */
+async function giveBack(ports: SendOncePorts, hold: KeyHold): Promise<void> {
+  try {
+    if (!(await settleKey(ports, hold))) ports.work.needsSettling();
+  } catch (err) {
+    ports.logger.warn({ err, emailId: hold.emailId }, 'a key could not be given back yet');
+    ports.work.needsSettling();
+  }
+}
+
+/** False when a statement of the send may still be carried out by the database, without our knowing. */
+function isAnswered(error: unknown): boolean {
+  return error instanceof ServiceError && error.code !== 'database_unavailable';
+}
+
+/** null for errors that leave it to the facts whether something was tried. */
+function toFailure(error: unknown): SendFailure | null {
+  if (!(error instanceof ServiceError)) return null;
+  const { code } = error;
+  if (code !== 'send_failed' && code !== 'send_deferred' && code !== 'send_unknown') return null;
+  return { kind: 'failed', code, details: error.details ?? null };
+}

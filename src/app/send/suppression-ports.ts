@@ -1,0 +1,37 @@
+/** What the list of suppressed addresses needs from the database. */
+import type { Suppression, SuppressionReason } from '../../core/delivery/suppression.ts';
+
+/** One change of the list. */
+export interface SuppressionChange {
+  readonly address: string;
+  readonly reason: SuppressionReason;
+  readonly since: Date;
+  /** False: lifted. */
+  readonly active: boolean;
+  readonly version: number;
+}
+
+export interface SuppressionsQuery {
+  /** As deliveryAddressKey gives it. */
+  readonly address: string | null;
+  readonly reason: SuppressionReason | null;
+  readonly limit: number;
+  /** `version` of the last one of the page before; null for the first page. */
+  readonly before: number | null;
+}
+
+/** An entry of the list, and what orders it: the newest change comes first. */
+export type ListedSuppression = Suppression & { readonly version: number };
+
+/** Throws `ServiceError('database_unavailable')` like `ReportStore`. Addresses are as deliveryAddressKey gives them. */
+export interface SuppressionStore {
+  /** Those of the addresses that are on the list now. */
+  findSuppressed(addresses: readonly string[]): Promise<readonly Suppression[]>;
+  listSuppressions(query: SuppressionsQuery): Promise<readonly ListedSuppression[]>;
+  /** Adds it as `manual`; one that is on the list for another reason gets this one. */
+  suppress(address: string, note: string | null): Promise<Suppression>;
+  /** null when it is not on the list. */
+  lift(address: string): Promise<{ readonly liftedAt: Date } | null>;
+  /** Everything that changed after that version, in order; at most `limit`. 0 for all. */
+  changesAfter(version: number, limit: number): Promise<readonly SuppressionChange[]>;
+}

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type { SuppressionChange } from './suppression-ports.ts';
+import { createSuppressionList } from './suppressions.ts';
+
+const SINCE = new Date('2026-01-31T12:00:00.000Z');
+
+/** A list whose truth a test changes. */
+function createTruth() {
+  const changes: SuppressionChange[] = [];
+  /** `gate` holds up every reading of changes, after it has read. */
+  const truth = { away: false, lookups: 0, gate: Promise.resolve() };
+  const answer = <T>(value: T): T => {
+    if (truth.away) throw new ServiceError('database_unavailable');
+    return value;
+  };
+  const events: Record<string, unknown>[] = [];
+  const list = createSuppressionList({
+    seed: 1,
+    logger: silentLogger,
+    security: { note: (event, fields) => events.push({ event, ...fields }) },
+    store: {
+      async changesAfter(version, limit) {
+        const found = answer(changes.filter((change) => change.version > version).slice(0, limit));
+        await truth.gate;
+        return found;
+      },
+      async findSuppressed(addresses) {
+        truth.lookups += 1;
+        const latest = new Map(answer(changes).map((change) => [change.address, change]));
+        return addresses.flatMap((address) => {
+          const found = latest.get(address);
+          if (found?.active !== true) return [];
+          return [{ ...found, status: null, diagnostic: '', note: null, emailId: null, reportId: null }];
+        });
+      },
+    },
+  });
+  const change = (address: string, active: boolean) => {
+    changes.push({ address, active, reason: 'hard_bounce', since: SINCE, version: changes.length + 1 });
+  };
+  return { truth, list, change, events };
+}
+
+const to = (localPart: string) => [{ name: '', localPart, domain: 'example.com' }];
+
+describe('the copy of the list', () => {
+  it('asks nobody about other addresses', async () => {
+    const { truth, list, change } = createTruth();
+    change('gone@example.com', true);
+    await list.refresh();
+    expect(list.refuseSuppressed(to('fine'))).toBeNull();
+    expect(truth.lookups).toBe(0);
+  });
+
+  it('refuses whatever the case, and names address, reason and time', async () => {
+    const { list, change } = createTruth();
+    change('gone@example.com', true);
+    await list.refresh();
+    await expect(list.refuseSuppressed(to('GONE'))).rejects.toMatchObject({
+      code: 'recipient_suppressed',
+      status: 422,
+      text: 'An gone@example.com wird nichts gesendet: Die Adresse ist seit 2026-01-31T12:00:00.000Z gesperrt (die Adresse nimmt keine E-Mails an). Die Sperre muss erst aufgehoben werden.',
+    });
+  });
+
+  it('lets through what was lifted, before it is refreshed and after', async () => {
+    const { truth, list, change } = createTruth();
+    change('gone@example.com', true);
+    await list.refresh();
+    change('gone@example.com', false);
+    await expect(list.refuseSuppressed(to('gone'))).resolves.toBeUndefined();
+    expect(truth.lookups).toBe(1);
+    await list.refresh();
+    expect(list.refuseSuppressed(to('gone'))).toBeNull();
+  });
+
+  it('decides alone while the database is away', async () => {
+    const { truth, list, change } = createTruth();
+    change('gone@example.com', true);
+    await list.refresh();
+    truth.away = true;
+    await expect(list.refresh()).rejects.toMatchObject({ code: 'database_unavailable' });
+    await expect(list.refuseSuppressed(to('gone'))).rejects.toMatchObject({ code: 'recipient_suppressed' });
+    expect(list.refuseSuppressed(to('fine'))).toBeNull();
+    truth.away = false;
+    change('fine@example.com', true);
+    await list.refresh();
+    await expect(list.refuseSuppressed(to('fine'))).rejects.toMatchObject({ code: 'recipient_suppressed' });
+  });
+});
+
+describe('until the copy is complete', () => {
+  function hold(truth: { gate: Promise<void> }): () => void {
+    let open = () => {};
+    truth.gate = new Promise((resolve) => (open = resolve));
+    return open;
+  }
+
+  it('the database is asked about everybody, and refuses who is on the list', async () => {
+    const { truth, list, change } = createTruth();
+    change('gone@example.com', true);
+    const release = hold(truth);
+    const reading = list.refresh();
+    await expect(list.refuseSuppressed([...to('fine'), ...to('Gone')])).rejects.toMatchObject({
+      code: 'recipient_suppressed',
+      text: expect.stringContaining('gone@example.com'),
+    });
+    await expect(list.refuseSuppressed(to('fine'))).resolves.toBeUndefined();
+    expect(truth.lookups).toBe(2);
+    release();
+    await reading;
+    expect(list.refuseSuppressed(to('fine'))).toBeNull();
+    await expect(list.refuseSuppressed(to('gone'))).rejects.toMatchObject({ code: 'recipient_suppressed' });
+  });
+
+  it('nothing is sent while the database does not answer', async () => {
+    const { truth, list } = createTruth();
+    truth.away = true;
+    await expect(list.refresh()).rejects.toMatchObject({ code: 'database_unavailable' });
+    await expect(list.refuseSuppressed(to('fine'))).rejects.toMatchObject({ code: 'database_unavailable' });
+    truth.away = false;
+    await list.refresh();
+    truth.away = true;
+    expect(list.refuseSuppressed(to('fine'))).toBeNull();
+  });
+
+  it('nobody who changed something waits for it, and it is not complete without the change', async () => {
+    const { truth, list, change } = createTruth();
+    const release = hold(truth);
+    const reading = list.refresh();
+    // It has read already, and is only held up.
+    change('late@example.com', true);
+    await list.refresh();
+    await expect(list.refuseSuppressed(to('late'))).rejects.toMatchObject({ code: 'recipient_suppressed' });
+    release();
+    await reading;
+    const { lookups } = truth;
+    await expect(list.refuseSuppressed(to('late'))).rejects.toMatchObject({ code: 'recipient_suppressed' });
+    expect(list.refuseSuppressed(to('fine'))).toBeNull();
+    expect(truth.lookups).toBe(lookups + 1);
+  });
+});
+
+describe('the security log', () => {
+  it('is told of every change, whoever made it, and how it was before; not of what was there at the start', async () => {
+    const { list, change, events } = createTruth();
+    change('old@example.com', true);
+    await list.refresh();
+    expect(events).toEqual([]);
+    change('new@example.com', true);
+    change('old@example.com', false);
+    await list.refresh();
+    await list.refresh();
+    const event = 'suppression.changed';
+    expect(events).toEqual([
+      { event, address: 'new@example.com', before: null, after: 'hard_bounce', since: SINCE },
+      { event, address: 'old@example.com', before: 'hard_bounce', after: null, since: SINCE },
+    ]);
+  });
+});

@@ -1,0 +1,219 @@
+/**
+ * The addresses that nothing is sent to. The truth is in the database; every process has a copy in memory, so that a
+ * send to other addresses asks the database nothing. The copy is refreshed every half second by the changes since the
+ * last time: an address that is suppressed is refused by every process within a second. A hit in the copy is confirmed
+ * by the database, so a lifted address is free at once. While the database is away, the copy as it was then decides.
+ *
+ * Until the copy was complete for the first time, the database is asked about every recipient, and nothing is sent
+ * without its answer: a million addresses do not keep the service from starting.
+ */
+import { parseAddressList } from '../../core/address/address-list.ts';
+import { addrSpec, type Address } from '../../core/address/address.ts';
+import { AddressSet } from '../../core/delivery/address-set.ts';
+import { deliveryAddressKey } from '../../core/delivery/delivery-report.ts';
+import { SUPPRESSION_REASONS, SUPPRESSION_TEXTS, type Suppression } from '../../core/delivery/suppression.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type { SendUseCases } from './use-cases.ts';
+import type { Logger } from '../base/basics.ts';
+import type { SuppressionChange, SuppressionStore } from './suppression-ports.ts';
+import type { SecurityLog } from '../base/security-log.ts';
+
+/** Changes read by one statement; requests wait while they are entered, some ten milliseconds. */
+const REFRESH_BATCH = 5000;
+
+export interface SuppressionList {
+  /**
+   * Throws `recipient_suppressed` when one of them is on the list. Asks nobody unless it seems to be, or the copy is not
+   * complete yet; throws `database_unavailable` then.
+   */
+  refuseSuppressed(recipients: readonly Address[]): Promise<void> | null;
+  /**
+   * Brings the copy up to date: what was changed before the call is refused afterwards. While the first reading goes on,
+   * that holds at once, as the database decides. Throws `database_unavailable`.
+   */
+  refresh(): Promise<void>;
+}
+
+export interface SuppressionListPorts {
+  readonly store: Pick<SuppressionStore, 'findSuppressed' | 'changesAfter'>;
+  /** 32 bits that nobody can guess. */
+  readonly seed: number;
+  readonly logger: Logger;
+  readonly security: SecurityLog;
+}
+
+type Held = Pick<Suppression, 'address' | 'reason' | 'since'>;
+
+export function createSuppressionList(ports: SuppressionListPorts): SuppressionList {
+  const { store, seed, logger } = ports;
+  const copy = new AddressSet(seed);
+  let version = 0;
+  let running: Promise<void> | null = null;
+  let isComplete = false;
+  /** Somebody changed something while the first reading went on, maybe after it had read that far. */
+  let wasAsked = false;
+
+  function heldIn(recipients: readonly Address[]): readonly Held[] {
+    const held: Held[] = [];
+    if (copy.size === 0) return held;
+    for (const recipient of recipients) {
+      const address = deliveryAddressKey(addrSpec(recipient));
+      const entry = copy.get(address);
+      const reason = SUPPRESSION_REASONS[entry?.tag ?? -1];
+      if (entry === null || reason === undefined) continue;
+      held.push({ address, reason, since: new Date(entry.seconds * 1000) });
+    }
+    return held;
+  }
+
+  async function refuseIfTrue(held: readonly Held[]): Promise<void> {
+    let suppressed: readonly Held[];
+    try {
+      suppressed = await store.findSuppressed(held.map(({ address }) => address));
+    } catch (err) {
+      if (!(err instanceof ServiceError) || err.code !== 'database_unavailable') throw err;
+      logger.warn({ err }, 'a suppressed recipient could not be looked up; the copy of the list decides');
+      suppressed = held;
+    }
+    const [first] = suppressed;
+    if (first !== undefined) throw refusal(first);
+  }
+
+  /** Without the copy, which may lack the one that matters. */
+  async function refuseByDatabase(recipients: readonly Address[]): Promise<void> {
+    const addresses = recipients.map((recipient) => deliveryAddressKey(addrSpec(recipient)));
+    const [first] = await store.findSuppressed(addresses);
+    if (first !== undefined) throw refusal(first);
+  }
+
+  async function readChanges(): Promise<void> {
+    do {
+      wasAsked = false;
+      await readNewer();
+    } while (wasAsked);
+    isComplete = true;
+  }
+
+  async function readNewer(): Promise<void> {
+    for (;;) {
+      const changes = await store.changesAfter(version, REFRESH_BATCH);
+      for (const change of changes) {
+        if (isComplete) tell(change);
+        if (change.active) {
+          copy.set(change.address, {
+            tag: SUPPRESSION_REASONS.indexOf(change.reason),
+            seconds: Math.max(0, Math.floor(change.since.getTime() / 1000)),
+          });
+        } else {
+          copy.delete(change.address);
+        }
+        version = change.version;
+      }
+      if (changes.length < REFRESH_BATCH) return;
+    }
+  }
+
+  /** Whatever the cause, and whichever process made it; what was on the list at the start is no change. */
+  function tell({ address, active, reason, since }: SuppressionChange): void {
+    const before = SUPPRESSION_REASONS[copy.get(address)?.tag ?? -1] ?? null;
+    ports.security.note('suppression.changed', { address, before, after: active ? reason : null, since });
+  }
+
+  return {
+    refuseSuppressed(recipients) {
+      if (!isComplete) return refuseByDatabase(recipients);
+      const held = heldIn(recipients);
+      return held.length === 0 ? null : refuseIfTrue(held);
+    },
+
+    async refresh() {
+      if (!isComplete && running !== null) {
+        wasAsked = true;
+        return;
+      }
+      // Who asks while a round is under way may have changed something after it read.
+      if (running !== null) await running.catch(() => undefined);
+      running ??= readChanges().finally(() => {
+        running = null;
+      });
+      await running;
+    },
+  };
+}
+
+function refusal({ address, reason, since }: Held): ServiceError {
+  return new ServiceError('recipient_suppressed', {
+    values: { value: address, detail: SUPPRESSION_TEXTS[reason], since: since.toISOString() },
+  });
+}
+
+type SuppressionOperations = Pick<
+  SendUseCases,
+  'listSuppressions' | 'readSuppression' | 'suppress' | 'liftSuppression'
+>;
+
+/** What operators do with the list. Addresses are as a caller writes them. */
+export function createSuppressionOperations(
+  store: SuppressionStore,
+  { refresh }: Pick<SuppressionList, 'refresh'>,
+): SuppressionOperations {
+  return {
+    async listSuppressions({ address, reason, limit, cursor }) {
+      const before = cursor === null ? null : parseVersion(cursor);
+      // One more than asked for tells whether there is another page.
+      const found = await store.listSuppressions({
+        address: address === null ? null : readKey(address),
+        reason,
+        limit: limit + 1,
+        before,
+      });
+      const page = found.slice(0, limit);
+      const last = page.at(-1);
+      return {
+        suppressions: page,
+        nextCursor: found.length > page.length && last !== undefined ? formatVersion(last.version) : null,
+      };
+    },
+
+    async readSuppression(address) {
+      const [found] = await store.findSuppressed([readKey(address)]);
+      if (found === undefined) throw new ServiceError('suppression_not_found');
+      return found;
+    },
+
+    async suppress(address, note) {
+      // PostgreSQL takes no NUL and no half of a surrogate pair.
+      if (note !== null && (note.includes('\u0000') || !note.isWellFormed())) {
+        throw new ServiceError('invalid_text', { values: { field: 'note' } });
+      }
+      const suppression = await store.suppress(readKey(address), note);
+      await refresh();
+      return suppression;
+    },
+
+    async liftSuppression(address) {
+      const key = readKey(address);
+      const lifted = await store.lift(key);
+      if (lifted === null) throw new ServiceError('suppression_not_found');
+      await refresh();
+      return { address: key, ...lifted };
+    },
+  };
+}
+
+/** Throws `invalid_address`, also for several. */
+function readKey(text: string): string {
+  const [address, ...others] = parseAddressList(text, 'address');
+  if (address === undefined || others.length > 0) {
+    throw new ServiceError('invalid_address', { values: { field: 'address', value: text } });
+  }
+  return deliveryAddressKey(addrSpec(address));
+}
+
+const formatVersion = (version: number) => Buffer.from(`v${version}`).toString('base64url');
+
+function parseVersion(cursor: string): number {
+  const found = /^v(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))?.[1];
+  if (found === undefined) throw new ServiceError('invalid_cursor');
+  return Number(found);
+}

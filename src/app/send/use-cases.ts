@@ -1,0 +1,114 @@
+/** What the edges ask of sending. */
+import type { AttachmentInput } from '../emails/prepare-attachments.ts';
+import type { SpoolFolder } from '../files/file-ports.ts';
+import type { AutoSubmitted } from '../../core/delivery/loop-guard.ts';
+import type { Priority } from '../../core/delivery/priority.ts';
+import type { EmailState } from '../../core/delivery/states.ts';
+import type { Suppression, SuppressionReason } from '../../core/delivery/suppression.ts';
+import type { MessageId } from '../../core/message/message-id.ts';
+
+/** A send as the caller asked for it: types are checked, contents are not. */
+export interface SendRequest {
+  /** RFC 5322 address lists; each string may hold several. */
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  readonly bcc: readonly string[];
+  readonly subject: string;
+  readonly textBody: string | null;
+  readonly htmlBody: string | null;
+  /** Message-ID with or without angle brackets. */
+  readonly inReplyTo: string | null;
+  /** UUIDs, lower-case. */
+  readonly threadId: string | null;
+  readonly customerId: string | null;
+  readonly companyId: string | null;
+  /** null: the thread's account, else the default one. */
+  readonly accountId: string | null;
+  readonly attachments: readonly AttachmentInput[];
+  /** True: only put it into the queue, and answer at once. */
+  readonly respondAsync: boolean;
+  /** Send it then, from the queue; null: now. */
+  readonly sendAt: Date | null;
+  /** In the queue; null: `normal`. */
+  readonly priority: Priority | null;
+  /** In the queue; lanes of one priority take turns. null: `reply` when it joins a thread, else `new`. */
+  readonly lane: string | null;
+  /** For an email that no person wrote; null for any other. */
+  readonly autoSubmitted: AutoSubmitted | null;
+}
+
+/**
+ * `sent`: sent and stored; recipients that were put off are tried again by themselves. `queued`: stored, and sent from
+ * the queue. `partial`: sent, and stored by itself as soon as that is possible.
+ */
+export type SendResult =
+  | {
+      readonly kind: 'sent' | 'queued';
+      readonly id: string;
+      readonly messageId: MessageId;
+      readonly threadId: string;
+    }
+  | { readonly kind: 'partial'; readonly messageId: MessageId; readonly error: string };
+
+/** How a send failed that was tried. */
+export interface SendFailure {
+  readonly kind: 'failed';
+  readonly code: 'send_failed' | 'send_deferred' | 'send_unknown';
+  /** English; null when nothing more is known. */
+  readonly details: string | null;
+}
+
+/** How a send that was tried ended. JSON values only: an idempotency key keeps it. */
+export type SendOutcome = SendResult | SendFailure;
+
+export interface SendOnceResult {
+  readonly outcome: SendOutcome;
+  /** True when an earlier request with the same key sent, or tried to; this one did nothing. */
+  readonly replayed: boolean;
+}
+
+export interface SuppressionsRequest {
+  /** As a caller writes it. */
+  readonly address: string | null;
+  readonly reason: SuppressionReason | null;
+  /** 1 to 200. */
+  readonly limit: number;
+  /** `nextCursor` of the page before; null for the first page. */
+  readonly cursor: string | null;
+}
+
+export interface SuppressionsPage {
+  readonly suppressions: readonly Suppression[];
+  /** null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export interface SendUseCases {
+  /**
+   * Sends one email and records it. Takes over `folder`, which holds the large attachments: it is removed when
+   * nothing needs it any more. Throws ServiceError, `recipient_suppressed` among them; nothing was sent unless the code is `send_unknown`.
+   */
+  sendMessage(request: SendRequest, folder: SpoolFolder): Promise<SendResult>;
+  /**
+   * `sendMessage` for the first request with this key (1 to 256 visible ASCII characters), and its outcome for the
+   * repeats, for at least 24 hours. Throws what `sendMessage` throws, and beyond it `idempotency_key_reused`,
+   * `idempotency_in_progress` and, with nothing sent, `database_unavailable`.
+   */
+  sendOnce(key: string, request: SendRequest, folder: SpoolFolder): Promise<SendOnceResult>;
+  /** Takes a send out of the queue; returns its state now. Throws `email_not_found`, `not_cancellable`. */
+  cancelSend(id: string): Promise<EmailState>;
+  /** Sends to the recipients that were not accepted, now. Throws `email_not_found`, `not_retryable`. */
+  retrySend(id: string): Promise<EmailState>;
+  /** Says what became of an unknown send. Throws `email_not_found`, `not_unknown`. */
+  resolveSend(id: string, outcome: 'sent' | 'failed'): Promise<EmailState>;
+  /** Addresses that nothing is sent to, the newest change first. Throws `invalid_address`, `invalid_cursor`. */
+  listSuppressions(request: SuppressionsRequest): Promise<SuppressionsPage>;
+  /** Throws `invalid_address`, `suppression_not_found`. */
+  readSuppression(address: string): Promise<Suppression>;
+  /** By hand; `note` is the operator's. Throws `invalid_address`. */
+  suppress(address: string, note: string | null): Promise<Suppression>;
+  /**
+   * Sends to the address again, until something new comes back. Throws `invalid_address`, `suppression_not_found`.
+   */
+  liftSuppression(address: string): Promise<{ readonly address: string; readonly liftedAt: Date }>;
+}

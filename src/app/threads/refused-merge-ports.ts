@@ -1,0 +1,28 @@
+/** Merges of threads that received mail asked for, and did not get: sends named the threads for different customers. */
+import type { LinkRule } from '../../core/thread/place-inbound.ts';
+import type { Place } from '../base/cursor.ts';
+
+/** An email names a Message-ID of another customer's thread. It is listed until the two are one thread, or nothing ties them. */
+export interface RefusedMerge {
+  readonly id: string;
+  readonly accountId: string;
+  readonly emailId: string;
+  /** Where the email is. */
+  readonly threadId: string;
+  readonly customerId: string | null;
+  /** Where the Message-ID is. */
+  readonly otherThreadId: string;
+  readonly otherCustomerId: string | null;
+  readonly rule: LinkRule;
+  readonly messageId: string;
+  readonly refusedAt: Date;
+}
+
+export interface RefusedMergeStore {
+  /** Newest first. Throws `ServiceError('database_unavailable')`. */
+  list(request: {
+    readonly accountId: string | null;
+    readonly after: Place | null;
+    readonly limit: number;
+  }): Promise<readonly RefusedMerge[]>;
+}

@@ -1,0 +1,113 @@
+/**
+ * Computes anew from the stored emails what the threads are, with what operators decided, and makes them so. A pass
+ * over all emails finds the threads that may be wrong, in little memory (core/thread/thread-scan.ts); only these are
+ * weighed link by link. Mail may come in meanwhile: what is changed is weighed again under the lock for merging.
+ */
+import { ThreadScan, type ScannedEmail } from '../../core/thread/thread-scan.ts';
+
+/** An email that belongs into another thread. */
+export interface ThreadMove {
+  readonly emailId: string;
+  readonly messageId: string;
+  readonly from: string;
+  /** null: a new thread, which has no identifier before it is made. */
+  readonly to: string | null;
+  /** English. */
+  readonly why: string;
+}
+
+/** What some threads that were weighed together should be. */
+export interface ThreadChanges {
+  readonly moves: readonly ThreadMove[];
+  /** Threads that end, and where their emails and their identifier go. */
+  readonly merged: readonly { readonly id: string; readonly into: string }[];
+  /** Message-IDs that go elsewhere, or get a thread at all. */
+  readonly messageIds: number;
+}
+
+/** One moment of the database. Pages are of at most some thousand entries. */
+export interface ThreadSnapshot {
+  messageIds(): AsyncIterable<
+    readonly { readonly accountId: string; readonly messageId: string; readonly threadId: string }[]
+  >;
+  /** In the order of their identifiers. */
+  emails(): AsyncIterable<readonly ScannedEmail[]>;
+  /** Lists of threads that decisions keep apart. */
+  clusters(): Promise<readonly (readonly string[])[]>;
+  /** The threads, and those that decisions keep apart from them; all of one account. */
+  weigh(threadIds: readonly string[]): Promise<ThreadChanges>;
+}
+
+/** Throws `ServiceError('database_unavailable')`. */
+export interface RethreadStore {
+  inSnapshot<T>(work: (snapshot: ThreadSnapshot) => Promise<T>): Promise<T>;
+  /** Weighs the threads as they are now, and makes them so, in one transaction. */
+  settle(threadIds: readonly string[]): Promise<ThreadChanges>;
+}
+
+export interface RethreadOptions {
+  /** True: only tell. */
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal;
+  /** Gets the changes of threads one after the other, also of a dry run. */
+  readonly onChanges: (changes: ThreadChanges) => void;
+  /** Emails read so far. */
+  readonly onProgress: (emails: number) => void;
+}
+
+export interface RethreadResult {
+  readonly emails: number;
+  readonly moved: number;
+  readonly merged: number;
+  readonly messageIds: number;
+}
+
+/** Ends early, without harm, when `signal` is aborted. */
+export async function rethread(store: RethreadStore, options: RethreadOptions): Promise<RethreadResult> {
+  const result = { emails: 0, moved: 0, merged: 0, messageIds: 0 };
+  const add = (changes: ThreadChanges) => {
+    const { moves, merged, messageIds } = changes;
+    if (moves.length + merged.length + messageIds === 0) return;
+    result.moved += moves.length;
+    result.merged += merged.length;
+    result.messageIds += messageIds;
+    options.onChanges(changes);
+  };
+  const suspects = await store.inSnapshot(async (snapshot) => {
+    const found = await scan(snapshot, options, result);
+    if (options.dryRun) {
+      for (const threadIds of found) {
+        if (options.signal.aborted) break;
+        add(await snapshot.weigh(threadIds));
+      }
+    }
+    return found;
+  });
+  if (!options.dryRun) {
+    for (const threadIds of suspects) {
+      if (options.signal.aborted) break;
+      add(await store.settle(threadIds));
+    }
+  }
+  return result;
+}
+
+async function scan(
+  snapshot: ThreadSnapshot,
+  { signal, onProgress }: RethreadOptions,
+  counts: { emails: number },
+): Promise<readonly (readonly string[])[]> {
+  const scan = new ThreadScan();
+  for await (const page of snapshot.messageIds()) {
+    if (signal.aborted) return [];
+    for (const { accountId, messageId, threadId } of page) scan.addMessageId(accountId, messageId, threadId);
+  }
+  for await (const page of snapshot.emails()) {
+    if (signal.aborted) return [];
+    for (const email of page) scan.addEmail(email);
+    counts.emails += page.length;
+    onProgress(counts.emails);
+  }
+  for (const threadIds of await snapshot.clusters()) scan.addCluster(threadIds);
+  return scan.suspects();
+}

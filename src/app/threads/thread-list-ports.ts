@@ -1,0 +1,77 @@
+/** What the use cases need of the list of threads, and what it shows. */
+import type { EmailsJson } from '../emails/email-ports.ts';
+import type { SearchQuery } from '../../core/search/query.ts';
+import type { AddressView } from '../emails/email-ports.ts';
+import type { Place } from '../base/cursor.ts';
+
+/** Which threads are asked for; null: any. */
+export interface ThreadFilter {
+  /** UUIDs, lower-case. */
+  readonly customerId: string | null;
+  readonly companyId: string | null;
+  readonly accountId: string | null;
+  /** Of the newest email. */
+  readonly direction: 'inbound' | 'outbound' | null;
+  readonly unread: boolean | null;
+  /** The newest email that a person wrote is inbound. */
+  readonly unanswered: boolean | null;
+}
+
+export interface ThreadsQuery extends ThreadFilter {
+  /** What the words of one of their emails must be; null: any. */
+  readonly search: SearchQuery | null;
+  readonly limit: number;
+  /** Where the page before ended; null for the first. */
+  readonly after: Place | null;
+}
+
+export interface ThreadListing {
+  readonly id: string;
+  readonly accountId: string;
+  /** Of the first email. */
+  readonly subject: string;
+  readonly customerId: string | null;
+  readonly companyId: string | null;
+  /** Of the newest emails, senders first; each address once. */
+  readonly participants: readonly AddressView[];
+  readonly emailCount: number;
+  readonly unreadCount: number;
+  readonly hasAttachments: boolean;
+  readonly unanswered: boolean;
+  readonly lastActivityAt: Date;
+  readonly newestEmail: EmailPreview;
+}
+
+export interface EmailPreview {
+  readonly id: string;
+  readonly direction: 'inbound' | 'outbound';
+  readonly from: AddressView;
+  readonly date: Date;
+  /** The beginning of the new text, white space made single spaces. */
+  readonly snippet: string;
+}
+
+/** Threads with at least one email that is listed. Throws `ServiceError('database_unavailable')`. */
+export interface ThreadList {
+  /** Newest activity first, at most `limit`; in one round trip. */
+  listThreads(query: ThreadsQuery): Promise<readonly ThreadListing[]>;
+  /**
+   * Marks all received emails that the thread has now. Returns the thread's id (an alias leads to another one) and
+   * how many of its emails are unread now; null when there is no such thread.
+   */
+  markThread(threadId: string, mark: 'read' | 'unread'): Promise<ThreadMark | null>;
+}
+
+export interface ThreadMark {
+  readonly threadId: string;
+  readonly unreadCount: number;
+}
+
+/** Throws `ServiceError('database_unavailable')`. */
+export interface ThreadReader {
+  /**
+   * By `date`, then id, without what certainly did not go out. null when the thread does not exist. A small thread takes
+   * one round trip, which reads at the same moment share.
+   */
+  readThread(threadId: string): Promise<EmailsJson | null>;
+}

@@ -1,0 +1,52 @@
+/** What the edges ask of threads. */
+import type { EmailsJson } from '../emails/email-ports.ts';
+import type { ExplainedPlacement } from './placement-facts.ts';
+import type { RefusedMerge } from './refused-merge-ports.ts';
+import type { DecisionResult, MergeRequest, MoveRequest, SplitRequest } from './thread-decisions.ts';
+import type { ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
+
+export interface ThreadsRequest extends ThreadFilter {
+  /** What a person typed to search for in their emails, see core/search/query.ts; null: any. */
+  readonly q: string | null;
+  /** 1 to 200. */
+  readonly limit: number;
+  /** `nextCursor` of the page before; null for the first page. */
+  readonly cursor: string | null;
+}
+
+export interface ThreadsPage {
+  readonly threads: readonly ThreadListing[];
+  /** null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export interface RefusedMergesRequest {
+  /** null: of all accounts. */
+  readonly accountId: string | null;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+export interface RefusedMergesPage {
+  readonly refusedMerges: readonly RefusedMerge[];
+  readonly nextCursor: string | null;
+}
+
+export interface ThreadUseCases {
+  /** Throws `thread_not_found`. */
+  readThread(threadId: string): Promise<EmailsJson>;
+  /** Newest activity first. Throws `invalid_cursor`, `unknown_account`. */
+  listThreads(request: ThreadsRequest): Promise<ThreadsPage>;
+  /** Marks the received emails that a thread has now. Throws `thread_not_found`. */
+  markThread(threadId: string, mark: 'read' | 'unread'): Promise<ThreadMark>;
+  /** Merges that mail did not get, newest first. Throws `invalid_cursor`, `unknown_account`. */
+  listRefusedMerges(request: RefusedMergesRequest): Promise<RefusedMergesPage>;
+  /** Throws `email_not_found`. */
+  explainPlacement(emailId: string): Promise<ExplainedPlacement>;
+  /** Gives emails of a thread a new one. Throws what `ThreadDecisions.split` throws. */
+  splitThread(request: SplitRequest): Promise<DecisionResult>;
+  /** Makes one thread of two. Throws what `ThreadDecisions.merge` throws. */
+  mergeThreads(request: MergeRequest): Promise<DecisionResult>;
+  /** Moves emails into a thread. Throws what `ThreadDecisions.move` throws. */
+  moveEmails(request: MoveRequest): Promise<DecisionResult>;
+}

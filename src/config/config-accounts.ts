@@ -1,0 +1,238 @@
+/** Reads the accounts: one from the environment, or several from a file. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Account } from '../app/base/basics.ts';
+import { ConfigError } from './config-error.ts';
+import { readDay, readFrom, readUrl } from './config-values.ts';
+import { readOAuth2, type OAuth2Config } from './config-oauth.ts';
+import type { Address } from '../core/address/address.ts';
+import type { RateLimit } from '../core/delivery/rate-window.ts';
+
+export interface AccountConfig {
+  readonly id: string;
+  readonly from: Address;
+  /** null: the outbox folder. */
+  readonly smtpUrl: string | null;
+  readonly rate: RateLimit;
+  /** See `Account`. */
+  readonly joinBySubjectDays: number | null;
+  /** null: no mailbox is read. */
+  readonly imap: ImapConfig | null;
+  /** Takes the place of a password where a URL has a user without one. */
+  readonly oauth2: OAuth2Config | null;
+}
+
+export interface ImapConfig {
+  readonly url: string;
+  /** The first sync starts with what came on this day, 00:00 UTC; null: FIRST_SYNC_DAYS before it. */
+  readonly since: Date | null;
+  /** The mailbox with sent mail, for servers that don't say which it is; null: they do. */
+  readonly sentPath: string | null;
+}
+
+/** Variables of the default account, which ACCOUNTS_FILE takes the place of. */
+const DEFAULT_ACCOUNT_VARIABLES = [
+  'MAIL_FROM',
+  'SMTP_URL',
+  'SMTP_RATE_PER_MINUTE',
+  'SMTP_RATE_PER_DAY',
+  'IMAP_URL',
+  'IMAP_SINCE',
+  'IMAP_SENT',
+  'JOIN_BY_SUBJECT_DAYS',
+] as const;
+
+type AccountVariable = 'ACCOUNTS_FILE' | (typeof DEFAULT_ACCOUNT_VARIABLES)[number];
+
+const ACCOUNT_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+const MAX_RATE = 1_000_000_000;
+
+/** Text from the environment, a number from the accounts file. */
+function readRate(where: string, value: unknown): number | null {
+  if (value === undefined || value === null) return null;
+  const rate = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
+  if (typeof rate !== 'number' || !Number.isInteger(rate) || rate < 1 || rate > MAX_RATE) {
+    throw new ConfigError(where, `must be a whole number from 1 to ${MAX_RATE}`);
+  }
+  return rate;
+}
+
+const ACCOUNT_FIELDS = new Set([
+  'id',
+  'from',
+  'smtp_url',
+  'rate_per_minute',
+  'rate_per_day',
+  'imap_url',
+  'imap_since',
+  'imap_sent',
+  'join_by_subject',
+  'oauth2',
+]);
+const SMTP_PROTOCOLS = ['smtp:', 'smtps:'];
+const IMAP_PROTOCOLS = ['imap:', 'imaps:'];
+/** Far beyond what servers allow. */
+const MAX_MAILBOX_NAME = 1000;
+
+interface ImapTexts {
+  readonly url: string | null;
+  readonly since: string | null;
+  readonly sent: string | null;
+}
+
+/** @param nameOf the variable or field, for messages */
+function readImap(texts: ImapTexts, nameOf: (field: keyof ImapTexts) => string): ImapConfig | null {
+  const url = readUrl(nameOf('url'), texts.url, IMAP_PROTOCOLS);
+  if (url === null) {
+    for (const field of ['since', 'sent'] as const) {
+      if (texts[field] !== null)
+        throw new ConfigError(nameOf(field), `has no effect without ${nameOf('url')}`);
+    }
+    return null;
+  }
+  const { sent } = texts;
+  if (sent !== null && (sent.length > MAX_MAILBOX_NAME || /[\u0000-\u001f\u007f]/.test(sent))) {
+    throw new ConfigError(nameOf('sent'), 'is not the name of a mailbox');
+  }
+  return { url, since: readDay(nameOf('since'), texts.since), sentPath: sent };
+}
+
+/** The accounts of ACCOUNTS_FILE, or the default one of the environment. */
+export function readAccounts(
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+  get: (name: AccountVariable) => string | null,
+): readonly [AccountConfig, ...AccountConfig[]] {
+  const file = get('ACCOUNTS_FILE');
+  if (file === null) {
+    return [
+      {
+        id: 'default',
+        from: readFrom('MAIL_FROM', get('MAIL_FROM') ?? 'email-worker <noreply@localhost>'),
+        smtpUrl: readUrl('SMTP_URL', get('SMTP_URL'), SMTP_PROTOCOLS),
+        rate: {
+          perMinute: readRate('SMTP_RATE_PER_MINUTE', get('SMTP_RATE_PER_MINUTE')),
+          perDay: readRate('SMTP_RATE_PER_DAY', get('SMTP_RATE_PER_DAY')),
+        },
+        imap: readImap(
+          { url: get('IMAP_URL'), since: get('IMAP_SINCE'), sent: get('IMAP_SENT') },
+          (field) => `IMAP_${field.toUpperCase()}`,
+        ),
+        oauth2: null,
+        joinBySubjectDays: readWindow('JOIN_BY_SUBJECT_DAYS', get('JOIN_BY_SUBJECT_DAYS')),
+      },
+    ];
+  }
+  const json = readAccountsFile(path.resolve(cwd, file));
+  for (const name of DEFAULT_ACCOUNT_VARIABLES) {
+    if (get(name) !== null)
+      throw new ConfigError(name, 'has no effect beside ACCOUNTS_FILE; put it into that file');
+  }
+  const [first, ...others] = parseAccounts(json, env);
+  if (first === undefined) throw new ConfigError('ACCOUNTS_FILE', 'must hold at least one account');
+  return [first, ...others];
+}
+
+function readAccountsFile(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    // What the parser says may quote the file, and with it a password.
+    const reason = error instanceof SyntaxError ? 'is not JSON' : `can not be read: ${reasonOf(error)}`;
+    throw new ConfigError('ACCOUNTS_FILE', reason);
+  }
+}
+
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+function parseAccounts(
+  json: unknown,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly AccountConfig[] {
+  if (!Array.isArray(json)) throw new ConfigError('ACCOUNTS_FILE', 'must hold an array of accounts');
+  const ids = new Set<string>();
+  return json.map((entry: unknown, index): AccountConfig => {
+    const where = `ACCOUNTS_FILE, account ${index + 1}`;
+    if (typeof entry !== 'object' || entry === null) throw new ConfigError(where, 'must be an object');
+    const fields: Record<string, unknown> = { ...entry };
+    const unknown = Object.keys(fields).find((name) => !ACCOUNT_FIELDS.has(name));
+    if (unknown !== undefined) throw new ConfigError(where, `has the unknown field ${unknown}`);
+    const { id, from } = fields;
+    const text = (name: string): string | null => {
+      const value = fields[name] ?? null;
+      if (value !== null && typeof value !== 'string') throw new ConfigError(where, `${name} must be text`);
+      return value === null ? null : expand(value, env, where);
+    };
+    if (typeof id !== 'string' || !ACCOUNT_ID.test(id)) {
+      throw new ConfigError(where, 'id must be lower-case letters, digits, - and _, at most 63');
+    }
+    if (ids.has(id)) throw new ConfigError(where, `id ${id} is taken`);
+    ids.add(id);
+    if (typeof from !== 'string') throw new ConfigError(where, 'from is missing');
+    const smtpUrl = readUrl(`${where}, smtp_url`, text('smtp_url'), SMTP_PROTOCOLS);
+    const imap = readImap(
+      { url: text('imap_url'), since: text('imap_since'), sent: text('imap_sent') },
+      (field) => `${where}, imap_${field}`,
+    );
+    return {
+      id,
+      from: readFrom(`${where}, from`, expand(from, env, where)),
+      smtpUrl,
+      rate: {
+        perMinute: readRate(`${where}, rate_per_minute`, fields['rate_per_minute']),
+        perDay: readRate(`${where}, rate_per_day`, fields['rate_per_day']),
+      },
+      imap,
+      joinBySubjectDays: readJoinBySubject(`${where}, join_by_subject`, fields['join_by_subject']),
+      oauth2: readOAuth2(`${where}, oauth2`, fields['oauth2'], (part) => expand(part, env, where), {
+        imap: hasUserAlone(imap?.url ?? null),
+        smtp: hasUserAlone(smtpUrl),
+      }),
+    };
+  });
+}
+
+/** Longer than anybody waits with an answer; also keeps what one reply may find within bounds. */
+const MAX_WINDOW_DAYS = 366;
+
+/** Text from the environment, a number from the accounts file; null when there is none. */
+function readWindow(where: string, value: unknown): number | null {
+  if (value === undefined || value === null) return null;
+  const days = typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value;
+  if (typeof days !== 'number' || !Number.isInteger(days) || days < 1 || days > MAX_WINDOW_DAYS) {
+    throw new ConfigError(where, `must be a whole number of days from 1 to ${MAX_WINDOW_DAYS}`);
+  }
+  return days;
+}
+
+/** `{"window_days": 7}` */
+function readJoinBySubject(where: string, value: unknown): number | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'object' || Object.keys(value).join() !== 'window_days') {
+    throw new ConfigError(where, 'must be an object such as {"window_days": 7}');
+  }
+  return readWindow(`${where}.window_days`, Object.values(value)[0]);
+}
+
+/** The URL names a user, and leaves the password to a token. */
+function hasUserAlone(text: string | null): boolean {
+  if (text === null) return false;
+  const { username, password } = new URL(text);
+  return username !== '' && password === '';
+}
+
+/** Secrets stand in the environment, not in the file. */
+function expand(text: string, env: Readonly<Record<string, string | undefined>>, where: string): string {
+  return text.replace(/\$\{(\w+)\}/g, (_, name: string) => {
+    const value = env[name];
+    if (value === undefined) throw new ConfigError(where, `the environment variable ${name} is not set`);
+    return value;
+  });
+}
+
+/** What use cases know of the accounts, by id. */
+export function accountsById(accounts: readonly AccountConfig[]): ReadonlyMap<string, Account> {
+  return new Map(
+    accounts.map(({ id, from, joinBySubjectDays }) => [id, { id, from, joinBySubjectDays }] as const),
+  );
+}

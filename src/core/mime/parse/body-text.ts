@@ -1,0 +1,126 @@
+/**
+ * Which parts of a received message are its text, and which its attachments: RFC 2046 §5.1, RFC 2183, RFC 2387.
+ *
+ * Of alternatives the first plain text and the last HTML are taken. Texts that follow one another are joined, as mail
+ * programs show them (Apple Mail writes text, image, text). A text with a file name is an attachment, but for the
+ * first text of a message. Alternatives that repeat the text for clocks and AMP readers are left out.
+ */
+import { endOfBase64 } from './base64-text.ts';
+import { decodeCharset } from '../text/charset.ts';
+import { unflow } from '../text/flowed-text.ts';
+import { renderHtml } from '../text/html-to-text.ts';
+import type { ParseDefect } from './parsed-message.ts';
+import type { ReceivedPart } from './received-part.ts';
+import { decodeTransfer } from './transfer-decoding.ts';
+
+export interface BodyText {
+  readonly text: string | null;
+  readonly html: string | null;
+  /** Parts that are no text, in their order; multiparts that could not be taken apart too. */
+  readonly attachments: readonly ReceivedPart[];
+}
+
+const LEFT_OUT = new Set(['text/x-amp-html', 'text/watch-html']);
+
+/** Divides a tree. Adds what is wrong to the defects of the parts. */
+export function readBody(root: ReceivedPart): BodyText {
+  const reader = new BodyReader();
+  const { text, html } = reader.read(root);
+  return { text, html, attachments: reader.attachments };
+}
+
+/** The text of a part in its charset, with `\n` line ends, no NUL, and no line breaks at its end. */
+export function decodeTextPart(part: ReceivedPart): string {
+  part.decodedText ??= decodeText(part);
+  return part.decodedText;
+}
+
+function decodeText(part: ReceivedPart): string {
+  const encoded = part.kept.bytes();
+  // Seen in practice: footers of lists in clear text behind the Base64 of the text.
+  const clearFrom = part.encoding === 'base64' ? endOfBase64(encoded) : encoded.length;
+  const texts = [
+    decodeTransfer(encoded.subarray(0, clearFrom), part.encoding),
+    ...(clearFrom < encoded.length ? [encoded.subarray(clearFrom)] : []),
+  ].map((bytes) => {
+    const { text, defect } = decodeCharset(bytes, part.parameters.get('charset') ?? null);
+    if (defect !== null) part.defects.add(defect);
+    return text;
+  });
+  const lines = texts.join('\n').replaceAll('\0', '').toWellFormed().replace(/\r\n?/g, '\n');
+  let end = lines.length;
+  while (lines.charAt(end - 1) === '\n') end--;
+  return lines.slice(0, end);
+}
+
+interface Pair {
+  readonly text: string | null;
+  readonly html: string | null;
+}
+
+const NOTHING: Pair = { text: null, html: null };
+
+class BodyReader {
+  readonly attachments: ReceivedPart[] = [];
+  #hasText = false;
+
+  /** Recursion ends at the limit of depth. */
+  read(part: ReceivedPart): Pair {
+    if (part.children.length > 0) {
+      const pairs = part.children.map((child) => this.read(child));
+      return part.mediaType === 'multipart/alternative' ? choose(pairs) : join(pairs, part.defects);
+    }
+    if (part.boundary !== null) return this.#readEmptyMultipart(part);
+    if (LEFT_OUT.has(part.mediaType) && !part.isAttachment) return NOTHING;
+    const isText = part.keep === 'text' && part.mediaType !== 'text/calendar';
+    if (!isText || (part.filename !== null && this.#hasText)) {
+      this.attachments.push(part);
+      return NOTHING;
+    }
+    const text = decodeTextPart(part);
+    if (text.trim() !== '') this.#hasText = true;
+    if (part.mediaType === 'text/html') return { text: null, html: text };
+    const isFlowed = part.parameters.get('format')?.toLowerCase() === 'flowed';
+    const delSp = part.parameters.get('delsp')?.toLowerCase() === 'yes';
+    return { text: isFlowed ? unflow(text, delSp) : text, html: null };
+  }
+
+  /** No delimiter was found, or the multipart stands deeper than the limit. */
+  #readEmptyMultipart(part: ReceivedPart): Pair {
+    part.defects.add('multipart_without_parts');
+    if (part.keep === 'preamble' && part.kept.length > 0) return { text: decodeTextPart(part), html: null };
+    if (part.end > part.start) this.attachments.push(part);
+    return NOTHING;
+  }
+}
+
+function choose(pairs: readonly Pair[]): Pair {
+  const texts = pairs.flatMap(({ text }) => text ?? []);
+  const htmls = pairs.flatMap(({ html }) => html ?? []);
+  return {
+    text: texts.find((text) => text.trim() !== '') ?? texts[0] ?? null,
+    html: htmls.findLast((html) => html.trim() !== '') ?? htmls.at(-1) ?? null,
+  };
+}
+
+function join(pairs: readonly Pair[], defects: Set<ParseDefect>): Pair {
+  const filled = pairs.filter(({ text, html }) => text !== null || html !== null);
+  const [only, ...others] = filled;
+  if (only === undefined) return NOTHING;
+  if (others.length === 0) return only;
+  const htmls = filled.map(({ text, html }) => html ?? `<pre>${escapeHtml(text ?? '')}</pre>`);
+  const texts = filled.map(({ text, html }) => {
+    if (text !== null) return text;
+    const rendered = renderHtml(html ?? '');
+    if (rendered.isCut) defects.add('html_text_cut');
+    return rendered.text;
+  });
+  return {
+    text: texts.filter((text) => text !== '').join('\n\n'),
+    html: filled.some(({ html }) => html !== null) ? htmls.join('\n') : null,
+  };
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,150 @@
+/**
+ * Header fields of received mail: RFC 5322 §2.2, with the UTF-8 of RFC 6532. Lenient.
+ *
+ * Seen in practice, and accepted: bare LF, 8-bit text without a charset, white space before the colon, a line
+ * `From someone …` of mbox on top, lines that are no fields, and a missing empty line before the body.
+ */
+import { decodeKnownCharset, decodeUtf8, knownCharset } from '../text/charset.ts';
+import { isMadeUpMessageId, normaliseMessageId, toMessageId } from '../../message/message-id.ts';
+import type { MessageId } from '../../message/message-id.ts';
+import { parseMessageIdList } from '../../message/references.ts';
+import { readParameters } from './read-parameters.ts';
+
+/** One field as received. */
+export interface HeaderField {
+  /** Lower-case. */
+  readonly name: string;
+  /** Unfolded, trimmed, without controls; encoded words are still encoded. */
+  readonly value: string;
+}
+
+export interface HeaderBlock {
+  /** In their order; repeats are kept. */
+  readonly fields: readonly HeaderField[];
+  /** Where the body began without an empty line before it, in bytes from the start of the block; null if it did not. */
+  readonly bodyStart: number | null;
+  /** A line was no field. */
+  readonly malformed: boolean;
+  /** Fields beyond `maxFields` were dropped. */
+  readonly isCut: boolean;
+}
+
+// RFC 5322 §2.2 and §3.6.8; white space before the colon by §4.5.
+const FIELD = /^([!-9;-~]{1,200})[ \t]*:/;
+const MBOX_LINE = /^>?From /;
+
+/** Fields that a header below a broken line is recognised by. */
+const COMMON_FIELD =
+  /^(?:from|to|cc|date|subject|message-id|mime-version|content-[a-z-]+|received|reply-to|references|in-reply-to|return-path|x-[a-z-]+) ?:/i;
+
+/** Reads the lines of a header; the empty line at its end is optional. */
+export function parseHeaderBlock(block: Buffer, maxFields = Number.POSITIVE_INFINITY): HeaderBlock {
+  const names: string[] = [];
+  const values: string[][] = [];
+  const text = block.toString('latin1');
+  let malformed = false;
+  let isCut = false;
+  let bodyStart: number | null = null;
+  // Answers for all broken lines at once: a search from each of them would be quadratic.
+  let lastField: number | null = null;
+  for (let at = 0; at < text.length;) {
+    const lf = text.indexOf('\n', at);
+    const end = lf === -1 ? text.length : lf;
+    const line = text.slice(at, end);
+    if (/^\r?$/.test(line)) break;
+    const continued = line.startsWith(' ') || line.startsWith('\t');
+    const [matched, name = ''] = FIELD.exec(line) ?? [];
+    if (continued) {
+      // RFC 5322 §2.2.3: unfolding removes only the line break.
+      values.at(-1)?.push(line);
+    } else if (matched !== undefined) {
+      if (names.length < maxFields) {
+        names.push(name.toLowerCase());
+        values.push([line.slice(matched.length)]);
+      } else {
+        isCut = true;
+      }
+    } else if (at > 0 || !MBOX_LINE.test(line)) {
+      malformed = true;
+      lastField ??= startOfLastCommonField(text);
+      if (lastField < at) {
+        bodyStart = at;
+        break;
+      }
+    }
+    at = end + 1;
+  }
+  const raw = names.map((name, index) => [name, joinLines(values[index] ?? [])] as const);
+  const contentType = raw.find(([name]) => name === 'content-type')?.[1];
+  const charset = contentType === undefined ? null : charsetOf(contentType);
+  const fields = raw.map(([name, value]) => ({ name, value: decodeRaw(value, charset) }));
+  return { fields, bodyStart, malformed, isCut };
+}
+
+/** The value of the first field of that name (lower-case); null when there is none. */
+export function fieldValue(fields: readonly HeaderField[], name: string): string | null {
+  return fields.find((field) => field.name === name)?.value ?? null;
+}
+
+/** Values of all fields of that name (lower-case). */
+export function fieldValues(fields: readonly HeaderField[], name: string): readonly string[] {
+  return fields.filter((field) => field.name === name).map(({ value }) => value);
+}
+
+/** The first Message-ID (RFC 5322 §3.6.4), normalised; null when there is none that could be quoted. */
+export function messageIdOf(fields: readonly HeaderField[]): MessageId | null {
+  const [id] = messageIdsOf(fields);
+  return id === undefined ? null : normaliseMessageId(id);
+}
+
+/**
+ * Of all fields Message-ID, as they are written. Seen in practice: one without `@`, one without angle brackets, and a second
+ * field, of a gateway that added its own.
+ */
+export function messageIdsOf(fields: readonly HeaderField[]): readonly MessageId[] {
+  return fieldValues(fields, 'message-id').flatMap((value) => {
+    const text = value.trim();
+    const bracketed = text.startsWith('<') && text.endsWith('>');
+    const id = toMessageId(bracketed ? text.slice(1, -1) : text) ?? parseMessageIdList(value)[0];
+    return id === undefined || isMadeUpMessageId(id) ? [] : [id];
+  });
+}
+
+/** -1 when there is none. */
+function startOfLastCommonField(text: string): number {
+  let last = -1;
+  for (let at = 0; at < text.length;) {
+    if (COMMON_FIELD.test(text.slice(at, at + 60))) last = at;
+    const lf = text.indexOf('\n', at);
+    if (lf === -1) break;
+    at = lf + 1;
+  }
+  return last;
+}
+
+function joinLines(lines: readonly string[]): string {
+  return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)).join('');
+}
+
+/** Seen in practice: ISO-2022-JP without encoded words; its escapes would go with the other controls. */
+function decodeRaw(value: string, charset: string | null): string {
+  const isJapanese = value.includes('\u001b$');
+  const text = isJapanese ? decodeKnownCharset(Buffer.from(value, 'latin1'), 'iso-2022-jp') : value;
+  const clean = text.replace(/[\u0000-\u0008\u000a-\u001f\u007f]/g, ' ').trim();
+  return isJapanese ? clean.toWellFormed() : decode8Bit(clean, charset);
+}
+
+function charsetOf(contentType: string): string | null {
+  const label = readParameters(contentType).parameters.get('charset');
+  return label === undefined ? null : knownCharset(label);
+}
+
+/** Seen in practice: 8-bit text in headers, in UTF-8 (RFC 6532) or in the charset of the body. */
+function decode8Bit(value: string, charset: string | null): string {
+  if (!/[\u0080-\u00ff]/.test(value)) return value;
+  const bytes = Buffer.from(value, 'latin1');
+  const text =
+    decodeUtf8(bytes) ??
+    decodeKnownCharset(bytes, charset === null || charset === 'utf-8' ? 'windows-1252' : charset);
+  return text.replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g, ' ').trim();
+}

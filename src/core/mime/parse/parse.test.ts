@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import {
+  describeMessage,
+  EML_FIXTURES,
+  EML_FOLDER,
+  readMessage,
+} from '../../../../test/helpers/eml-fixtures.ts';
+import { bestCpuMs } from '../../../../test/readers/cpu-time.ts';
+import { MessageLimitError } from './message-limit-error.ts';
+import { createMessageParser, parseMessage } from './parse.ts';
+
+describe('parseMessage', () => {
+  it.each(EML_FIXTURES.map(({ name, raw }) => [name, raw] as const))('reads %s', (name, raw) => {
+    const expected: unknown = JSON.parse(readFileSync(new URL(`${name}.json`, EML_FOLDER), 'utf8'));
+    expect(describeMessage(raw)).toEqual(expected);
+  });
+
+  it.each([
+    ['header_bytes', `X: ${'a'.repeat(2000)}\r\n\r\nx`, { headerBytes: 1000 }],
+    ['header_fields', `${'A: b\r\n'.repeat(50)}\r\nx`, { headerFields: 20 }],
+    ['parts', `Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\n\r\n'.repeat(9)}`, { parts: 5 }],
+    ['text_bytes', `A: b\r\n\r\n${'x'.repeat(2000)}`, { textBytes: 1000 }],
+    ['addresses', `To: ${'a@x.test,'.repeat(30)}\r\n\r\nx`, { addresses: 10 }],
+  ] as const)('throws with what it could read when a message passes the limit %s', (limit, text, limits) => {
+    let thrown: unknown = null;
+    try {
+      parseMessage(Buffer.from(`From: a@x.test\r\nSubject: s\r\n${text}`), limits);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(MessageLimitError);
+    const { limit: passed, partial } = thrown as MessageLimitError;
+    expect(passed).toBe(limit);
+    expect(partial.subject).toBe('s');
+    expect(partial.defects).toContain('limit_passed');
+  });
+
+  it.each([0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses %d as a limit', (parts) => {
+    expect(() => parseMessage(Buffer.alloc(0), { parts })).toThrow(RangeError);
+  });
+
+  it('keeps memory flat for a message of 200 MB, and its attachment can be read from the range', () => {
+    const line = Buffer.from(`${'QUJD'.repeat(19)}\r\n`);
+    const chunk = Buffer.concat(Array.from({ length: 1000 }, () => line));
+    const head = Buffer.from(
+      'From: a@x.test\r\nMessage-ID: <a@x.test>\r\nDate: Mon, 2 Mar 2026 09:15:00 +0000\r\n' +
+        'Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\ntext\r\n--b\r\n' +
+        'Content-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n',
+    );
+    const parser = createMessageParser();
+    const before = process.memoryUsage();
+    let peak = 0;
+    parser.write(head);
+    const chunks = 2564;
+    for (let n = 0; n < chunks; n++) {
+      parser.write(chunk);
+      const { heapUsed, arrayBuffers } = process.memoryUsage();
+      peak = Math.max(peak, heapUsed + arrayBuffers - before.heapUsed - before.arrayBuffers);
+    }
+    parser.write(Buffer.from('--b--\r\n'));
+    const message = parser.end();
+    expect(message.text).toBe('text');
+    expect(message.attachments).toEqual([
+      expect.objectContaining({
+        content: {
+          kind: 'range',
+          start: head.length,
+          end: head.length + chunks * chunk.length - 2,
+          encoding: 'base64',
+        },
+      }),
+    ]);
+    // The collector of garbage decides when; without a bound of our own it would be 200 MB and more.
+    expect(peak).toBeLessThan(100_000_000);
+  });
+
+  it.each([
+    ['Subject: ', '=?utf-8?q?'],
+    ['Subject: ', '=?utf-8?q?a?= '],
+    ['Subject: ', '=?x?='],
+    ['To: ', '<'],
+    ['To: ', '"'],
+    ['To: ', '('],
+    ['To: ', '(a)'],
+    ['To: ', 'a,'],
+    ['To: ', '"a" '],
+    ['To: ', '<"a'],
+    ['To: ', 'a:'],
+    ['To: ', 'a@'],
+    ['To: ', '\\'],
+    ['Content-Type: text/plain;', ' a="b";'],
+    ['Content-Type: text/plain;', '"'],
+    ['Content-Type: text/plain;', ' a*1*=%c3;'],
+    ['Content-Type: text/plain;', '\\"'],
+    ['Date: ', '('],
+    ['Date: ', ' '],
+    ['References: ', '<'],
+    ['X: y\r\n', 'not a field\r\n'],
+    ['X: y\r\n', ' \r\n'],
+  ])('needs linear time for %j and many %j', (start, unit) => {
+    const raw = Buffer.from(`${start}${unit.repeat(Math.floor(950_000 / unit.length))}\r\n\r\nx`);
+    expect(readMessage(raw).message.sizeBytes).toBe(raw.length);
+    expect(bestCpuMs(2, () => readMessage(raw))).toBeLessThan(1500);
+  });
+
+  it.each([
+    ['7bit', 'text/plain', '\r\n'],
+    ['7bit', 'text/plain; format=flowed', 'a \r\n'],
+    ['quoted-printable', 'text/plain', '='],
+    ['quoted-printable', 'text/plain', ' '],
+    ['quoted-printable', 'text/plain', '= '],
+    ['base64', 'text/plain', '='],
+    ['base64', 'text/plain', 'QQ=='],
+    ['7bit', 'multipart/mixed; boundary=b', '--b\r\n'],
+    ['7bit', 'multipart/mixed; boundary=b', '--'],
+    ['7bit', 'multipart/mixed; boundary=b', '--b--\r\n'],
+    ['7bit', 'text/html', '<div>'],
+    ['7bit', 'text/html', 'cid:'],
+    ['7bit', 'message/rfc822', 'x\r\n'],
+  ])('needs linear time for a body in %s of %s and many %j', (encoding, type, unit) => {
+    const head = `Content-Type: ${type}\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`;
+    const raw = Buffer.from(head + unit.repeat(Math.floor(2_000_000 / unit.length)));
+    expect(readMessage(raw).message.sizeBytes).toBe(raw.length);
+    expect(bestCpuMs(2, () => readMessage(raw))).toBeLessThan(2000);
+  });
+
+  it('says that marks were left out of the text of its HTML', () => {
+    const html = `${'<blockquote>'.repeat(98)}<pre>${'x\n'.repeat(50_000)}`;
+    const message = parseMessage(Buffer.from(`Content-Type: text/html\r\n\r\n${html}`));
+    expect(message.defects).toContain('html_text_cut');
+    expect(message.text.length).toBeLessThan(4 * html.length);
+    const joined = parseMessage(
+      Buffer.from(
+        'Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nhello\r\n' +
+          `--b\r\nContent-Type: text/html\r\n\r\n${html}\r\n--b--\r\n`,
+      ),
+    );
+    expect(joined.defects).toContain('html_text_cut');
+  });
+
+  it('reads the same whatever pieces its long lines come in', () => {
+    for (const length of [8190, 8191, 8192, 16_383]) {
+      const raw = Buffer.from(
+        `Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n${'x'.repeat(length)}\r\n--b\r\n` +
+          `Content-Type: image/png\r\n\r\n${'y'.repeat(length)}\r\n\r\n--b--\r\n`,
+      );
+      const whole = parseMessage(raw);
+      expect(whole.text).toBe('x'.repeat(length));
+      for (const size of [1, 100, 8192, 20_000]) {
+        const parser = createMessageParser();
+        for (let at = 0; at < raw.length; at += size) parser.write(raw.subarray(at, at + size));
+        expect(parser.end()).toEqual(whole);
+      }
+    }
+  });
+
+  it('leaves a winmail.dat packed that would give more attachments than a message may have parts', () => {
+    const header = Buffer.from('Content-Type: application/ms-tnef\r\n\r\n');
+    expect(parseMessage(Buffer.concat([header, tnefOf(1000)])).attachments).toHaveLength(1000);
+    const { attachments, defects } = parseMessage(Buffer.concat([header, tnefOf(1001)]));
+    expect(attachments.map(({ filename }) => filename)).toEqual(['winmail.dat']);
+    expect(defects).toContain('tnef_not_unpacked');
+  });
+});
+
+/** A winmail.dat of so many files of one byte: attAttachRendData without data, attAttachData with `x`. */
+function tnefOf(count: number): Buffer {
+  const attributes = ['02', '02900600', '00000000', '0000', '02', '0f800600', '01000000', '78', '7800'];
+  return Buffer.from('789f3e220000' + attributes.join('').repeat(count), 'hex');
+}

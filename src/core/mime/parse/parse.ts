@@ -1,0 +1,211 @@
+/**
+ * Reads a received message: RFC 5322 and MIME (RFC 2045 to 2049), RFC 2231, RFC 6532, leniently. One pass over the
+ * bytes, then the texts are decoded. Never throws but for a passed limit; time grows with the size only; memory holds
+ * headers, texts and reports, within the limits, but no attachments: those are given as ranges of the raw bytes.
+ *
+ * Of a field that may stand once only, the first is kept (From, Subject and so on): a second one is added by attackers
+ * and broken relays, below the one that mail programs show. Address lists of repeated To, Cc and Bcc are joined.
+ */
+import { parseLenientAddressList } from '../../address/lenient-address-list.ts';
+import type { Address } from '../../address/address.ts';
+import { parseMessageDate } from '../../message/date.ts';
+import { addrSpec } from '../../address/address.ts';
+import { normaliseMessageId } from '../../message/message-id.ts';
+import { parseMessageIdList, withoutAddresses } from '../../message/references.ts';
+import { decodeTextPart, readBody } from './body-text.ts';
+import type { BodyText } from './body-text.ts';
+import { fieldValue, fieldValues, messageIdsOf } from './header-fields.ts';
+import type { HeaderField } from './header-fields.ts';
+import { decodeHeaderText, hasUnknownCharset } from '../text/header-text.ts';
+import { renderHtml } from '../text/html-to-text.ts';
+import { MAX_SUBJECT_CHARS } from '../limits.ts';
+import { MessageLimitError } from './message-limit-error.ts';
+import { toParseLimits } from './parse-limits.ts';
+import type { ParseLimitName, ParseLimits } from './parse-limits.ts';
+import type { CalendarPart, ParsedMessage, ParseDefect, ReportPart } from './parsed-message.ts';
+import { readProtection } from './protection.ts';
+import { decodedBytes, readAttachments } from './read-attachments.ts';
+import type { ReceivedPart } from './received-part.ts';
+import { StructureReader } from './structure.ts';
+import type { Structure } from './structure.ts';
+
+/** Reads a message in chunks, for what is too large for memory. */
+export interface MessageParser {
+  /** The next bytes, any number of them. The chunk may be used again afterwards. */
+  write(chunk: Buffer): void;
+  /** Call it once, after the last byte. Throws MessageLimitError. */
+  end(): ParsedMessage;
+}
+
+/** Limits are merged with the defaults. Throws RangeError for a limit that is no positive integer. */
+export function createMessageParser(limits: Partial<ParseLimits> = {}): MessageParser {
+  const all = toParseLimits(limits);
+  const reader = new StructureReader(all);
+  return {
+    write: (chunk) => reader.write(chunk),
+    end: () => toMessage(reader.end(), all),
+  };
+}
+
+/** Reads a message that is in memory. Throws as createMessageParser and its `end` do. */
+export function parseMessage(raw: Buffer, limits: Partial<ParseLimits> = {}): ParsedMessage {
+  const parser = createMessageParser(limits);
+  parser.write(raw);
+  return parser.end();
+}
+
+/** Fields that RFC 5322 §3.6 and RFC 2045 allow once. */
+const ONCE = [
+  'from',
+  'sender',
+  'reply-to',
+  'subject',
+  'date',
+  'message-id',
+  'in-reply-to',
+  'references',
+  'content-type',
+  'content-transfer-encoding',
+];
+
+/** Fields with encoded words that are shown. */
+const READ_FIELDS = ['from', 'sender', 'reply-to', 'to', 'cc', 'bcc', 'subject'];
+
+function toMessage(structure: Structure, limits: ParseLimits): ParsedMessage {
+  const { root } = structure;
+  const { fields } = root;
+  const passed = new Set(structure.passedLimits);
+  const people = readPeople(fields, limits, passed, root.defects);
+  const body = readBody(root);
+  const unpacked = readAttachments(body.attachments, body.html);
+  const html = isBlank(body) ? (unpacked.html ?? body.html) : body.html;
+  const text = isBlank(body) ? (unpacked.text ?? body.text) : body.text;
+  const shownText = text !== null && text.trim() !== '' ? text : readHtmlText(html ?? '', root.defects);
+  const parts = allParts(root);
+  const message = {
+    fields,
+    ...readIdentity(fields, people, root.defects),
+    ...people,
+    subject: readSubject(fields),
+    text: shownText,
+    html,
+    attachments: unpacked.attachments,
+    calendars: parts.flatMap(toCalendar),
+    reports: parts.flatMap(toReport),
+    contentType: root.mediaType,
+    reportType: root.parameters.get('report-type')?.toLowerCase() ?? null,
+    protection: readProtection(root, shownText),
+    contentDigest: structure.contentDigest,
+    sizeBytes: structure.sizeBytes,
+  };
+  if (READ_FIELDS.some((name) => fieldValues(fields, name).some(hasUnknownCharset))) {
+    root.defects.add('unknown_charset');
+  }
+  if (ONCE.some((name) => fieldValues(fields, name).length > 1)) root.defects.add('duplicate_field');
+  if (passed.size > 0) root.defects.add('limit_passed');
+  const defects: readonly ParseDefect[] = [...new Set(parts.flatMap((part) => [...part.defects]))];
+  const [limit] = passed;
+  if (limit !== undefined) throw new MessageLimitError(limit, { ...message, defects });
+  return { ...message, defects };
+}
+
+function readHtmlText(html: string, defects: Set<ParseDefect>): string {
+  const { text, isCut } = renderHtml(html);
+  if (isCut) defects.add('html_text_cut');
+  return text;
+}
+
+function isBlank({ text, html }: BodyText): boolean {
+  return (text ?? '').trim() === '' && (html ?? '').trim() === '';
+}
+
+function readIdentity(
+  fields: readonly HeaderField[],
+  people: People,
+  defects: Set<ParseDefect>,
+): Pick<
+  ParsedMessage,
+  'messageId' | 'writtenMessageId' | 'otherMessageId' | 'inReplyTo' | 'references' | 'date'
+> {
+  const [written = null, ...others] = messageIdsOf(fields);
+  const messageId = written === null ? null : normaliseMessageId(written);
+  const otherMessageId = others.map(normaliseMessageId).find((id) => id !== messageId) ?? null;
+  const hasIdField = fieldValue(fields, 'message-id') !== null;
+  if (messageId === null) defects.add(hasIdField ? 'invalid_message_id' : 'missing_message_id');
+  const dateText = fieldValue(fields, 'date');
+  const date = parseMessageDate(dateText ?? '');
+  if (date === null) defects.add(dateText === null ? 'missing_date' : 'invalid_date');
+  const { from, sender, replyTo, to, cc, bcc } = people;
+  const everybody = [...from, ...(sender === null ? [] : [sender]), ...replyTo, ...to, ...cc, ...bcc].map(
+    addrSpec,
+  );
+  const listOf = (name: string) =>
+    withoutAddresses(parseMessageIdList(fieldValue(fields, name) ?? ''), everybody);
+  return {
+    messageId,
+    writtenMessageId: written === messageId ? null : written,
+    otherMessageId,
+    inReplyTo: listOf('in-reply-to'),
+    references: listOf('references'),
+    date,
+  };
+}
+
+type People = Pick<ParsedMessage, 'from' | 'sender' | 'replyTo' | 'to' | 'cc' | 'bcc'>;
+
+function readPeople(
+  fields: readonly HeaderField[],
+  limits: ParseLimits,
+  passed: Set<ParseLimitName>,
+  defects: Set<ParseDefect>,
+): People {
+  let left = limits.addresses;
+  const read = (values: readonly string[]): readonly Address[] =>
+    values.flatMap((value) => {
+      const { addresses, hasBroken, isCut } = parseLenientAddressList(value, left);
+      left -= addresses.length;
+      if (hasBroken) defects.add('invalid_address');
+      if (isCut) passed.add('addresses');
+      return addresses;
+    });
+  const readOnce = (name: string): readonly Address[] =>
+    withoutBroken(read(fieldValues(fields, name).slice(0, 1)));
+  const from = readOnce('from');
+  if (from.length === 0) defects.add('missing_from');
+  return {
+    from,
+    sender: readOnce('sender')[0] ?? null,
+    replyTo: readOnce('reply-to'),
+    to: read(fieldValues(fields, 'to')),
+    cc: read(fieldValues(fields, 'cc')),
+    bcc: read(fieldValues(fields, 'bcc')),
+  };
+}
+
+/** Of who wrote a message, pieces beside a readable address are rests of a name. */
+function withoutBroken(addresses: readonly Address[]): readonly Address[] {
+  const readable = addresses.filter(({ domain }) => domain !== '');
+  return readable.length > 0 ? readable : addresses;
+}
+
+function readSubject(fields: readonly HeaderField[]): string {
+  const text = decodeHeaderText(fieldValue(fields, 'subject') ?? '');
+  const line = text.replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').toWellFormed();
+  // A pair of surrogates is never cut in half.
+  return line.slice(0, MAX_SUBJECT_CHARS).replace(/[\ud800-\udbff]$/, '');
+}
+
+function allParts(root: ReceivedPart): readonly ReceivedPart[] {
+  return [root, ...root.children.flatMap(allParts)];
+}
+
+function toCalendar(part: ReceivedPart): readonly CalendarPart[] {
+  if (part.mediaType !== 'text/calendar') return [];
+  const method = part.parameters.get('method')?.toUpperCase() ?? null;
+  return [{ partPath: part.path, method, text: decodeTextPart(part) }];
+}
+
+function toReport(part: ReceivedPart): readonly ReportPart[] {
+  if (part.keep !== 'report' && part.keep !== 'contained') return [];
+  return [{ partPath: part.path, contentType: part.mediaType, bytes: Buffer.from(decodedBytes(part)) }];
+}

@@ -1,0 +1,127 @@
+/**
+ * Attachments of a received message: names, places, and what a winmail.dat holds.
+ */
+import { displayFilename } from '../text/filename.ts';
+import { fieldValue, parseHeaderBlock } from './header-fields.ts';
+import { decodeHeaderText } from '../text/header-text.ts';
+import { MAX_UNPACKED_ATTACHMENTS } from '../limits.ts';
+import type { ParsedAttachment } from './parsed-message.ts';
+import type { ReceivedPart } from './received-part.ts';
+import { unpackTnef } from './tnef.ts';
+import type { TnefAttachment } from './tnef.ts';
+import { decodeTransfer } from './transfer-decoding.ts';
+
+export interface Attachments {
+  readonly attachments: readonly ParsedAttachment[];
+  /** Texts that stood in a winmail.dat only. */
+  readonly text: string | null;
+  readonly html: string | null;
+}
+
+const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/;
+const OCTETS = 'application/octet-stream';
+
+/** Names of parts that come without one. */
+const MADE_UP_NAMES: Readonly<Record<string, string>> = {
+  'text/calendar': 'invite.ics',
+  'message/delivery-status': 'delivery-status.txt',
+  'message/disposition-notification': 'disposition-notification.txt',
+  'message/feedback-report': 'feedback-report.txt',
+  'text/rfc822-headers': 'headers.txt',
+  'application/pkcs7-mime': 'smime.p7m',
+  'application/x-pkcs7-mime': 'smime.p7m',
+  'application/pkcs7-signature': 'smime.p7s',
+  'application/x-pkcs7-signature': 'smime.p7s',
+  'application/pgp-signature': 'signature.asc',
+  'application/pgp-encrypted': 'version.txt',
+  'application/ms-tnef': 'winmail.dat',
+  'application/pdf': 'attachment.pdf',
+  'text/plain': 'attachment.txt',
+  'text/html': 'attachment.html',
+  'text/csv': 'attachment.csv',
+  'image/jpeg': 'image.jpg',
+  'image/png': 'image.png',
+  'image/gif': 'image.gif',
+  'image/svg+xml': 'image.svg',
+};
+
+/** `html` is searched for references to the attachments (`cid:`, RFC 2392). */
+export function readAttachments(parts: readonly ReceivedPart[], html: string | null): Attachments {
+  const shown = contentIdsIn(html ?? '');
+  const attachments: ParsedAttachment[] = [];
+  let tnefText: string | null = null;
+  let tnefHtml: string | null = null;
+  for (const part of parts) {
+    const left = MAX_UNPACKED_ATTACHMENTS - attachments.length;
+    const unpacked = part.keep === 'tnef' && !part.isCut ? unpackTnef(decodedBytes(part)) : null;
+    if (unpacked === null || unpacked.attachments.length > left) {
+      if (part.keep === 'tnef') part.defects.add('tnef_not_unpacked');
+      attachments.push(toAttachment(part, shown));
+      continue;
+    }
+    tnefText ??= unpacked.text;
+    tnefHtml ??= unpacked.html;
+    // One that holds nothing we can give stays as it is: its rich text would be lost.
+    if (unpacked.attachments.length === 0 && unpacked.text === null && unpacked.html === null) {
+      attachments.push(toAttachment(part, shown));
+    }
+    const inTnef = unpacked.html === null ? shown : contentIdsIn(unpacked.html);
+    attachments.push(...unpacked.attachments.map((file) => fromTnef(file, part, inTnef)));
+  }
+  return { attachments, text: tnefText, html: tnefHtml };
+}
+
+/** What was kept of a part, decoded. */
+export function decodedBytes(part: ReceivedPart): Buffer {
+  return decodeTransfer(part.kept.bytes(), part.encoding);
+}
+
+function toAttachment(part: ReceivedPart, shown: ReadonlySet<string>): ParsedAttachment {
+  return {
+    partPath: part.path,
+    filename: displayFilename(part.filename ?? madeUpName(part)),
+    contentType: part.mediaType,
+    charset: part.parameters.get('charset') ?? null,
+    contentId: part.contentId,
+    inline: part.contentId !== null && shown.has(part.contentId),
+    content: { kind: 'range', start: part.start, end: part.end, encoding: part.encoding },
+  };
+}
+
+function fromTnef(file: TnefAttachment, part: ReceivedPart, shown: ReadonlySet<string>): ParsedAttachment {
+  const contentType = file.contentType?.trim().toLowerCase() ?? OCTETS;
+  return {
+    partPath: part.path,
+    filename: displayFilename(file.filename ?? ''),
+    contentType: MEDIA_TYPE.test(contentType) ? contentType : OCTETS,
+    charset: null,
+    contentId: file.contentId,
+    inline: file.contentId !== null && shown.has(file.contentId),
+    content: { kind: 'bytes', bytes: file.bytes },
+  };
+}
+
+function madeUpName(part: ReceivedPart): string {
+  if (part.mediaType === 'message/rfc822' || part.mediaType === 'message/global') {
+    const { fields } = parseHeaderBlock(decodedBytes(part));
+    const subject = decodeHeaderText(fieldValue(fields, 'subject') ?? '').replace(/[/\\:]/g, '_');
+    return `${subject.trim() === '' ? 'message' : subject}.eml`;
+  }
+  return (
+    MADE_UP_NAMES[part.mediaType] ?? (part.mediaType.startsWith('text/') ? 'attachment.txt' : 'attachment')
+  );
+}
+
+/** Collected once: a search for each attachment would be quadratic. */
+function contentIdsIn(html: string): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const [, id = ''] of html.matchAll(/\bcid:([^"'\s<>)]{1,998})/gi)) {
+    ids.add(id);
+    try {
+      ids.add(decodeURIComponent(id));
+    } catch {
+      // Not percent-encoded, then: added as it is.
+    }
+  }
+  return ids;
+}

@@ -1,0 +1,155 @@
+/**
+ * One part of a received message: what its header says, where its body stands, and what of it is kept in memory.
+ */
+import { ByteCollector } from './byte-collector.ts';
+import type { LeafDigest } from './leaf-digest.ts';
+import { fieldValue } from './header-fields.ts';
+import type { HeaderField } from './header-fields.ts';
+import { trimEnds } from '../../trim-ends.ts';
+import { MAX_MEDIA_NAME_CHARS, MAX_RECEIVED_BOUNDARY_CHARS } from '../limits.ts';
+import type { ParseDefect } from './parsed-message.ts';
+import { readParameters } from './read-parameters.ts';
+import type { TransferEncoding } from './transfer-decoding.ts';
+
+/**
+ * What of a body is kept: `text` to be read as text, `report` as a whole, `contained` the head of a message, `tnef` a
+ * winmail.dat, `preamble` in case that no part follows.
+ */
+export type Keep = 'text' | 'report' | 'contained' | 'tnef' | 'preamble' | 'nothing';
+
+export interface ReceivedPart {
+  /** RFC 9051 §6.4.5, such as `1.2`; empty for a multipart that is the whole message. */
+  readonly path: string;
+  readonly fields: readonly HeaderField[];
+  /** `type/subtype`, lower-case; what can't be read is `text/plain` (RFC 2045 §5.2) or `application/octet-stream`. */
+  readonly mediaType: string;
+  /** Of the content type. */
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly isAttachment: boolean;
+  /** As sent; null when there is none. */
+  readonly filename: string | null;
+  readonly contentId: string | null;
+  readonly encoding: TransferEncoding;
+  /** null for what is no multipart. */
+  readonly boundary: string | null;
+  readonly children: ReceivedPart[];
+  readonly defects: Set<ParseDefect>;
+  /** The body, in bytes of the raw message; `end` is behind its last byte. */
+  start: number;
+  end: number;
+  keep: Keep;
+  readonly kept: ByteCollector;
+  /** Not all of the body was kept. */
+  isCut: boolean;
+  /** Of its body, where that is not kept as a text. */
+  digest: LeafDigest | null;
+  /** See decodeTextPart: a text is decoded once. */
+  decodedText: string | null;
+}
+
+const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
+const REPORT_TYPES = new Set([
+  'message/delivery-status',
+  'message/global-delivery-status',
+  'message/feedback-report',
+  'message/disposition-notification',
+  'message/global-disposition-notification',
+  // Notices of Amazon SES
+  'application/json',
+]);
+const CONTAINED_TYPES = new Set([
+  'message/rfc822',
+  'message/global',
+  'message/partial',
+  'text/rfc822-headers',
+  'message/global-headers',
+]);
+
+/** Makes a part of its header fields. `start` is where its body begins. */
+export function createPart(
+  fields: readonly HeaderField[],
+  parent: ReceivedPart | null,
+  start: number,
+): ReceivedPart {
+  const defects = new Set<ParseDefect>();
+  const typeText = fieldValue(fields, 'content-type');
+  const { value, parameters } = readParameters(typeText ?? '');
+  const dispositionField = readParameters(fieldValue(fields, 'content-disposition') ?? '');
+  const boundary = readBoundary(value, parameters, defects);
+  const mediaType = toMediaType(typeText === null ? null : value, parent, boundary);
+  const filename = dispositionField.parameters.get('filename') ?? parameters.get('name') ?? null;
+  const isAttachment = dispositionField.value === 'attachment';
+  const encoding = toEncoding(fieldValue(fields, 'content-transfer-encoding'), defects);
+  return {
+    path: toPath(parent, boundary !== null),
+    fields,
+    mediaType,
+    parameters,
+    isAttachment,
+    filename: filename === null || filename.trim() === '' ? null : filename,
+    contentId: toContentId(fieldValue(fields, 'content-id')),
+    encoding: boundary === null ? encoding : 'identity',
+    boundary,
+    children: [],
+    defects,
+    start,
+    end: start,
+    keep: boundary === null ? toKeep(mediaType, filename ?? '', isAttachment) : 'preamble',
+    kept: new ByteCollector(),
+    isCut: false,
+    digest: null,
+    decodedText: null,
+  };
+}
+
+function toPath(parent: ReceivedPart | null, isMultipart: boolean): string {
+  if (parent === null) return isMultipart ? '' : '1';
+  const number = parent.children.length + 1;
+  return parent.path === '' ? `${number}` : `${parent.path}.${number}`;
+}
+
+function toMediaType(value: string | null, parent: ReceivedPart | null, boundary: string | null): string {
+  if (value === null || value === '') {
+    // RFC 2046 §5.1.5.
+    return value === null && parent?.mediaType === 'multipart/digest' ? 'message/rfc822' : 'text/plain';
+  }
+  if (!MEDIA_TYPE.test(value) || value.length > 2 * MAX_MEDIA_NAME_CHARS) {
+    return /^text\b/.test(value) ? 'text/plain' : 'application/octet-stream';
+  }
+  // A multipart without a boundary can't be taken apart; shown as text, nothing of it is lost.
+  return value.startsWith('multipart/') && boundary === null ? 'text/plain' : value;
+}
+
+function readBoundary(
+  value: string,
+  parameters: ReadonlyMap<string, string>,
+  defects: Set<ParseDefect>,
+): string | null {
+  if (!value.startsWith('multipart/')) return null;
+  const given = (parameters.get('boundary') ?? '').trimEnd();
+  if (given !== '' && given.length <= MAX_RECEIVED_BOUNDARY_CHARS) return given;
+  defects.add('missing_boundary');
+  return null;
+}
+
+function toEncoding(text: string | null, defects: Set<ParseDefect>): TransferEncoding {
+  const value = trimEnds(readParameters(text ?? '7bit').value, (character) => /["'\s]/.test(character));
+  if (value === 'base64' || value === 'quoted-printable') return value;
+  // RFC 2045 §6.4 would have such a part taken as octets.
+  if (!/^(?:7-?bit|8-?bit|binary|none|)$/.test(value)) defects.add('unknown_encoding');
+  return 'identity';
+}
+
+function toContentId(text: string | null): string | null {
+  const id = (text ?? '').trim().replace(/^<|>$/g, '').trim();
+  return id === '' || id.length > 998 ? null : id;
+}
+
+function toKeep(mediaType: string, filename: string, isAttachment: boolean): Keep {
+  if (mediaType === 'application/ms-tnef' || filename.toLowerCase() === 'winmail.dat') return 'tnef';
+  if (mediaType === 'text/calendar') return 'text';
+  if (REPORT_TYPES.has(mediaType)) return 'report';
+  if (CONTAINED_TYPES.has(mediaType)) return 'contained';
+  if (mediaType === 'text/plain' || mediaType === 'text/html') return isAttachment ? 'nothing' : 'text';
+  return 'nothing';
+}

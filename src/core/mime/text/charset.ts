@@ -1,0 +1,166 @@
+/**
+ * Bytes of received mail to text, by the charset they are labelled with or, where the label is wrong or unknown, by
+ * what they are. TextDecoder (WHATWG Encoding) reads most charsets; `iconv-lite`, behind this file only, reads those
+ * that it left out, such as UTF-7 and the IBM code pages.
+ */
+import iconv from 'iconv-lite';
+import { trimEnds } from '../../trim-ends.ts';
+import { repairUtf8 } from './damaged-utf8.ts';
+import { joinEscapes } from './japanese-escapes.ts';
+import { MAX_CHARSET_LABEL_CHARS, MAX_KNOWN_CHARSETS } from '../limits.ts';
+
+/** What was wrong with the label or the bytes. */
+export type CharsetDefect = 'unknown_charset' | 'wrong_charset' | 'invalid_characters';
+
+export interface DecodedText {
+  /** Well-formed, no byte order mark; bytes that mean nothing are U+FFFD. */
+  readonly text: string;
+  readonly defect: CharsetDefect | null;
+}
+
+/** Labels under which UTF-8 is often sent: the defaults of programs that never set one. */
+const WEAK_LABELS = new Set(['windows-1252', 'utf-8']);
+
+/** Names that neither decoder knows. Seen in practice. */
+const ALIASES: Readonly<Record<string, string>> = {
+  utf8mb4: 'utf-8',
+  'utf-8n': 'utf-8',
+  unicode: 'utf-16',
+  ascii8: 'windows-1252',
+  '8bit': 'windows-1252',
+  binary: 'windows-1252',
+  cp932: 'shift_jis',
+  cp949: 'euc-kr',
+  cp936: 'gbk',
+  cp950: 'big5',
+  'hz-gb-2312': 'gbk',
+  // ISO-2022-JP with more characters, all of which begin with those of JIS X 0208.
+  'iso-2022-jp-1': 'iso-2022-jp',
+  'iso-2022-jp-2': 'iso-2022-jp',
+  'iso-2022-jp-3': 'iso-2022-jp',
+  'iso-2022-jp-2004': 'iso-2022-jp',
+  'iso-2022-jp-ms': 'iso-2022-jp',
+  cp50220: 'iso-2022-jp',
+  cp50221: 'iso-2022-jp',
+  'iso-8859-8-e': 'iso-8859-8',
+  'x-unknown': 'utf-8',
+  unknown: 'utf-8',
+  'unknown-8bit': 'utf-8',
+};
+
+/** windows-1252 at 0x80 to 0x9f; the five bytes without a character are the C1 controls, as in WHATWG Encoding. */
+const WINDOWS_1252_HIGH = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+
+/** windows-1252 at 0x80 to 0xff, in UTF-8. */
+const HIGH_BYTES = Array.from({ length: 128 }, (_, at) =>
+  Buffer.from(WINDOWS_1252_HIGH.charAt(at) || String.fromCharCode(0x80 + at)),
+);
+
+/** Codecs of iconv-lite that are no charsets. */
+const NO_CHARSET = /^(?:base64|hex|binary|ucs2|internal)/;
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+type Decode = (bytes: Buffer) => string;
+
+/** Looking up a label, and making a decoder, takes some 10 µs; a header may hold 70,000 encoded words. */
+const charsets = new Map<string, string | null>();
+const decoders = new Map<string, Decode>();
+
+/**
+ * Decodes; never throws. `label` is the charset as given, null when there was none. Bytes that are valid UTF-8 are
+ * read as such under the labels UTF-8, US-ASCII, ISO-8859-1 and windows-1252, and without a known label: text in
+ * another charset that happens to be valid UTF-8 does not occur. Where only some of it is damaged, the rest is read so as
+ * well, see damaged-utf8.ts. Other bytes under these labels are windows-1252.
+ */
+export function decodeCharset(bytes: Buffer, label: string | null): DecodedText {
+  const charset = label === null ? null : knownCharset(label);
+  const unknown = label !== null && charset === null ? 'unknown_charset' : null;
+  if (charset !== null && !WEAK_LABELS.has(charset)) {
+    const text = decoderOf(charset)(bytes);
+    if (!text.includes('\ufffd')) return { text, defect: null };
+    // Seen in practice: UTF-8 under the label of the program's own language.
+    const utf8 = decodeUtf8(bytes);
+    return utf8 === null ? { text, defect: 'invalid_characters' } : { text: utf8, defect: 'wrong_charset' };
+  }
+  const utf8 = decodeUtf8(bytes);
+  if (utf8 !== null) {
+    const wrong = charset === 'windows-1252' && utf8.length < bytes.length ? 'wrong_charset' : null;
+    return { text: utf8, defect: unknown ?? wrong };
+  }
+  const repaired = repairUtf8(bytes, HIGH_BYTES);
+  if (repaired !== null) {
+    const wrong = charset === 'windows-1252' ? 'wrong_charset' : 'invalid_characters';
+    return { text: repaired.toString('utf8').replace(/^\ufeff/, ''), defect: unknown ?? wrong };
+  }
+  return {
+    text: decodeWindows1252(bytes),
+    defect: unknown ?? (charset === 'utf-8' ? 'wrong_charset' : null),
+  };
+}
+
+/**
+ * The charset's canonical name for `decodeKnownCharset`; null when nobody here knows it. `label` in any case, with
+ * quotes or white space around it.
+ */
+export function knownCharset(label: string): string | null {
+  const clean = trimEnds(label.trim(), (character) => character === '"' || character === "'");
+  // No name has a space in it; looking one up that nobody knows takes longest.
+  if (clean.length > MAX_CHARSET_LABEL_CHARS || clean.includes(' ')) return null;
+  return remembered(charsets, clean.toLowerCase(), findCharset);
+}
+
+function findCharset(label: string): string | null {
+  const name = Object.hasOwn(ALIASES, label) ? (ALIASES[label] ?? label) : label;
+  try {
+    return new TextDecoder(name).encoding;
+  } catch {
+    return name !== '' && !NO_CHARSET.test(name) && iconv.encodingExists(name) ? name : null;
+  }
+}
+
+/** Decodes bytes of one charset, as knownCharset names it; bytes that it does not allow become U+FFFD. */
+export function decodeKnownCharset(bytes: Buffer, charset: string): string {
+  return decoderOf(charset)(bytes);
+}
+
+/** null when the bytes are not valid UTF-8. */
+export function decodeUtf8(bytes: Buffer): string | null {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function decoderOf(charset: string): Decode {
+  return remembered(decoders, charset, createDecoder);
+}
+
+function createDecoder(charset: string): Decode {
+  if (charset === 'windows-1252') return decodeWindows1252;
+  try {
+    const decoder = new TextDecoder(charset);
+    if (charset === 'iso-2022-jp') return (bytes) => decoder.decode(joinEscapes(bytes));
+    return (bytes) => decoder.decode(bytes);
+  } catch {
+    return (bytes) => iconv.decode(bytes, charset).toWellFormed();
+  }
+}
+
+/** Strangers choose the keys, so all are forgotten when they are too many. */
+function remembered<T>(known: Map<string, T>, key: string, find: (key: string) => T): T {
+  const value = known.get(key);
+  if (value !== undefined) return value;
+  const found = find(key);
+  if (known.size >= MAX_KNOWN_CHARSETS) known.clear();
+  known.set(key, found);
+  return found;
+}
+
+/** Written out, since some versions of Node.js read this label as ISO-8859-1, which has controls in place of `€`. */
+function decodeWindows1252(bytes: Buffer): string {
+  return bytes
+    .toString('latin1')
+    .replace(/[\u0080-\u009f]/g, (byte) => WINDOWS_1252_HIGH.charAt(byte.charCodeAt(0) - 0x80));
+}

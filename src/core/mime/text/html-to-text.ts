@@ -1,0 +1,95 @@
+/**
+ * HTML rendered to text, for the `text_body` of HTML-only mail. The library `html-to-text` does it, behind this file
+ * only; it reads no files and no network. Its tree takes time in the square of the nesting (100,000 nested tags: 20 s
+ * and more), so what has very many tags or is nested very deep is flattened by flatten-html.ts instead.
+ */
+import { compile } from 'html-to-text';
+import { flattenHtml } from './flatten-html.ts';
+import { HTML_FORMATTERS } from './html-formatters.ts';
+import type { Rendering } from './html-formatters.ts';
+import { MAX_HTML_CHARS, MAX_HTML_DEPTH, MAX_HTML_MARK_CHARS, MAX_HTML_TAGS } from '../limits.ts';
+
+/** The library puts it where it left something out; from the private use area, so in no text by accident. */
+const LEFT_OUT = '\ue5ca';
+
+const render = compile({
+  wordwrap: false,
+  // All of it. Seen in practice: footers and disclaimers that servers append, behind </body> or </html>.
+  baseElements: { selectors: [] },
+  formatters: HTML_FORMATTERS,
+  selectors: [
+    // RFC 3986 appendix C: angle brackets delimit a URI in text.
+    { selector: 'a', format: 'boundedLink' },
+    { selector: 'blockquote', format: 'boundedQuote' },
+    { selector: 'hr', format: 'boundedRule' },
+    { selector: 'ol', format: 'numbers' },
+    { selector: 'ul', format: 'bullets' },
+    ...['title', 'template', 'xml'].map((selector) => ({ selector, format: 'skip' })),
+    { selector: 'img', format: 'altText' },
+    { selector: 'td', format: 'cell' },
+    { selector: 'th', format: 'cell' },
+    { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
+    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
+  ],
+  // A cut input would be reported on stderr; htmlToText cuts before.
+  limits: { ellipsis: LEFT_OUT, maxDepth: MAX_HTML_DEPTH, maxInputLength: Number.MAX_SAFE_INTEGER },
+});
+
+export interface RenderedHtml {
+  readonly text: string;
+  /** Its end, or marks of quotes and lists, were left out: the text would be too long. */
+  readonly isCut: boolean;
+}
+
+/** As renderHtml; the text only. */
+export function htmlToText(html: string): string {
+  return renderHtml(html).text;
+}
+
+/**
+ * Renders HTML to text with `\n` line ends: links as `text <address>`, images as their alternative text, no more than
+ * one empty line in a row, no NUL, no lone surrogates, trimmed. Bad HTML is read as well as it can be; never throws.
+ *
+ * The text is no longer than about four times the HTML, nor than 3 million characters. HTML beyond 2 million is cut, which
+ * the text says with `[…]`; marks in front of the lines of quotes and lists are left out once they take too much.
+ */
+export function renderHtml(html: string): RenderedHtml {
+  const isCut = html.length > MAX_HTML_CHARS;
+  const { text, isSimplified } = renderBounded(isCut ? html.slice(0, MAX_HTML_CHARS) : html);
+  return { text: isCut ? `${text}\n\n[…]` : text, isCut: isCut || isSimplified };
+}
+
+function renderBounded(html: string): { readonly text: string; readonly isSimplified: boolean } {
+  const rendering: Rendering = {
+    // Real mail needs a tenth of it.
+    marksLeft: Math.min(3 * html.length + 1000, MAX_HTML_MARK_CHARS),
+    isSimplified: false,
+    isInLink: false,
+  };
+  if (countTags(html) <= MAX_HTML_TAGS) {
+    const text = render(html, rendering);
+    if (!text.includes(LEFT_OUT)) return { text: tidy(text), isSimplified: rendering.isSimplified };
+  }
+  return { text: tidy(flattenHtml(html)), isSimplified: false };
+}
+
+/** At least as many as there are tags, however the HTML tries to hide them; stops counting above the limit. */
+function countTags(html: string): number {
+  let count = 0;
+  for (let at = html.indexOf('<'); at !== -1 && count <= MAX_HTML_TAGS; at = html.indexOf('<', at + 1))
+    count++;
+  return count;
+}
+
+function tidy(text: string): string {
+  const lines = text
+    .toWellFormed()
+    .replaceAll('\0', '')
+    .split(/\r\n?|\n/);
+  return lines
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .replace(/^\n+/, '')
+    .trimEnd();
+}

@@ -1,0 +1,128 @@
+/** A part of the composition root: the use cases on their adapters, and the loops that go with them. */
+import { createDatabaseCheck } from '../adapters/postgres/db/check-database.ts';
+import { createEmailStore } from '../adapters/postgres/emails/email-store.ts';
+import { createThreadReader } from '../adapters/postgres/threads/read-thread.ts';
+import { createCustomerStore } from '../adapters/postgres/customers/customer-rules.ts';
+import { createReportStore } from '../adapters/postgres/receive/delivery-reports.ts';
+import { createIdempotencyKeys } from '../adapters/postgres/send/idempotency-keys.ts';
+import { createCustomerSettler } from '../adapters/postgres/customers/link-customers.ts';
+import { createMailboxStatusStore } from '../adapters/postgres/mailboxes/mailbox-status.ts';
+import { createPlacementStore } from '../adapters/postgres/threads/read-placement.ts';
+import { createInboundStore } from '../adapters/postgres/receive/record-inbound.ts';
+import { createSearchIndex } from '../adapters/postgres/search/search-index.ts';
+import { createRefusedMergeStore } from '../adapters/postgres/threads/refused-merges.ts';
+import { createThreadDecisions } from '../adapters/postgres/threads/thread-decisions.ts';
+import { createThreadList } from '../adapters/postgres/threads/thread-list.ts';
+import { createUsedAccounts } from '../adapters/postgres/accounts/used-accounts.ts';
+import type { Application } from '../app/application.ts';
+import { checkReadiness } from '../app/check-readiness.ts';
+import { createCustomers } from '../app/customers/customers.ts';
+import { createDecisions } from '../app/threads/decide-threads.ts';
+import { createKeyWork } from '../app/send/idempotency.ts';
+import { refuseUnknownAccounts } from '../app/known-accounts.ts';
+import { createPlacementReads } from '../app/threads/placement.ts';
+import { createReads } from '../app/emails/read-emails.ts';
+import { createMailboxStatus } from '../app/mailboxes/read-mailbox-status.ts';
+import { createThreadReads } from '../app/threads/read-threads.ts';
+import { createRefusedMerges } from '../app/threads/refused-merges.ts';
+import { receiveMessage } from '../app/receive/receive-message.ts';
+import { sendMessage } from '../app/send/send-message.ts';
+import { sendOnce, type SendOncePorts } from '../app/send/send-once.ts';
+import { createKeySettlement } from '../app/send/settle-keys.ts';
+import type { Parts, Teardown } from './open-parts.ts';
+import type { Sending } from './start-sending.ts';
+import { startCopyComparer } from '../worker/copy-comparer.ts';
+import { startCustomerSettler } from '../worker/customer-settler.ts';
+import { startJournalReplayer } from '../worker/journal-replayer.ts';
+import { startKeyCleaner } from '../worker/key-cleaner.ts';
+import { startKeySettler } from '../worker/key-settler.ts';
+import { startReportMatcher } from '../worker/report-matcher.ts';
+import { startSearchIndexer } from '../worker/search-indexer.ts';
+
+export interface ApplicationParts {
+  readonly parts: Parts;
+  readonly sending: Sending;
+  /** Has the mailboxes of an account looked at now. */
+  readonly wakeMailboxes: (accountId: string) => void;
+}
+
+/** Sends and requests under way are waited for at the teardown. */
+export function createApplication(
+  { parts, sending: { ports: sendPorts, comparing, operations }, wakeMailboxes }: ApplicationParts,
+  teardown: Teardown,
+): Application {
+  const { config, logger, clock, pool, db, instanceId } = parts;
+  const { blobs, suppressions, pending, settleUnknown } = sendPorts;
+  const endAtTeardown = (loop: { stop(): Promise<void> }) => teardown.push(() => loop.stop());
+
+  const keys = createIdempotencyKeys(pool, instanceId);
+  const keyWork = createKeyWork();
+  const emails = createEmailStore(pool);
+  const keyPorts: SendOncePorts = {
+    ...sendPorts,
+    keys,
+    emails,
+    work: keyWork,
+    send: (request, folder, emailId) => sendMessage(sendPorts, request, folder, emailId),
+  };
+  const reportPorts = {
+    reports: createReportStore(pool),
+    settleUnknown,
+    // What fails is logged by the refresher, which goes on trying.
+    onApplied: () => suppressions.refresh().catch(() => undefined),
+    logger,
+  };
+  const receivePorts = {
+    ...sendPorts,
+    ...comparing,
+    ...reportPorts,
+    store: createInboundStore(pool, db),
+  };
+
+  const { databaseStatementTimeoutMs: statementTimeoutMs } = config;
+  endAtTeardown(startReportMatcher(reportPorts));
+  endAtTeardown(startCopyComparer(comparing));
+  endAtTeardown(startJournalReplayer(sendPorts, logger));
+  endAtTeardown(
+    startKeySettler(keyWork, createKeySettlement({ ...keyPorts, clock, statementTimeoutMs }), logger),
+  );
+  endAtTeardown(startCustomerSettler(createCustomerSettler(db), logger));
+  endAtTeardown(startKeyCleaner(keys, logger));
+  endAtTeardown(startSearchIndexer(createSearchIndex(pool, logger), logger));
+  // A send whose caller went away is still carried to its end.
+  teardown.push(() => pending.idle());
+  teardown.push(() => keyWork.idle());
+
+  const checkDatabase = createDatabaseCheck(pool);
+  const threads = createThreadReads(createThreadList(pool), { readThread: createThreadReader(pool) });
+  const reads = createReads(emails, blobs);
+  const mailboxes = createMailboxStatus({
+    status: createMailboxStatusStore(pool),
+    source: parts.mailboxSource,
+    accounts: parts.accounts,
+    instanceId,
+    wake: wakeMailboxes,
+  });
+  return {
+    ...reads,
+    ...threads,
+    ...createPlacementReads(createPlacementStore(db)),
+    ...createDecisions(createThreadDecisions(db), parts.ids),
+    ...createCustomers(createCustomerStore(pool, parts.patient)),
+    ...operations,
+    ...mailboxes,
+    ...refuseUnknownAccounts(
+      { accounts: parts.accounts, isUsed: createUsedAccounts(pool) },
+      { ...threads, ...reads, ...mailboxes, ...createRefusedMerges(createRefusedMergeStore(db)) },
+    ),
+    receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
+    sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
+    sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),
+    checkReadiness: () =>
+      checkReadiness({
+        database: checkDatabase,
+        storage: () => blobs.check(),
+        smtp: () => parts.transports.verify(),
+      }),
+  };
+}

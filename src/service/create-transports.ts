@@ -1,0 +1,90 @@
+/** A part of the composition root: how each account hands its mail over. */
+import path from 'node:path';
+import { createOutboxTransport } from '../adapters/smtp-out/outbox-transport.ts';
+import { createSmtpTransport, type SmtpTransport } from '../adapters/smtp-out/smtp-transport.ts';
+import { parseSmtpUrl, type SmtpOptions } from '../adapters/smtp-out/smtp-url.ts';
+import type { LoginTokens } from '../adapters/smtp-out/open-session.ts';
+import type { Logger } from '../app/base/basics.ts';
+import type { Transport } from '../app/send/transport-ports.ts';
+import type { AccessTokens } from '../app/accounts/token-ports.ts';
+import type { AccountConfig } from '../config/config-accounts.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
+
+export interface Transports {
+  /** Throws for an account that is not configured. */
+  of(accountId: string): Transport;
+  /** How many messages of the account the queue may hand over at the same time. */
+  queueSlotsOf(accountId: string): number;
+  /** Connects to every mail server without sending; throws when one is away. */
+  verify(): Promise<void>;
+  /** Ends what is under way at once; see `SmtpTransport.abort`. */
+  abort(): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to nobody yet. Throws ConfigError.
+ *
+ * @param tokens for the accounts whose URL has a user without a password
+ */
+export function createTransports(config: Config, tokens: AccessTokens, logger: Logger): Transports {
+  const transports = new Map<string, Transport | SmtpTransport>();
+  const connections = new Map<string, number>();
+  for (const account of config.accounts) {
+    const { id, smtpUrl } = account;
+    if (smtpUrl === null) {
+      const outbox = path.join(config.dataDir, 'outbox');
+      logger.warn(
+        { accountId: id, outbox },
+        'no SMTP_URL is set: emails are written to the outbox folder and delivered to nobody',
+      );
+      transports.set(id, createOutboxTransport(outbox));
+      connections.set(id, config.smtp.maxConnections);
+    } else {
+      const options = readSmtpUrl(account, smtpUrl, config);
+      transports.set(id, createSmtpTransport({ ...options, tokens: tokensOf(id, tokens), logger }));
+      connections.set(id, options.maxConnections);
+    }
+  }
+  return {
+    of(accountId) {
+      const transport = transports.get(accountId);
+      if (transport === undefined) throw new Error(`no transport for account ${accountId}`);
+      return transport;
+    },
+    queueSlotsOf: (accountId) => slotsOf(connections.get(accountId)),
+    async verify() {
+      await Promise.all([...transports.values()].map((transport) => transport.verify()));
+    },
+    abort() {
+      for (const transport of transports.values()) if ('abort' in transport) transport.abort();
+    },
+    async close() {
+      await Promise.all([...transports.values()].map((transport) => transport.close()));
+    },
+  };
+}
+
+/** A fifth of the connections, and at least one, is left to synchronous sends: they never wait for a full queue. */
+function slotsOf(connections = 1): number {
+  return Math.max(1, Math.min(connections - 1, Math.floor(connections * 0.8)));
+}
+
+function tokensOf(accountId: string, tokens: AccessTokens): LoginTokens {
+  return {
+    get: () => tokens.get(accountId),
+    reject: (token) => tokens.reject(accountId, token),
+  };
+}
+
+function readSmtpUrl({ id, oauth2 }: AccountConfig, smtpUrl: string, config: Config): SmtpOptions {
+  try {
+    return parseSmtpUrl(smtpUrl, config.smtp, oauth2 !== null);
+  } catch (error) {
+    throw new ConfigError(
+      `SMTP_URL of account ${id}`,
+      error instanceof Error ? error.message : String(error),
+    );
+  }
+}

@@ -1,0 +1,44 @@
+/** A part of the composition root: says at the start what lies more open than it has to. Nothing is refused for it. */
+import { stat } from 'node:fs/promises';
+import type { SecurityLog } from '../app/base/security-log.ts';
+import { isLoopback } from '../core/server-url.ts';
+
+export interface OpenListener {
+  readonly protocol: 'http' | 'lmtp' | 'smtp';
+  /** As it was bound. */
+  readonly address: string;
+  readonly tls: boolean;
+  readonly login: boolean;
+}
+
+/** Notes a listener that other machines reach without TLS or without a log-in. */
+export function noteOpenListener(security: SecurityLog, listener: OpenListener): void {
+  const { protocol, address, tls, login } = listener;
+  const missing = [...(tls ? [] : ['tls']), ...(login ? [] : ['login'])];
+  if (missing.length > 0 && !isLoopback(address))
+    security.note('listener.open', { protocol, address, missing });
+}
+
+/** Reading or writing by the group or by others; passing through a folder is not meant. */
+const OPEN_TO_OTHERS = 0o066;
+
+/** Notes those of the files and folders that other users of the machine can read; one that is not there is no news. */
+export async function noteReadableFiles(security: SecurityLog, paths: readonly string[]): Promise<void> {
+  // Windows has other rights, and Node.js makes up the mode bits there.
+  if (process.platform === 'win32') return;
+  for (const path of paths) {
+    const mode = await readMode(path);
+    if (mode === null || (mode & OPEN_TO_OTHERS) === 0) continue;
+    security.note('file.readable', { path, mode: (mode & 0o777).toString(8).padStart(4, '0') });
+  }
+}
+
+/** null when it is not there. */
+async function readMode(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).mode;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}

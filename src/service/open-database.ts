@@ -1,0 +1,125 @@
+/** A part of the composition root: the database, embedded or external, migrated and ready. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { findEmbeddedPostgres } from '../adapters/postgres/embedded/find-server.ts';
+import { startEmbeddedPostgres } from '../adapters/postgres/embedded/server.ts';
+import { isLatest, migrateToLatest } from '../adapters/postgres/db/migrate.ts';
+import { createKysely, createPool, isAway, type PoolOptions } from '../adapters/postgres/db/pool.ts';
+import type { Logger } from '../app/base/basics.ts';
+import type { Config } from '../config/config.ts';
+
+export interface OpenDatabase {
+  readonly pool: ReturnType<typeof createPool>;
+  readonly db: ReturnType<typeof createKysely>;
+  /** The same with a few connections of its own, for statements that take as long as there is mail. */
+  readonly patient: ReturnType<typeof createKysely>;
+}
+
+/** What `patient` may take for one statement, in ms. Ours: a million emails are linked anew in less, see operations.md. */
+const PATIENT_TIMEOUT_MS = 600_000;
+const PATIENT_CONNECTIONS = 2;
+
+/** How long an external server may be away at the start, in ms: machines that start together come up in any order. */
+const START_PATIENCE_MS = 60_000;
+const RETRY_AFTER_MS = 1000;
+
+/**
+ * Adds to `teardown` what is to be undone. Throws when the server stays away or can't be migrated.
+ *
+ * @param signal ends the start at any moment, and it throws the reason: a migration under way is one transaction, which
+ *   the server then rolls back
+ */
+export async function openDatabase(
+  config: Config,
+  logger: Logger,
+  teardown: (() => Promise<void>)[],
+  signal?: AbortSignal,
+): Promise<OpenDatabase> {
+  const ended = signal === undefined ? {} : { signal };
+  const embedded =
+    config.databaseUrl === null
+      ? await startEmbeddedPostgres({ dataDir: config.dataDir, logger, ...ended })
+      : null;
+  if (embedded !== null) teardown.push(() => embedded.stop());
+  const options = poolOptions(config, embedded?.connection ?? config.databaseUrl ?? '', logger);
+  await migrateWhenThere({ ...options, ...ended }, logger);
+  return openPool(options, teardown);
+}
+
+/**
+ * The database of a process that has DATA_DIR, which starts the embedded server and migrates; this one does neither.
+ * null when it is not there or not migrated yet. Throws when it can't be used.
+ */
+export async function findDatabase(
+  config: Config,
+  logger: Logger,
+  teardown: (() => Promise<void>)[],
+): Promise<OpenDatabase | null> {
+  const connection = config.databaseUrl ?? (await findEmbeddedPostgres(config.dataDir));
+  if (connection === null) return null;
+  const options = poolOptions(config, connection, logger);
+  const probe = createPool({ ...options, maxConnections: 1 });
+  try {
+    if (!(await isLatest(createKysely(probe)))) return null;
+  } catch (err) {
+    if (!isAway(err)) throw err;
+    logger.debug({ err }, 'the database is not there yet');
+    return null;
+  } finally {
+    await probe.end();
+  }
+  return openPool(options, teardown);
+}
+
+function poolOptions(config: Config, connection: PoolOptions['connection'], logger: Logger): PoolOptions {
+  return {
+    connection,
+    maxConnections: config.databasePoolSize,
+    connectTimeoutMs: config.databaseConnectTimeoutMs,
+    statementTimeoutMs: config.databaseStatementTimeoutMs,
+    logger,
+  };
+}
+
+function openPool(options: PoolOptions, teardown: (() => Promise<void>)[]): OpenDatabase {
+  const pool = createPool(options);
+  teardown.push(() => pool.end());
+  const patient = createPool({
+    ...options,
+    maxConnections: PATIENT_CONNECTIONS,
+    statementTimeoutMs:
+      options.statementTimeoutMs === null ? null : Math.max(PATIENT_TIMEOUT_MS, options.statementTimeoutMs),
+  });
+  // A change that is still under way when all else has been waited for is cut off, and so does not happen.
+  const clients = new Set<{ end(): Promise<void> }>();
+  patient.on('connect', (client) => clients.add(client as unknown as { end(): Promise<void> }));
+  patient.on('remove', (client) => clients.delete(client as unknown as { end(): Promise<void> }));
+  teardown.push(async () => {
+    const ended = patient.end();
+    await Promise.all([...clients].map((client) => client.end()));
+    await ended;
+  });
+  return { pool, db: createKysely(pool), patient: createKysely(patient) };
+}
+
+/** Migrations take the time they need, so they have connections of their own. */
+async function migrateWhenThere(options: PoolOptions, logger: Logger): Promise<void> {
+  const { signal } = options;
+  const deadline = performance.now() + START_PATIENCE_MS;
+  for (;;) {
+    signal?.throwIfAborted();
+    const pool = createPool({ ...options, maxConnections: 2, statementTimeoutMs: null });
+    try {
+      await migrateToLatest(pool, createKysely(pool));
+      return;
+    } catch (err) {
+      signal?.throwIfAborted();
+      if (!isAway(err) || performance.now() > deadline) throw err;
+      const cause = err instanceof Error && err.cause instanceof Error ? err.cause : err;
+      logger.warn({ reason: String(cause) }, 'the database is not there yet');
+    } finally {
+      await pool.end();
+    }
+    // The reason is thrown at the top.
+    await wait(RETRY_AFTER_MS, undefined, { signal }).catch(() => undefined);
+  }
+}

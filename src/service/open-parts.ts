@@ -1,0 +1,75 @@
+/** A part of the composition root: everything a service opens in DATA_DIR that is locked, and what follows from it. */
+import path from 'node:path';
+import { loadOrCreateInstanceId } from '../adapters/data-dir/instance-id.ts';
+import { LmdbAttempts } from '../adapters/journal/lmdb-attempts.ts';
+import { createTokenStore } from '../adapters/postgres/accounts/oauth2-tokens.ts';
+import type { MailboxSource } from '../app/mailboxes/mailbox-ports.ts';
+import type { MessageReader } from '../app/reading/reading-ports.ts';
+import { UnreadableMail } from '../app/reading/unreadable-mail.ts';
+import type { Account, Clock, IdSource, Logger } from '../app/base/basics.ts';
+import type { Config } from '../config/config.ts';
+import { accountsById } from '../config/config-accounts.ts';
+import { createTokens } from './create-access-tokens.ts';
+import { createMailboxSource } from './create-mailbox-source.ts';
+import { createReader } from './create-reader.ts';
+import { createTransports, type Transports } from './create-transports.ts';
+import { createIdSource } from './id-source.ts';
+import { openStorage, type OpenStorage } from './open-storage.ts';
+
+/** What to undo, in the order it was set up. */
+export type Teardown = (() => Promise<void>)[];
+
+export interface Parts extends OpenStorage {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  /** Who this DATA_DIR is. */
+  readonly instanceId: string;
+  readonly accounts: ReadonlyMap<string, Account>;
+  readonly attempts: LmdbAttempts;
+  readonly transports: Transports;
+  readonly mailboxSource: MailboxSource;
+  readonly reader: MessageReader;
+  readonly unreadable: UnreadableMail;
+}
+
+/**
+ * Throws when one can't be opened.
+ *
+ * @param signal ends the wait for the database; see `openDatabase`
+ */
+export async function openParts(
+  config: Config,
+  logger: Logger,
+  teardown: Teardown,
+  signal?: AbortSignal,
+): Promise<Parts> {
+  const { dataDir } = config;
+  // What may be wrong with the configuration is found before anything large is started.
+  const tokens = createTokens(config, logger);
+  const transports = createTransports(config, tokens, logger);
+  teardown.push(() => transports.close());
+  const mailboxSource = createMailboxSource(config, tokens);
+  const reader = createReader(config, logger);
+  teardown.push(() => reader.close());
+  const storage = await openStorage(config, logger, teardown, signal);
+  tokens.keepIn(createTokenStore(storage.pool));
+  teardown.push(() => tokens.close());
+  const attempts = await LmdbAttempts.open({ folder: path.join(dataDir, 'attempts'), logger });
+  teardown.push(() => attempts.close());
+  return {
+    ...storage,
+    config,
+    logger,
+    clock: () => new Date(),
+    ids: createIdSource(),
+    instanceId: await loadOrCreateInstanceId(dataDir),
+    accounts: accountsById(config.accounts),
+    attempts,
+    transports,
+    mailboxSource,
+    reader,
+    unreadable: new UnreadableMail(),
+  };
+}

@@ -1,0 +1,46 @@
+/** A part of the composition root: the files, the database and the journal of a DATA_DIR that is locked. */
+import path from 'node:path';
+import { createBlobStore } from '../adapters/blob/create.ts';
+import { LmdbJournal } from '../adapters/journal/lmdb-journal.ts';
+import { createSpool, type DiskSpool } from '../adapters/journal/spool.ts';
+import type { BlobStore } from '../app/files/file-ports.ts';
+import type { Logger } from '../app/base/basics.ts';
+import type { Config } from '../config/config.ts';
+import { openDatabase, type OpenDatabase } from './open-database.ts';
+
+export interface OpenStorage extends OpenDatabase {
+  readonly blobs: BlobStore;
+  readonly spool: DiskSpool;
+  readonly journal: LmdbJournal;
+}
+
+/** Adds to `teardown` what is to be undone. Throws when a part can't be opened. */
+export async function openStorage(
+  config: Config,
+  logger: Logger,
+  teardown: (() => Promise<void>)[],
+  signal?: AbortSignal,
+): Promise<OpenStorage> {
+  const blobs = await openBlobs(config, teardown, false);
+  const database = await openDatabase(config, logger, teardown, signal);
+  const spool = createSpool(path.join(config.dataDir, 'spool'));
+  const journal = await LmdbJournal.open({ folder: path.join(config.dataDir, 'journal'), spool, logger });
+  teardown.push(() => journal.close());
+  return { ...database, blobs, spool, journal };
+}
+
+/** `shared`: another process has DATA_DIR. */
+export async function openBlobs(
+  config: Config,
+  teardown: (() => Promise<void>)[],
+  shared: boolean,
+): Promise<BlobStore> {
+  const blobs = await createBlobStore({
+    url: config.blobUrl,
+    folder: path.join(config.dataDir, 'files'),
+    shared,
+    credentials: config.s3Credentials,
+  });
+  teardown.push(() => blobs.close());
+  return blobs;
+}

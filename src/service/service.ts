@@ -1,0 +1,183 @@
+/**
+ * The composition root: picks the concrete parts for a configuration, wires them, and takes them down again in order.
+ */
+import type { AddressInfo } from 'node:net';
+import { lockDataDir } from '../adapters/data-dir/data-dir-lock.ts';
+import { loadOrCreateSecret } from '../adapters/data-dir/api-secret.ts';
+import { createHttpApp, type HttpApp } from '../adapters/http/app.ts';
+import { createSecurityLogger } from '../adapters/telemetry/logger.ts';
+import type { Logger } from '../app/base/basics.ts';
+import { auditOperations } from '../app/audit-operations.ts';
+import { createSecurityLog, type SecurityLog } from '../app/base/security-log.ts';
+import type { Config } from '../config/config.ts';
+import { createApplication } from './create-application.ts';
+import type { Transports } from './create-transports.ts';
+import { noteOpenListener, noteReadableFiles } from './exposure.ts';
+import { listenFailure } from './listen-failure.ts';
+import { openParts, type Teardown } from './open-parts.ts';
+import { startListeners } from './start-listeners.ts';
+import { startMailboxes } from './start-mailboxes.ts';
+import { startSending } from './start-sending.ts';
+
+export interface Service {
+  /** Where HTTP listens, such as `http://127.0.0.1:3000`. */
+  readonly url: string;
+  /** Where the API secret was made or found; null when the configuration gave it. */
+  readonly secretFile: string | null;
+  /** Ends everything in order; a second call waits for the first. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Throws when a part can't start; what had been started by then is taken down again.
+ *
+ * @param signal ends the start, which then throws the signal's reason; without effect afterwards
+ */
+export async function startService(config: Config, logger: Logger, signal?: AbortSignal): Promise<Service> {
+  // Taken down from the end.
+  const teardown: Teardown = [];
+  const takeDown = async () => {
+    for (const step of teardown.splice(0).reverse()) {
+      await step().catch((err: unknown) => logger.error({ err }, 'a part could not be taken down'));
+    }
+  };
+  try {
+    return await startParts(config, logger, teardown, takeDown, signal);
+  } catch (error) {
+    await takeDown();
+    signal?.throwIfAborted();
+    throw error;
+  }
+}
+
+async function startParts(
+  config: Config,
+  logger: Logger,
+  teardown: Teardown,
+  takeDown: () => Promise<void>,
+  signal: AbortSignal | undefined,
+): Promise<Service> {
+  const security = createSecurityLog(createSecurityLogger(config.logLevel));
+  const lock = await lockDataDir(config.dataDir);
+  teardown.push(() => lock.release());
+  const madeSecret = config.apiSecrets.length > 0 ? null : await loadOrCreateSecret(config.dataDir);
+  const secrets = madeSecret === null ? config.apiSecrets : [madeSecret.secret];
+
+  const parts = await openParts(config, logger, teardown, signal);
+  signal?.throwIfAborted();
+  const { transports, spool, clock, pool, instanceId } = parts;
+  const sending = await startSending(parts, security, teardown);
+  signal?.throwIfAborted();
+  const application = createApplication(
+    { parts, sending, wakeMailboxes: (accountId) => mailboxes.wake(accountId) },
+    teardown,
+  );
+
+  const app = createHttpApp({
+    application,
+    operationsOf: (actor) => auditOperations(application, security, actor),
+    spool,
+    secrets,
+    logger,
+    security,
+    trustedProxies: config.trustedProxies,
+    clock,
+    limits: {
+      maxAttachmentBytes: config.maxAttachmentBytes,
+      maxInboundBytes: config.maxInboundBytes,
+      maxConnections: config.httpMaxConnections,
+    },
+  });
+  teardown.push(() => closeHttp(app, config.shutdownTimeoutMs, logger));
+  const receive = application.receiveMessage;
+  const listeners = await startListeners(config, {
+    receive,
+    accounts: parts.accounts.values(),
+    spool,
+    logger,
+    security,
+  });
+  teardown.push(() => listeners.close());
+  const source = parts.mailboxSource;
+  const mailboxes = startMailboxes(config, {
+    source,
+    pool,
+    instanceId,
+    receive,
+    reader: parts.reader,
+    spool,
+    clock,
+    logger,
+  });
+  teardown.push(() => mailboxes.stop());
+  const url = await listen(app, config);
+  await noteExposure(app, config, madeSecret?.path ?? null, security);
+
+  let stopping: Promise<void> | null = null;
+  const stop = () => stopWithin(config.shutdownTimeoutMs, takeDown, transports, logger);
+  return { url, secretFile: madeSecret?.path ?? null, stop: () => (stopping ??= stop()) };
+}
+
+async function listen(app: HttpApp, { host, port }: Config): Promise<string> {
+  try {
+    return await app.fastify.listen({ port, host });
+  } catch (error) {
+    throw listenFailure({ portVariable: 'PORT', hostVariable: 'HOST', host, port }, error);
+  }
+}
+
+async function noteExposure(
+  app: HttpApp,
+  { trustedProxies, secretFiles, dataDir }: Config,
+  secretFile: string | null,
+  security: SecurityLog,
+): Promise<void> {
+  for (const bound of app.fastify.addresses()) {
+    const { address } = bound as AddressInfo;
+    // Who names a proxy has one in front, which speaks TLS.
+    noteOpenListener(security, { protocol: 'http', address, tls: trustedProxies.length > 0, login: true });
+  }
+  const files = [...secretFiles, dataDir, ...(secretFile === null ? [] : [secretFile])];
+  await noteReadableFiles(security, files);
+}
+
+/** What the mail servers have not answered by the deadline is recorded, and told, as it stands then. */
+async function stopWithin(
+  timeoutMs: number,
+  takeDown: () => Promise<void>,
+  transports: Transports,
+  logger: Logger,
+): Promise<void> {
+  const timer = setTimeout(() => {
+    logger.warn(
+      { timeoutMs },
+      'sends were still under way at the end of the shutdown time; they are cut off',
+    );
+    transports.abort();
+  }, timeoutMs);
+  try {
+    await takeDown();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** How long requests may take to give their answer after the sends under way were cut off, in ms. */
+const ANSWER_MS = 2000;
+
+/** Requests under way may finish; a little after the deadline their connections are cut. */
+async function closeHttp(app: HttpApp, timeoutMs: number, logger: Logger): Promise<void> {
+  const timer = setTimeout(() => {
+    logger.warn(
+      { timeoutMs },
+      'requests were still running at the end of the shutdown time; they are cut off',
+    );
+    app.fastify.server.closeAllConnections();
+  }, timeoutMs + ANSWER_MS);
+  try {
+    app.beginShutdown();
+    await app.fastify.close();
+  } finally {
+    clearTimeout(timer);
+  }
+}

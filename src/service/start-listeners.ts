@@ -1,0 +1,59 @@
+/** Starts the listeners for received mail that the configuration names. */
+import { startListener, type Listener } from '../adapters/smtp-in/listener.ts';
+import type { Account } from '../app/base/basics.ts';
+import type { SecurityLog } from '../app/base/security-log.ts';
+import { createAccountLookup, takeDelivery, type TakeDeliveryPorts } from '../app/receive/take-delivery.ts';
+import type { Config } from '../config/config.ts';
+import { noteOpenListener } from './exposure.ts';
+import { listenFailure } from './listen-failure.ts';
+
+export interface ListenerParts extends TakeDeliveryPorts {
+  readonly accounts: Iterable<Account>;
+  readonly security: SecurityLog;
+}
+
+/** Throws when one can't listen; then none does. */
+export async function startListeners(
+  config: Config,
+  parts: ListenerParts,
+): Promise<{ close(): Promise<void> }> {
+  const accountOf = createAccountLookup(parts.accounts);
+  const listeners: Listener[] = [];
+  const close = async () => {
+    await Promise.all(listeners.map((listener) => listener.close()));
+  };
+  try {
+    for (const protocol of ['lmtp', 'smtp'] as const) {
+      const listen = protocol === 'lmtp' ? config.lmtpListen : config.smtpListen;
+      if (listen === null) continue;
+      const variable = `${protocol.toUpperCase()}_LISTEN`;
+      const listener = await startListener({
+        protocol,
+        ...listen,
+        tls: config.listenTls,
+        maxBytes: config.maxInboundBytes,
+        maxClients: config.listenClients.max,
+        maxClientsPerAddress: config.listenClients.maxPerAddress,
+        closeTimeoutMs: config.shutdownTimeoutMs,
+        accountOf,
+        take: (delivery) => takeDelivery(parts, delivery),
+        logger: parts.logger,
+        security: parts.security,
+      }).catch((error: unknown) => {
+        throw listenFailure({ portVariable: variable, hostVariable: variable, ...listen }, error);
+      });
+      listeners.push(listener);
+      noteOpenListener(parts.security, {
+        protocol,
+        address: listener.host,
+        tls: config.listenTls !== null,
+        login: false,
+      });
+      parts.logger.info({ protocol, address: listener.address }, 'listening for received mail');
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { close };
+}

@@ -1,0 +1,24 @@
+/** Starts the reading of mailboxes, of the accounts that have one. */
+import { createMailboxRecords } from '../adapters/postgres/mailboxes/mailbox-records.ts';
+import type { Config } from '../config/config.ts';
+import { startMailboxReader, type MailboxReader, type MailboxReaderPorts } from '../worker/mailbox-reader.ts';
+
+export interface MailboxParts extends Omit<MailboxReaderPorts, 'records' | 'maxBytes' | 'random'> {
+  readonly pool: Parameters<typeof createMailboxRecords>[0];
+  /** Who this DATA_DIR is; see adapters/data-dir/instance-id.ts. */
+  readonly instanceId: string;
+}
+
+export function startMailboxes(config: Config, parts: MailboxParts): MailboxReader {
+  const { pool, instanceId, ...ports } = parts;
+  const accounts = config.accounts.flatMap(({ id, imap }) =>
+    imap === null ? [] : [{ id, since: imap.since }],
+  );
+  if (accounts.length === 0) return { wake: () => undefined, stop: async () => undefined };
+  const reader = startMailboxReader(
+    { ...ports, records: createMailboxRecords(pool), maxBytes: config.maxInboundBytes, random: Math.random },
+    { owner: instanceId, accounts, ...config.mailboxes },
+  );
+  parts.logger.info({ accounts: accounts.length }, 'reading mailboxes');
+  return reader;
+}

@@ -1,0 +1,103 @@
+/** A part of the composition root: the send queue, the list of suppressed addresses, and what sending needs. */
+import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createExchangeStore } from '../adapters/postgres/send/automatic-exchanges.ts';
+import { createOutboundStore } from '../adapters/postgres/send/outbound-store.ts';
+import { createSendOperations } from '../adapters/postgres/send/send-operations.ts';
+import { createSendQueue } from '../adapters/postgres/send/send-queue.ts';
+import { createSuppressionStore } from '../adapters/postgres/send/suppressions.ts';
+import { createVariantStore } from '../adapters/postgres/emails/variants.ts';
+import { createOperations } from '../app/send/operate-sends.ts';
+import { createPendingSends } from '../app/send/pending-sends.ts';
+import type { ByteRange } from '../app/files/file-ports.ts';
+import type { RetryPolicy } from '../app/send/queue-ports.ts';
+import type { SecurityLog } from '../app/base/security-log.ts';
+import { createSuppressionList, createSuppressionOperations } from '../app/send/suppressions.ts';
+import { compareCopies } from '../app/receive/variants.ts';
+import type { Config } from '../config/config.ts';
+import type { RateLimit } from '../core/delivery/rate-window.ts';
+import type { Parts, Teardown } from './open-parts.ts';
+import { startSendQueue } from '../worker/send-queue.ts';
+import { startSuppressionRefresher } from '../worker/suppression-refresher.ts';
+
+/** How long the start waits for the list of suppressed addresses, in ms: some ten thousand are read by then. */
+const LIST_PATIENCE_MS = 500;
+
+export type Sending = Awaited<ReturnType<typeof startSending>>;
+
+/** Resolves when sends may be taken. */
+export async function startSending(parts: Parts, security: SecurityLog, teardown: Teardown) {
+  const { config, logger, clock, pool, db, blobs, spool, journal, attempts, transports } = parts;
+  const store = createOutboundStore(pool, db);
+  const queue = createSendQueue(pool, db);
+  const retry: RetryPolicy = { schedule: config.retrySchedule, random: Math.random };
+  const transportOf = transports.of;
+  const sendQueue = startSendQueue(
+    { owner: attempts.owner, queue, attempts, retry, clock, blobs, spool, transportOf, logger },
+    {
+      ...config.queue,
+      accounts: config.accounts.map(({ id, rate }) => ({ id, rate, slots: transports.queueSlotsOf(id) })),
+    },
+  );
+  teardown.push(() => sendQueue.stop());
+  const wakeQueue = () => sendQueue.wake();
+
+  const suppressionStore = createSuppressionStore(pool);
+  const seed = randomBytes(4).readUInt32LE();
+  const suppressions = createSuppressionList({ store: suppressionStore, seed, logger, security });
+  const listed = suppressions.refresh();
+  // A short list is known before the first send, as one that is read for longer need not be; see suppressions.ts.
+  await Promise.race([listed, wait(LIST_PATIENCE_MS, undefined, { ref: false })]);
+  // What goes wrong later is met again, and logged, by the refresher.
+  listed.catch(() => undefined);
+  const refresher = startSuppressionRefresher(suppressions, logger);
+  teardown.push(() => refresher.stop());
+
+  const { settleUnknown, ...operations } = createOperations({
+    operations: createSendOperations(pool),
+    retry,
+    clock,
+    wakeQueue,
+  });
+  const [defaultAccount] = config.accounts;
+  const openFile = (file: string, range?: ByteRange) => createReadStream(file, range);
+  const { reader, unreadable } = parts;
+  const variants = createVariantStore(pool);
+  const comparing = { variants, blobs, spool, reader, unreadable, openFile, settleUnknown, logger };
+  const ports = {
+    queue,
+    settleUnknown,
+    retry,
+    wakeQueue,
+    rateOf: createRateOf(config),
+    suppressions,
+    store,
+    blobs,
+    journal,
+    pending: createPendingSends(),
+    transportOf,
+    clock,
+    logger,
+    accounts: parts.accounts,
+    defaultAccountId: defaultAccount.id,
+    ids: parts.ids,
+    reader: parts.reader,
+    openFile,
+    maxRecipients: config.maxRecipients,
+    loopLimit: config.loopLimit,
+    exchanges: createExchangeStore(pool),
+    compareCopies: (emailId: string) => compareCopies(comparing, emailId),
+  };
+  return {
+    ports,
+    comparing,
+    operations: { ...operations, ...createSuppressionOperations(suppressionStore, suppressions) },
+  };
+}
+
+function createRateOf({ accounts }: Config): (accountId: string) => RateLimit | null {
+  const limited = accounts.filter(({ rate }) => rate.perMinute !== null || rate.perDay !== null);
+  const rates = new Map(limited.map(({ id, rate }): [string, RateLimit] => [id, rate]));
+  return (accountId) => rates.get(accountId) ?? null;
+}
