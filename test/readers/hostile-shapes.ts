@@ -110,6 +110,17 @@ export const HOSTILE_SHAPES: readonly HostileShape[] = [
   parts('encoded words', 'encoded words of two charsets in turn', (n) =>
     times('=?utf-8?q?a?= =?iso-8859-2?b?YQ==?= ', n),
   ),
+  parts('encoded words', 'encoded words of one charset in as many spellings', (n) =>
+    Array.from({ length: n / 28 }, (_, at) => `=?c${'-'.repeat(at % 12)}p8${at}-5.0?q?a?=`).join(' '),
+  ),
+  parts('encoded words', 'encoded words of as many code pages', (n) =>
+    Array.from({ length: n / 16 }, (_, at) => `=?cp${at % 1400}?q?a?=`).join(' '),
+  ),
+  repeated('encoded words', '=?utf-8?q?=ff?= =?big5?q?=ff?= =?x-none?q?=ff?= '),
+  repeated('encoded words', '=?utf-8?b?/w?= =?utf-8?b?/w?= =?gbk?b?a?= '),
+  parts('mail', 'names of unknown charsets in To', (n) =>
+    Array.from({ length: n / 34 }, (_, at) => `To: =?x-${at}?q?a?= <a@b.example>\r\n`).join(''),
+  ),
   repeated('encoded words', '=?utf-8?q?'),
   repeated('encoded words', '=?utf-8*'),
   repeated('encoded words', '=?utf-8?b?====', '', '?='),

@@ -136,9 +136,6 @@ export const MAX_SUBJECT_CHARS = 10_000;
 /** The name of a charset, in characters; the longest in use, of those that iconv-lite reads too, has about 20. */
 export const MAX_CHARSET_LABEL_CHARS = 64;
 
-/** Charsets whose decoders are kept; some 40 are in use. */
-export const MAX_KNOWN_CHARSETS = 200;
-
 /** Continuations of one parameter (RFC 2231 §3). */
 export const MAX_PARAMETER_SECTIONS = 100;
 

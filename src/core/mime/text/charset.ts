@@ -3,11 +3,13 @@
  * what they are. TextDecoder (WHATWG Encoding) reads most charsets; `iconv-lite`, behind this file only, reads those
  * that it left out, such as UTF-7 and the IBM code pages.
  */
+import { isUtf8 } from 'node:buffer';
 import iconv from 'iconv-lite';
 import { trimEnds } from '../../trim-ends.ts';
+import { MAX_CHARSET_LABEL_CHARS } from '../limits.ts';
+import { WHATWG_CHARSETS } from './charset-labels.ts';
 import { repairUtf8 } from './damaged-utf8.ts';
 import { joinEscapes } from './japanese-escapes.ts';
-import { MAX_CHARSET_LABEL_CHARS, MAX_KNOWN_CHARSETS } from '../limits.ts';
 
 /** What was wrong with the label or the bytes. */
 export type CharsetDefect = 'unknown_charset' | 'wrong_charset' | 'invalid_characters';
@@ -57,15 +59,16 @@ const HIGH_BYTES = Array.from({ length: 128 }, (_, at) =>
 );
 
 /** Codecs of iconv-lite that are no charsets. */
-const NO_CHARSET = /^(?:base64|hex|binary|ucs2|internal)/;
+const NO_CHARSETS: ReadonlySet<string> = new Set(['base64', 'hex', 'binary', 'ucs2']);
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
+const UTF8 = new TextDecoder('utf-8');
 
 type Decode = (bytes: Buffer) => string;
 
-/** Looking up a label, and making a decoder, takes some 10 µs; a header may hold 70,000 encoded words. */
-const charsets = new Map<string, string | null>();
+/** By the charset's name, of which there are some hundreds: making one takes some 10 µs. */
 const decoders = new Map<string, Decode>();
+/** Of iconv-lite; null until the first label that needs them. */
+let iconvNames: ReadonlySet<string> | null = null;
 
 /**
  * Decodes; never throws. `label` is the charset as given, null when there was none. Bytes that are valid UTF-8 are
@@ -107,16 +110,26 @@ export function knownCharset(label: string): string | null {
   const clean = trimEnds(label.trim(), (character) => character === '"' || character === "'");
   // No name has a space in it; looking one up that nobody knows takes longest.
   if (clean.length > MAX_CHARSET_LABEL_CHARS || clean.includes(' ')) return null;
-  return remembered(charsets, clean.toLowerCase(), findCharset);
+  const lower = clean.toLowerCase();
+  const name = Object.hasOwn(ALIASES, lower) ? (ALIASES[lower] ?? lower) : lower;
+  return WHATWG_CHARSETS.get(name) ?? iconvName(name);
 }
 
-function findCharset(label: string): string | null {
-  const name = Object.hasOwn(ALIASES, label) ? (ALIASES[label] ?? label) : label;
-  try {
-    return new TextDecoder(name).encoding;
-  } catch {
-    return name !== '' && !NO_CHARSET.test(name) && iconv.encodingExists(name) ? name : null;
-  }
+/**
+ * iconv-lite takes a name in any spelling, and throws for those that it does not know: a header may hold 70,000 of them, each
+ * another one, and an exception for each would take seconds.
+ */
+function iconvName(label: string): string | null {
+  const name = label.replace(/:\d{4}$|[^0-9a-z]/g, '');
+  iconvNames ??= readIconvNames();
+  return iconvNames.has(name) ? name : null;
+}
+
+function readIconvNames(): ReadonlySet<string> {
+  // They are loaded with the first question, and are no part of its types.
+  iconv.encodingExists('utf8');
+  const names = Object.keys(Reflect.get(iconv, 'encodings') as object);
+  return new Set(names.filter((name) => !name.startsWith('_') && !NO_CHARSETS.has(name)));
 }
 
 /** Decodes bytes of one charset, as knownCharset names it; bytes that it does not allow become U+FFFD. */
@@ -126,15 +139,13 @@ export function decodeKnownCharset(bytes: Buffer, charset: string): string {
 
 /** null when the bytes are not valid UTF-8. */
 export function decodeUtf8(bytes: Buffer): string | null {
-  try {
-    return UTF8.decode(bytes);
-  } catch {
-    return null;
-  }
+  return isUtf8(bytes) ? UTF8.decode(bytes) : null;
 }
 
 function decoderOf(charset: string): Decode {
-  return remembered(decoders, charset, createDecoder);
+  let decoder = decoders.get(charset);
+  if (decoder === undefined) decoders.set(charset, (decoder = createDecoder(charset)));
+  return decoder;
 }
 
 function createDecoder(charset: string): Decode {
@@ -146,16 +157,6 @@ function createDecoder(charset: string): Decode {
   } catch {
     return (bytes) => iconv.decode(bytes, charset).toWellFormed();
   }
-}
-
-/** Strangers choose the keys, so all are forgotten when they are too many. */
-function remembered<T>(known: Map<string, T>, key: string, find: (key: string) => T): T {
-  const value = known.get(key);
-  if (value !== undefined) return value;
-  const found = find(key);
-  if (known.size >= MAX_KNOWN_CHARSETS) known.clear();
-  known.set(key, found);
-  return found;
 }
 
 /** Written out, since some versions of Node.js read this label as ISO-8859-1, which has controls in place of `€`. */
