@@ -101,8 +101,12 @@ describe('a conversation', () => {
     );
     expect(stranger.threadId).toBe(first.threadId);
     expect(await emailOf(stranger.id)).toMatchObject({ new_participant: true });
-    const again = await receive(service, mail({ from: 'EVE@elsewhere.test', inReplyTo: stranger.messageId }));
-    expect(await emailOf(again.id)).toMatchObject({ new_participant: false });
+    const eve = { from: 'EVE@elsewhere.test', inReplyTo: stranger.messageId };
+    const again = await receive(service, mail(eve));
+    expect(await emailOf(again.id)).toMatchObject({ new_participant: true });
+    await send({ to: 'eve@elsewhere.test', subject: 'A', text_body: 'a', thread_id: first.threadId });
+    const answered = await receive(service, mail(eve));
+    expect(await emailOf(answered.id)).toMatchObject({ new_participant: false });
   });
 
   it('of a learned address belongs to its customer, and so does its thread', async () => {

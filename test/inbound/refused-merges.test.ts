@@ -208,6 +208,25 @@ describe('a stranger', () => {
     });
   });
 
+  it('stays one, however often it writes and whomever it copies in, until it is written to', async () => {
+    const a = await send();
+    const [stranger, copied] = [`${randomUUID()}@evil.test`, `${randomUUID()}@evil.test`];
+    const from = async (address: string, fields: object = {}) => {
+      const { id } = await receive(service, mail({ inReplyTo: a.messageId, from: address, ...fields }));
+      return await read(`/api/emails/${id}`);
+    };
+    const unknown = { thread_id: a.threadId, new_participant: true, customer_id: null };
+    expect(await from(stranger, { headers: [`Cc: ${copied}`] })).toMatchObject(unknown);
+    expect(await from(stranger)).toMatchObject(unknown);
+    expect(await from(copied)).toMatchObject(unknown);
+    await send({ thread_id: a.threadId, to: stranger, customer_id: null });
+    expect(await from(stranger)).toMatchObject({
+      thread_id: a.threadId,
+      new_participant: false,
+      customer_id: a.customerId,
+    });
+  });
+
   it('whose Message-ID was only named gets no customer for that', async () => {
     const to = `${randomUUID()}@people.test`;
     const a = await send({ cc: to });

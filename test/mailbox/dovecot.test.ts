@@ -61,6 +61,10 @@ async function countEmails(): Promise<number> {
   const [row] = await query(database.connectionString, 'select count(*)::int as count from emails');
   return Number(row?.['count']);
 }
+async function countVariants(): Promise<number> {
+  const [row] = await query(database.connectionString, 'select count(*)::int as count from email_variants');
+  return Number(row?.['count']);
+}
 async function readUnread(): Promise<readonly unknown[]> {
   const rows = await query(
     database.connectionString,
@@ -126,6 +130,31 @@ describe.skipIf(skipWithoutMailServers())('the mailboxes of a Dovecot', () => {
        from mailbox_messages where expunged_at is null and mailbox_id = (select id from mailboxes where path = 'INBOX')`,
     );
     expect(row).toEqual({ generations: 1, messages: 52 });
+    expect(await service.stop()).toBe(0);
+  }, 120_000);
+
+  it('hold a forged copy and the email it hides: one record with both contents, each once', async () => {
+    await fillMaildir(dovecot, 'alice', null, [numbered(1, { body: 'Pay to account 666' })]);
+    const service = await start();
+    await waitForPass(database, 'default', 30_000);
+    const real = numbered(1, { body: 'Pay to account 123, as agreed' });
+    await dovecot.withClient('alice', async (client) => {
+      await client.append('INBOX', real);
+    });
+    await waitUntil('the real one is kept', async () => (await countVariants()) === 1);
+    await forgetUids(dovecot, 'alice');
+    await waitForPass(database, 'default', 40_000);
+    expect([await countEmails(), await countVariants()]).toEqual([1, 1]);
+    const [email] = await query(database.connectionString, 'select id from emails');
+    const detail = (await (await service.request(`/api/emails/${String(email?.['id'])}`)).json()) as {
+      defects: readonly string[];
+      variants: readonly { id: string; received_by: unknown }[];
+    };
+    expect(detail.defects).toContain('content_differs');
+    const [variant] = detail.variants;
+    expect(JSON.stringify(variant)).toContain('INBOX');
+    const raw = await service.request(`/api/emails/${String(email?.['id'])}/variants/${variant!.id}/raw`);
+    expect(await raw.text()).toBe(real);
     expect(await service.stop()).toBe(0);
   }, 120_000);
 

@@ -23,7 +23,7 @@ export interface ReceivedLink {
   readonly customerSource: CustomerSource | null;
   readonly companyId: string | null;
   readonly companySource: CompanySource | null;
-  /** Its sender takes part in a thread of others for the first time. */
+  /** Its sender takes no part in the thread of others: no email there is from or to it but those of such senders. */
   readonly isNewParticipant: boolean;
   /** It is in its thread only because others named its Message-ID, which no email had. */
   readonly isOnlyNamed: boolean;
@@ -74,7 +74,10 @@ export function linksQuery(placed: readonly PlacedRecord[]): RawBuilder<LinkRow>
         as r (ordinal int, thread_id uuid, account_id text, named text, sender text, counterparties text[])
     ), people as materialized (
       -- Each thread is gone through once, however many of the emails are in it.
-      select e.thread_id, array_agg(distinct a.address) filter (where a.address = any (${senders}::text[])) as found
+      -- A stranger takes part when an email names it that is none's: its own emails let nobody in, itself included.
+      select e.thread_id, array_agg(distinct a.address) filter (
+          where a.address = any (${senders}::text[]) and not e.new_participant
+        ) as found
       from emails e, lateral (
         select lower(e.from_address ->> 'address') as address
         union all
@@ -125,7 +128,7 @@ export function toReceivedLinks(
       !row.is_participant &&
       before?.has(sender) !== true;
     const people = before ?? new Set();
-    for (const address of peopleOf(record)) people.add(address);
+    if (!isNewParticipant) for (const address of peopleOf(record)) people.add(address);
     participants.set(threadId, people);
     // A stranger who guessed or was given a Message-ID has no part in whose thread it is.
     const isStranger = isNewParticipant || isOnlyNamed;
