@@ -43,3 +43,17 @@ describe('docs/security.md', () => {
     expect(references.length).toBeGreaterThan(threats.length);
   });
 });
+
+describe('docs/concurrency.md', () => {
+  const text = readFileSync(new URL('../docs/concurrency.md', import.meta.url), 'utf8');
+  const places = [...text.matchAll(/((?:`\w+`(?:, | and | to )?)+) in `([\w/-]+\.ts)`/g)].map(
+    ([, names = '', file = '']) => ({ names: [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name), file }),
+  );
+
+  it.each(places)('names what stands in $file: $names', ({ names, file }) => {
+    const source = readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8');
+    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(source))).toEqual([]);
+  });
+
+  it('names many', () => expect(places.length).toBeGreaterThan(50));
+});
