@@ -1,7 +1,8 @@
 /**
  * Measures reading different threads, each round against bare Fastify with `pg` and one prepared query on the same database:
  * reads a second, latency, and the CPU time of each process for one read. Rounds of both sides alternate.
- * `BENCH_THREADS` sets how many threads of 5 emails there are (20,000), `BENCH_ROUNDS` and `BENCH_SECONDS` how long it takes.
+ * `BENCH_THREADS` sets how many threads of 5 emails there are (20,000), `BENCH_CONNECTIONS` how many read at once (50),
+ * `BENCH_ROUNDS` and `BENCH_SECONDS` how long it takes.
  */
 import autocannon from 'autocannon';
 import { createHash } from 'node:crypto';
@@ -15,6 +16,7 @@ import { CONCURRENCY } from './workload.mjs';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
+const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? CONCURRENCY);
 const THREADS = Number(process.env.BENCH_THREADS ?? 20_000);
 const headers = { authorization: `Bearer ${SECRET}` };
 
@@ -75,7 +77,7 @@ async function load({ url, pid }, postmaster) {
   const before = [cpuOf(pid), databaseCpu(postmaster)];
   const result = await autocannon({
     url,
-    connections: CONCURRENCY,
+    connections: CONNECTIONS,
     duration: SECONDS,
     headers,
     requests: [{ setupRequest: (request) => ({ ...request, path: anyPath() }) }],

@@ -25,6 +25,7 @@ import * as searchFileNames from './migrations/0025_search_file_names.ts';
 import * as summariesOfBatches from './migrations/0026_summaries_of_batches.ts';
 import * as partiesOfThreads from './migrations/0030_parties_of_threads.ts';
 import * as variants from './migrations/0035_variants.ts';
+import * as emailJson from './migrations/0080_email_json.ts';
 
 /** In order of their names; forward only. A migration that was ever released is never changed. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -51,6 +52,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0026_summaries_of_batches': summariesOfBatches,
   '0030_parties_of_threads': partiesOfThreads,
   '0035_variants': variants,
+  '0080_email_json': emailJson,
 };
 
 /** Any constant that no other user of the same database takes; `pg_locks` shows it. */

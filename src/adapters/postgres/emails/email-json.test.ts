@@ -193,6 +193,52 @@ it('is the same for a page of large texts', async () => {
   expect(json === (await expectedListing(ids))).toBe(true);
 });
 
+it('follows whatever is changed of an email or a file', async () => {
+  const file = { filename: 'a.pdf', contentType: 'application/pdf', sizeBytes: 1 };
+  const threadId = await storeThread(pool, [{ files: [file, file] }, {}]);
+  const changes = [
+    `message_id = 'other@example.com'`,
+    `written_message_id = 'Other@example.com'`,
+    `from_address = '{"name":"\\"","address":"x@example.com"}'`,
+    `to_addresses = '[{"name":"a","address":"a@example.com"},{"name":"b","address":"b@example.com"}]'`,
+    `to_addresses = '[]'`,
+    `subject = 'Betreff "2"', text_body = 'Text'`,
+    `date = '2026-03-29 01:59:59+00'`,
+  ];
+  let before = await expectedJson(threadId);
+  const expectChange = async () => {
+    const expected = await expectedJson(threadId);
+    expect(expected).not.toBe(before);
+    expect(await read(threadId)).toEqual({ kind: 'whole', json: expected });
+    before = expected;
+  };
+  for (const change of changes) {
+    await pool.query(`update emails set ${change} where thread_id = $1`, [threadId]);
+    await expectChange();
+  }
+  const files = 'email_id in (select id from emails where thread_id = $1)';
+  await pool.query(`update email_attachments set filename = 'b' where ordinal = 1 and ${files}`, [threadId]);
+  await expectChange();
+  await pool.query(`delete from email_attachments where ${files}`, [threadId]);
+  await expectChange();
+});
+
+it('is in pieces for short texts with very many recipients, alone or among others', async () => {
+  const to = Array.from({ length: 2000 }, (_, i) => ({ name: 'Empfänger', address: `to-${i}@example.com` }));
+  const threadId = await storeThread(
+    pool,
+    Array.from({ length: 10 }, () => ({ to })),
+  );
+  const others = [await storeThread(pool, [{}]), await storeThread(pool, [{}, {}])];
+  const expected = await expectedJson(threadId);
+  const together = await Promise.all([threadId, ...others].map(read));
+  expect(together.map(({ kind }) => kind)).toEqual(['pieces', 'whole', 'whole']);
+  for (const emails of [together[0]!, await read(threadId)]) {
+    expect(emails.kind).toBe('pieces');
+    expect((await readEmailsJson(emails)) === expected).toBe(true);
+  }
+});
+
 it('has the microseconds of dates cut off', async () => {
   const threadId = await storeThread(pool, [{}, {}]);
   await pool.query(`update emails set date = '2026-03-29 01:59:59.999999+00' where thread_id = $1`, [
@@ -242,7 +288,7 @@ it('is the same in pieces, for large texts among small ones', async () => {
   expect((await readEmailsJson(emails)) === (await expectedJson(threadId))).toBe(true);
 });
 
-it('is made for an empty thread, an alias and one that nobody knows, together', async () => {
+it('is made for an empty thread, an alias and one that nobody knows, together or alone', async () => {
   const [empty, target] = [await storeThread(pool, []), await storeThread(pool, [{}])];
   const alias = '0190b2a0-0000-7000-8000-000000000001';
   await pool.query('insert into thread_aliases (id, thread_id) values ($1, $2)', [alias, target]);
@@ -255,4 +301,7 @@ it('is made for an empty thread, an alias and one that nobody knows, together', 
     whole,
     whole,
   ]);
+  const alone = [];
+  for (const id of asked.slice(0, 4)) alone.push(await store.readThread(id));
+  expect(alone).toEqual([{ kind: 'whole', json: '' }, whole, null, whole]);
 });

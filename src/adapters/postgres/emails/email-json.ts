@@ -1,7 +1,8 @@
 /**
  * Emails as JSON, made by PostgreSQL as text: what only passes through is neither parsed nor formatted by this process, and
  * concurrent reads cost it little. Byte for byte what `JSON.stringify(toEmailJson(email))` gives; email-json.test.ts
- * compares the two. PostgreSQL escapes as JSON.stringify does, and stores neither U+0000 nor lone surrogates.
+ * compares the two. What stands around the text is stored, see migration 0080. PostgreSQL escapes as JSON.stringify does,
+ * and stores neither U+0000 nor lone surrogates.
  */
 
 const KIB = 1024;
@@ -15,38 +16,17 @@ export const STEP_BYTES = 1024 * KIB;
 /** An email with a longer text, in bytes, is read in slices. Received texts have up to 30 MB (MAX_TEXT_BYTES, as UTF-8). */
 const LARGE_TEXT_BYTES = 2048 * KIB;
 
-/** `{"name":…,"address":…}`; a stored address may have more, or lack one. */
-const address = (value: string) =>
-  `'{"name":' || coalesce((${value} -> 'name')::text, 'null') ||
-    ',"address":' || coalesce((${value} -> 'address')::text, 'null') || '}'`;
-
-/** Most emails have a single recipient; a sub-select for it would cost a tenth of all. */
-const TO_ADDRESSES = `case jsonb_array_length(e.to_addresses) when 1 then ${address('(e.to_addresses -> 0)')} else coalesce((
-  select string_agg(${address('r.value')}, ',' order by r.ordinality)
-  from jsonb_array_elements(e.to_addresses) with ordinality r
-), '') end`;
-
-const FILES = `coalesce((
-  select string_agg('{"id":"' || a.id || '","filename":' || to_json(a.filename) || ',"content_type":' ||
-    to_json(a.content_type) || ',"size_bytes":' || a.size_bytes || ',"storage_path":' || to_json(a.storage_path) || '}',
-    ',' order by a.ordinal)
-  from email_attachments a where a.email_id = e.id
-), '')`;
+const FILES = `(select string_agg(a.json, ',' order by a.ordinal) from email_attachments a where a.email_id = e.id)`;
 
 /** With milliseconds, as `Date.toISOString`. Years have four digits: see parseMessageDate. */
 const timestamp = (value: string) => `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** What stands before the text of email `e`. */
-export const HEAD = `'{"id":"' || e.id || '","message_id":' || to_json('<' || coalesce(e.written_message_id, e.message_id) || '>') ||
-  ',"direction":"' || e.direction || '","from_address":' || ${address('e.from_address')} ||
-  ',"to_addresses":[' || ${TO_ADDRESSES} || '],"subject":' || to_json(e.subject) || ',"text_body":'`;
+export const HEAD = 'e.json_before_text';
 
 /** What stands behind it, but for the last brace. */
-const TAIL = `',"date":"' || ${timestamp('e.date')} || '","has_attachments":' ||
-  case f.files when '' then 'false' else 'true' end || ',"email_attachments":[' || f.files || ']'`;
-
-/** `offset 0`: else the sub-select would be carried out for each place that names it. */
-const WITH_FILES = `cross join lateral (select ${FILES} as files offset 0) f`;
+const TAIL = `e.json_after_text ||
+  coalesce('true,"email_attachments":[' || ${FILES} || ']', 'false,"email_attachments":[]')`;
 
 /** How emails are shown. */
 export interface EmailView {
@@ -59,12 +39,15 @@ export interface EmailView {
 }
 
 /** As the specification lists them: `toEmailJson`. */
-export const EMAIL: EmailView = { name: 'email', joins: WITH_FILES, tail: `${TAIL} || '}'` };
+export const EMAIL: EmailView = { name: 'email', joins: '', tail: `${TAIL} || '}'` };
+
+/** Of email `e`, when it is known that its text is not large. */
+export const EMAIL_JSON = `${HEAD} || to_json(e.text_body) || ${EMAIL.tail}`;
 
 /** In lists over all threads: `toEmailListingJson`. */
 export const LISTING: EmailView = {
   name: 'listing',
-  joins: `left join send_queue q on q.email_id = e.id ${WITH_FILES}`,
+  joins: 'left join send_queue q on q.email_id = e.id',
   tail: `${TAIL} || ',"state":"' || e.state || '","state_detail":' ||
     coalesce(to_json(e.state_detail)::text, 'null') || ',"next_attempt_at":' ||
     coalesce('"' || ${timestamp('case when q.owner is null then q.due_at end')} || '"', 'null') ||

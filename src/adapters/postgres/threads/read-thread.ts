@@ -1,24 +1,28 @@
 /**
- * Reads threads as JSON. Small ones share statements: what is asked for while two are under way is read by the next one. Of a
+ * Reads threads as JSON. Small ones share statements: what is asked for while four are under way is read by the next one. Of a
  * large one each statement reads a piece, when the one before was taken, so that a slow reader holds no connection and
  * no snapshot.
  */
 import type { Pool } from 'pg';
 import type { EmailsJson } from '../../../app/emails/email-ports.ts';
 import { createBatches } from '../db/batches.ts';
-import { EMAIL, emailJson, measureEmails, STEP_BYTES } from '../emails/email-json.ts';
+import { EMAIL, EMAIL_JSON, emailJson, measureEmails, STEP_BYTES } from '../emails/email-json.ts';
 import { joinEmails, type EmailRow } from '../emails/join-emails.ts';
 import { LISTED } from '../emails/listed.ts';
 import { createNamedQuery, type NamedQuery } from '../db/named-query.ts';
 
 /** Threads in one statement at most: with more, each gains little, and the first one waits for the last. */
 const THREADS_AT_ONCE = 32;
-/** While PostgreSQL carries one statement out, the answers of another are written. */
-const STATEMENTS_AT_ONCE = 2;
+/** While PostgreSQL carries some statements out, the answers of others are written. With less, both wait for each other. */
+const STATEMENTS_AT_ONCE = 4;
 
-/** A thread with more emails, or more bytes as stored, is read in pieces: bounds what one statement of many gives. */
+/**
+ * A thread with more emails, more bytes of text as stored, or more bytes of JSON is read in pieces: bounds what one statement of
+ * many makes and gives.
+ */
 const SMALL_THREAD_EMAILS = 100;
 const SMALL_THREAD_BYTES = 256 * 1024;
+const SMALL_JSON_BYTES = 512 * 1024;
 
 /** Emails that a piece of a large thread is chosen from. They are measured even when they do not fit any more. */
 const FIRST_CANDIDATES = 8;
@@ -61,6 +65,11 @@ async function readTogether(
 ): Promise<readonly SmallThread[]> {
   // Many may ask for the same.
   const places = new Map([...new Set(threadIds)].map((id, index) => [id, index]));
+  if (places.size === 1) {
+    const [alone] = await query<SmallThread>('read-thread', READ_THREAD, [threadIds[0]]);
+    // An empty text is of no email: of a thread without any, or of none.
+    if (alone !== undefined && alone.json !== '') return threadIds.map(() => alone);
+  }
   const rows = await query<SmallThread & { place: string }>('read-threads', READ_THREADS, [
     [...places.keys()],
   ]);
@@ -96,6 +105,23 @@ interface PieceRow extends EmailRow {
 
 const THREAD = (id: string) => `coalesce((select thread_id from thread_aliases where id = ${id}), ${id})`;
 
+/** The emails of a thread as JSON; null for a large one. */
+const smallThread = (id: string) => `
+  select case when octet_length(s.json) <= ${SMALL_JSON_BYTES} then s.json end as json
+  from (
+    select case when count(*) <= ${SMALL_THREAD_EMAILS} and count(*) = count(d.json) then coalesce(string_agg(d.json, ','), '') end
+      as json
+    from (
+      select case when sum(octet_length(e.text_body)) over (order by e.date, e.id rows unbounded preceding) <= ${SMALL_THREAD_BYTES}
+        then ${EMAIL_JSON} end as json
+      from emails e
+      where e.thread_id = ${id} and ${LISTED} order by e.date, e.id limit ${SMALL_THREAD_EMAILS + 1}
+    ) d
+  ) s`;
+
+/** $1 thread. Of a single one it costs half of what the statement for many does, most of which is its start. */
+const READ_THREAD = `select true as found, x.json from (${smallThread(THREAD('$1::uuid'))}) x`;
+
 /**
  * $1 threads. `(select …)` keeps their number from the planner: a plan for each number would be made anew each time, which takes three
  * times as long as the statement.
@@ -105,20 +131,7 @@ const READ_THREADS = `
   from unnest((select $1::uuid[])) with ordinality n (id, place)
   left join thread_aliases l on l.id = n.id
   left join email_threads t on t.id = coalesce(l.thread_id, n.id)
-  left join lateral (
-    select case when count(*) <= ${SMALL_THREAD_EMAILS} and count(*) = count(w.json) then coalesce(string_agg(w.json, ','), '') end
-      as json
-    from (
-      select case when d.total <= ${SMALL_THREAD_BYTES} then ${emailJson('d')} end as json
-      from (${measureEmails(
-        EMAIL,
-        'emails e',
-        `
-        where e.thread_id = t.id and ${LISTED} order by e.date, e.id limit ${SMALL_THREAD_EMAILS + 1}`,
-      )}
-      ) d
-    ) w
-  ) x on true`;
+  left join lateral (${smallThread('t.id')}) x on true`;
 
 /** $1 thread, $2 and $3 where the piece before ended, $4 candidates. The thread may have become an alias since then. */
 const READ_PIECE = `
