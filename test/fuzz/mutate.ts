@@ -1,4 +1,5 @@
 /** Mails made worse, from a seed: the same seed gives the same mail. */
+import { damageLines } from './damage-lines.ts';
 import { HOSTILE_SHAPES } from '../readers/hostile-shapes.ts';
 
 /** Numbers from 0 to below 1; mulberry32. */
@@ -36,6 +37,10 @@ export function mutate(mails: readonly Buffer[], random: () => number): Buffer {
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   let bytes = random() < 0.15 ? hostile(random) : pick(mails);
   for (let left = 1 + Math.floor(random() * 8); left > 0; left--) {
+    if (random() < 0.4) {
+      bytes = damageLines(bytes, mails, random);
+      continue;
+    }
     const at = Math.floor(random() * (bytes.length + 1));
     const end = Math.min(bytes.length, at + Math.floor(random() ** 4 * 2000));
     bytes = splice(bytes, at, end, change(bytes.subarray(at, end), mails, random, pick));

@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { BOUNCE_CASES } from '../helpers/bounce-table.ts';
 import { EML_FIXTURES } from '../helpers/eml-fixtures.ts';
 import { hasMailArchive, readMailArchive } from '../helpers/mail-archive.ts';
 import { cpuMs } from '../readers/cpu-time.ts';
@@ -27,7 +28,9 @@ it(
   async () => {
     mkdirSync(FOLDER, { recursive: true });
     const watchdog = startWatchdog(path.join(FOLDER, `stuck-${SEED}.eml`));
-    const mails = [...EML_FIXTURES.map(({ raw }) => raw), ...(hasMailArchive() ? readMailArchive() : [])];
+    const mails = [...EML_FIXTURES, ...BOUNCE_CASES]
+      .map(({ raw }) => raw)
+      .concat(hasMailArchive() ? readMailArchive() : []);
     const faults: string[] = [];
     const began = Date.now();
     let inputs = 0;

@@ -77,4 +77,32 @@ export const POISON_MAILS: readonly PoisonMail[] = [
         body: `${'<ol start=999999999999999><li>'.repeat(48)}<pre>${'x\r\n'.repeat(200_000)}`,
       }),
   },
+  {
+    name: 'quotes in quotes that grow when they are rendered',
+    make: (messageId) =>
+      mail({
+        messageId,
+        subject: 'HTML quotes',
+        headers: ['Content-Type: text/html'],
+        body: `${'<blockquote>'.repeat(98)}<pre>${'x\r\n'.repeat(200_000)}`,
+      }),
+  },
+  {
+    name: 'encoded words of as many unknown charsets',
+    make: (messageId) =>
+      mail({
+        messageId,
+        subject: Array.from({ length: 40_000 }, (_, at) => `=?x-${at}?q?a?=`).join('\r\n '),
+      }),
+  },
+  {
+    name: 'text of many bytes for each character',
+    make: (messageId) =>
+      mail({
+        messageId,
+        subject: 'text',
+        headers: ['Content-Type: text/plain; charset=windows-1252', 'Content-Transfer-Encoding: base64'],
+        body: `${Buffer.alloc(57, 0x80).toString('base64')}\r\n`.repeat(100_000),
+      }),
+  },
 ];

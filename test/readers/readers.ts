@@ -1,5 +1,6 @@
 /** Everything that reads what strangers write, each as one function of bytes. None of them may throw, whatever it gets. */
 import { JsonStringReader } from '../../src/adapters/http/body/json-string-reader.ts';
+import { VanishedUids } from '../../src/adapters/imap/vanished-uids.ts';
 import { decodeBase64 } from '../../src/adapters/http/body/base64-decoder.ts';
 import { parseAddressList } from '../../src/core/address/address-list.ts';
 import { parseLenientAddressList } from '../../src/core/address/lenient-address-list.ts';
@@ -96,6 +97,13 @@ export const READERS = {
   'SMTP reply': ofText((text) => {
     const reply = parseReply(text);
     return reply === null ? cleanReplyText(text) : parseRelayMessageId(reply, text);
+  }),
+  VANISHED: ofText((text) => {
+    const vanished = new VanishedUids(() => undefined);
+    vanished.collect();
+    vanished.add({ attributes: [['EARLIER'], text] });
+    vanished.add({ attributes: [text, null] });
+    return vanished.take();
   }),
   'failure severity': ofText((text) => severityOf(null, cleanReplyText(text))),
   'file name': ofText((text) => [
