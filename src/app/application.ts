@@ -1,5 +1,5 @@
 /**
- * What the service can do, as its edges (HTTP, CLI, listeners) see it. service.ts builds one.
+ * What the service can do, as its edges (HTTP, CLI, listeners) see it. service/create-application.ts builds one.
  */
 import type { CustomerUseCases } from './customers/use-cases.ts';
 import type { EmailUseCases } from './emails/use-cases.ts';
