@@ -70,7 +70,7 @@ export const VARIABLES = [
     name: 'SMTP_URL',
     defaultText: 'an outbox folder in `DATA_DIR`',
     meaning:
-      'The mail server that takes outgoing mail: `smtp://user:pass@host:587` (STARTTLS when offered), `smtps://host:465`; more in docs/configuration.md. Without it each email is written as an .eml file and delivered to nobody.',
+      'The mail server that takes outgoing mail: `smtp://user:pass@host:587` (STARTTLS when offered), `smtps://host:465`; more in docs/configuration.md. Without it each email is written as an .eml file and not delivered.',
   },
   {
     name: 'SMTP_MAX_CONNECTIONS',

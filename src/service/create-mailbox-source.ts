@@ -8,7 +8,7 @@ import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/config.ts';
 
 /**
- * Connects to nobody yet. Throws ConfigError.
+ * Does not connect yet. Throws ConfigError.
  *
  * @param tokens for the accounts whose URL has no password
  */

@@ -24,7 +24,7 @@ export interface Transports {
 }
 
 /**
- * Connects to nobody yet. Throws ConfigError.
+ * Does not connect yet. Throws ConfigError.
  *
  * @param tokens for the accounts whose URL has a user without a password
  */

@@ -134,7 +134,7 @@ async function noteExposure(
 ): Promise<void> {
   for (const bound of app.fastify.addresses()) {
     const { address } = bound as AddressInfo;
-    // Who names a proxy has one in front, which speaks TLS.
+    // A service with trusted proxies has one in front, which speaks TLS.
     noteOpenListener(security, { protocol: 'http', address, tls: trustedProxies.length > 0, login: true });
   }
   const files = [...secretFiles, dataDir, ...(secretFile === null ? [] : [secretFile])];

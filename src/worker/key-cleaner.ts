@@ -4,7 +4,7 @@ import type { Logger } from '../app/base/basics.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 const INTERVAL_MS = 3_600_000;
-/** Keys deleted by one statement: some milliseconds, so that it gets in nobody's way. */
+/** Keys deleted by one statement: some milliseconds, so that other statements do not wait. */
 const BATCH = 1000;
 
 export function startKeyCleaner(keys: Pick<IdempotencyKeys, 'deleteExpired'>, logger: Logger): Loop {

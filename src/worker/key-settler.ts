@@ -29,7 +29,7 @@ export function startKeySettler(
         await settle();
       } catch (error) {
         work.needsSettling();
-        // Whoever met the failure first has logged it; it is not worth a line each second.
+        // The caller that met the failure first has logged it; it is not worth a line each second.
         if (!(error instanceof ServiceError && error.temporary)) throw error;
       }
     },

@@ -19,7 +19,7 @@ export interface MailboxReaderPorts extends Omit<ReadAccountPorts, 'fetchTurns' 
 }
 
 export interface MailboxReaderOptions {
-  /** Who this process is among those that share the database; a UUID that survives restarts. */
+  /** What tells this process from others that share the database; a UUID that survives restarts. */
   readonly owner: string;
   readonly accounts: readonly MailboxAccount[];
   /** How long a silent process keeps its accounts, in ms. */

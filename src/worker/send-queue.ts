@@ -1,6 +1,6 @@
 /**
  * The loop that empties the send queue: claims what is due while connections are free, hands it over, keeps the
- * leases of what is under way, and looks after claims that nobody works on. Any number of processes run one each.
+ * leases of what is under way, and looks after claims that no hand-over works on. Any number of processes run one each.
  */
 import { handOverClaim, type HandOverPorts, type HandOverResult } from '../app/send/hand-over-claim.ts';
 import { createHeldClaims } from '../app/send/held-claims.ts';
@@ -38,7 +38,7 @@ const RENEWALS_PER_LEASE = 3;
 const LEASE_RESERVE = 0.1;
 /** Claims in one statement at most; it bounds what a process that dies at once leaves behind. */
 const MAX_CLAIMS = 32;
-/** How often to look for sends that nobody will ever claim; they have waited for days. */
+/** How often to look for sends that no process will ever claim; they have waited for days. */
 const ORPHANS_INTERVAL_MS = 10 * 60_000;
 /** A mail server that can't be reached is left alone for a while, twice as long each time. */
 const PAUSE_MS = 500;

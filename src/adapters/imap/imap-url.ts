@@ -47,7 +47,7 @@ const LIMIT_PARAMETERS: Readonly<Record<string, keyof ImapLimits>> = {
 /** Every query parameter, with its values. */
 export const IMAP_URL_PARAMETERS: Readonly<Record<string, string>> = {
   starttls:
-    '`required`, `if_offered` (default) or `off`; only with `imap://`. Without TLS nobody logs in, save to this machine or with `allow_plaintext_auth`',
+    '`required`, `if_offered` (default) or `off`; only with `imap://`. Without TLS the service does not log in, except on this machine or with `allow_plaintext_auth`',
   auth_method: '`PLAIN`, or `LOGIN` for the LOGIN command; default: what the server offers',
   ...SERVER_URL_PARAMETERS,
   connect_timeout_ms: 'name lookup, connecting, TLS and login together; default 30000',

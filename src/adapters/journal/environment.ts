@@ -14,9 +14,9 @@ const NEW_ENVIRONMENT_BYTES = 1024 * 1024;
 const LOCK_FILE_BYTES = 16 * 1024;
 
 /**
- * Opens or makes an environment in a folder of its own; nobody else may have it open.
+ * Opens or makes an environment in a folder of its own; no other process may have it open.
  * - Overlapping sync is off: with it a write's promise may resolve before the data is safe.
- * - Batching by event turns is off: it makes a promise of its own that nobody can look at, whose rejection on a full
+ * - Batching by event turns is off: it makes a promise of its own that no caller can reach, whose rejection on a full
  *   disk would end the process.
  * - The lock file, which LMDB maps and never writes, is filled beforehand: on a full disk the first touch of a page
  *   that has no block kills the process with SIGBUS.

@@ -33,7 +33,7 @@ const LEASE_POLL_MS = 250;
 /** An access token that ends within this time is not handed out any more, in ms; less for those that live shortly. */
 const MARGIN_MS = 60_000;
 
-/** After a failure: doubled each time up to the second; the third is for failures that somebody has to mend. */
+/** After a failure: doubled each time up to the second; the third is for failures that an administrator has to mend. */
 const FIRST_BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 300_000;
 const PERMANENT_BACKOFF_MS = 600_000;

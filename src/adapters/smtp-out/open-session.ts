@@ -16,7 +16,7 @@ import type { SmtpOptions } from './smtp-url.ts';
 /** A reply of more than this is not one. nodemailer's own bound is 1 MB. */
 const MAX_REPLY_BYTES = 64 * 1024;
 
-/** No session could be had, so nothing was handed over. The message is safe to show: it holds no secret. */
+/** No session could be opened, so nothing was handed over. The message is safe to show: it holds no secret. */
 export class SessionError extends Error {
   override readonly name = 'SessionError';
   /** The reply that ended the set-up; null when there was none. */

@@ -2,8 +2,8 @@
  * Keeps SMTP sessions open and lends them out, first come first served. Knows nothing of messages.
  *
  * A session is being opened, lent or idle; the sum never passes `maxConnections`. Sessions are opened only while
- * somebody waits. When opening fails while others are lent, the waiting go on waiting for those (a server may allow
- * fewer connections than we do); when none is left, everybody who waited since before the failed attempt is told.
+ * a caller waits. When opening fails while others are lent, the waiting go on waiting for those (a server may allow
+ * fewer connections than we do); when none is left, every caller that waited since before the failed attempt is told.
  */
 import type { Logger } from '../../app/base/basics.ts';
 import { SessionError } from './open-session.ts';
@@ -16,15 +16,15 @@ const REOPEN_DELAY_MS = 5_000;
 const ABORTED = 'the service ended before the mail server answered';
 
 export interface SessionPool {
-  /** Lends a session. @throws {SessionError} when none can be had: no connection, queue full, waited too long, closed */
+  /** Lends a session. @throws {SessionError} when there is none: no connection, queue full, waited too long, closed */
   acquire(): Promise<SmtpSession>;
   /** Swaps a lent session that turned out to be dead for a fresh one. @throws {SessionError} and gives the place back */
   replace(session: SmtpSession): Promise<SmtpSession>;
   /** Gives a lent session back. */
   release(session: SmtpSession, condition: SessionOutcome['session']): void;
-  /** Cuts every session, lent ones included, and refuses everybody who waits or comes later. */
+  /** Cuts every session, lent ones included, and refuses callers that wait or come later. */
   abort(): void;
-  /** Serves everybody who waits, then says QUIT on all sessions. A second call waits for the same end. */
+  /** Serves every caller that waits, then says QUIT on all sessions. A second call waits for the same end. */
   close(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export function createSessionPool(
 
   function openMore(): void {
     while (opening < waiters.length && opening + lent + idle.size < limits.maxConnections) {
-      // After a failure the attempts under way are awaited: their verdict is everybody's verdict.
+      // After a failure the attempts under way are awaited: their verdict counts for all.
       const waitForVerdict = failedAttemptAt !== null && opening > 0;
       const leaveToOthers = lent > 0 && performance.now() < reopenAt;
       if (waitForVerdict || leaveToOthers) return;

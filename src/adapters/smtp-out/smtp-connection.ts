@@ -3,7 +3,7 @@
  * always settle, and names the few private fields that we read.
  *
  * Not left to nodemailer, as its callbacks are not exact enough: the end of a connection while a command waits (its
- * callbacks for AUTH and RSET never come then), and replies nobody asked for.
+ * callbacks for AUTH and RSET never come then), and replies to no command.
  */
 /* oxlint-disable eslint/no-underscore-dangle -- the names are nodemailer's */
 import SMTPConnection from 'nodemailer/lib/smtp-connection';

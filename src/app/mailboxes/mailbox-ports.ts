@@ -98,7 +98,7 @@ export interface MailboxSession {
 }
 
 /**
- * `credentials`: the server refused them, or the OAuth2 token could not be had for good: somebody must act.
+ * `credentials`: the server refused them, or the OAuth2 token failed permanently: an administrator must act.
  * `connection`: unreachable, TLS failed, cut, or no answer in time. `refused`: a command got NO or BAD, such as a mailbox
  * that does not exist (any more).
  */

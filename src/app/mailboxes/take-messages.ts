@@ -59,13 +59,13 @@ export interface TakeFrom {
 const SLICE_MESSAGES = 100;
 /**
  * Small messages are fetched together, so that a distant server costs one round trip for many: so many after no
- * failure, after one, and so on. When the line breaks, nobody knows at which of them; the last tries are a message's own.
+ * failure, after one, and so on. When the line breaks, it is not known at which of them; the last tries are a message's own.
  */
 const BATCH_MESSAGES = [50, 8, 1] as const;
 const BATCH_BYTES = 2 * 1024 * 1024;
 /** Messages of one account that are being recorded, each of them in memory or in the spool: written a batch at a time. */
 const MAX_RECORDING = 50;
-/** So many failures of nobody knows what, one after the other, are not the messages' fault. */
+/** So many failures of unknown cause, one after the other, are not the messages' fault. */
 const MAX_FAILURES_IN_A_ROW = 20;
 
 /** What keeps every message from being recorded: it says nothing about the one in hand. */

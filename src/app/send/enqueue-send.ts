@@ -26,7 +26,7 @@ const STORE_AGAIN_PAUSE_MS = 200;
 
 /**
  * Stores the email and its place in the queue in one commit. When that fails nothing is promised: the caller gets the
- * error, and a file that was stored already belongs to nobody.
+ * error, and a file that was stored already belongs to no email.
  *
  * @param sendAt null: at once
  */

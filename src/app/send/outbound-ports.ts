@@ -65,7 +65,7 @@ export interface OutboundStore {
   /**
    * Records an outbound email once, whole or not at all. A repeat with the same id changes nothing, so that it may
    * be called again after any failure. Calls at the same moment share one commit. What claims to be a copy
-   * of it and was recorded before goes up in it: its identifier becomes an alias, its content a variant.
+   * of it and was recorded before is merged into it: its identifier becomes an alias, its content a variant.
    */
   recordOutbound(record: OutboundRecord): Promise<RecordedSend>;
 }

@@ -91,7 +91,7 @@ export interface SendQueue {
   /**
    * Stores the outcome of an attempt, whole or not at all; a repeat changes nothing. When the claim is not this
    * owner's any more, only facts are stored: the attempt, and recipients that were accepted. After it, the Message-ID that
-   * the relay gave, if another one: threads that know it are merged, and copies under it go up in the email; when that
+   * the relay gave, if another one: threads that know it are merged, and copies under it are merged into the email; when that
    * fails, a repeat makes up for it. Returns the paths of the copies' files, which nothing refers to any more.
    */
   settle(

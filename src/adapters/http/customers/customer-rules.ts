@@ -1,5 +1,5 @@
 /**
- * Whose mail is whose: GET and PUT /api/customer/{customerId}/addresses, and what nobody gets because several customers
+ * Whose mail is whose: GET and PUT /api/customer/{customerId}/addresses, and what no customer gets because several
  * claim it, GET /api/customers/ambiguous and /api/customers/ambiguous/emails.
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';

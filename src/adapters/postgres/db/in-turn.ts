@@ -7,7 +7,7 @@ export interface KeyedTurns {
   isFree(keys: Iterable<string>): boolean;
 }
 
-/** Work without a common key runs at the same time. Everybody waits for earlier ones only, so nobody waits in a circle. */
+/** Work without a common key runs at the same time. Work waits for earlier work only, so never in a circle. */
 export function createTurns(): KeyedTurns {
   /** The last one of each key; none that has ended. */
   const last = new Map<string, Promise<void>>();

@@ -43,20 +43,20 @@ export function createPool(options: PoolOptions): pg.Pool {
   return pool;
 }
 
-/** A connection that can be lent out without harm: what happens to it reaches only who uses it. */
+/** A connection that can be lent out without harm: what happens to it reaches only its borrower. */
 class Connection extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config);
     // It may break between two statements, and twice. The statement under way, or the next one, is rejected; without
     // a listener the event would end the process.
     this.on('error', () => undefined);
-    // One that owes an answer is cut: whoever got it next would wait behind the statement.
+    // One that owes an answer is cut: its next borrower would wait behind the statement.
     const query = this.query.bind(this) as unknown as (...args: readonly unknown[]) => unknown;
     const cutAfterTimeout = (...args: readonly unknown[]): unknown => {
       const result = query(...args);
       if (result instanceof Promise) {
         result.catch((error: unknown) => {
-          // It never rejects; whoever waits has the error of the statement.
+          // It never rejects; the caller has the error of the statement.
           if (isReadTimeout(error)) this.end().catch(() => undefined);
         });
       }

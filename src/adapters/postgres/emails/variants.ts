@@ -12,7 +12,7 @@ import { dropLongTexts, isLong, longText, sendLongTexts } from './long-texts.ts'
 import { clean } from './received-values.ts';
 import { inTransaction } from '../db/transaction.ts';
 
-/** An email may go up in another one, and that one in a third, while its variant comes. */
+/** An email may be merged into another one, and that one into a third, while its variant comes. */
 const MAX_TRIES = 5;
 
 export function createVariantStore(pool: Pool): VariantStore {

@@ -166,13 +166,13 @@ export const SENT_ELSEWHERE = `e.direction = 'outbound' and e.identity_key is no
 
 /**
  * Held, shared, by whoever records sends of an account and asked for copies that came first, until they can be seen:
- * who recorded such a copy waits for it once and then asks for sends. So one of the two sees the other.
+ * a process that recorded such a copy waits for it once and then asks for sends. So one of the two sees the other.
  */
 export const SENDS_LOCK = (account: string) =>
   `pg_advisory_xact_lock_shared(${0x73656e64}, hashtext(${account}))`;
 export const AWAIT_SENDS = `select pg_advisory_xact_lock(${0x73656e64}, hashtext($1))`;
 
-/** `fresh`: those that nobody knows yet. Message-IDs alone tell, so that whoever links the same at this moment waits. */
+/** `fresh`: those not known yet. Message-IDs alone tell, so that a transaction that links the same at this moment waits. */
 const LINK_FRESH = `
     locks as materialized (
       select ${SENDS_LOCK('a.account_id')} from (select distinct account_id from input) a

@@ -1,6 +1,6 @@
 /**
  * Message-IDs that a relay gave to sent emails in place of ours, learned from its reply or from a copy. Answers and copies
- * under such a Message-ID may have come first: their threads are merged with the email's, and the copies go up in it.
+ * under such a Message-ID may have come first: their threads are merged with the email's, and the copies are merged into it.
  */
 import type { Kysely, Transaction } from 'kysely';
 import type { Pool } from 'pg';
