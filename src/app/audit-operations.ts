@@ -1,7 +1,7 @@
 /**
- * Tells the security log of what operators do: who, what, how it was just before, and how it is then. An act that is refused
- * is told with the code of its refusal. How it was is read on its own, right before the act; in between, somebody else may
- * have changed it.
+ * Writes what operators do to the security log: who did what, and the state before and after it. A refused act is logged
+ * with the code of its refusal. The state before is read separately, right before the act; another request may change it
+ * in between.
  */
 import type { Suppression } from '../core/delivery/suppression.ts';
 import { ServiceError } from '../core/errors.ts';

@@ -1,6 +1,6 @@
 /** OAuth2 access tokens that take the place of a password (RFC 6749, RFC 7628), and where their state is kept. */
 
-/** `permanent`: somebody must act, such as giving the consent again; else it may work later. */
+/** `permanent`: an operator must act, for example give the consent again; otherwise it may work later. */
 export class TokenError extends Error {
   override readonly name = 'TokenError';
   readonly permanent: boolean;
@@ -17,11 +17,11 @@ export interface AccessTokens {
   get(accountId: string): Promise<string>;
   /** The server did not take this token, whatever its lifetime says: the next one is a new one. */
   reject(accountId: string, token: string): void;
-  /** Why mail will stop unless somebody acts; null when all is well. Said long before the token ends. */
+  /** Why mail will stop unless an operator acts; null when all is well. Given long before the token expires. */
   warningOf(accountId: string): string | null;
 }
 
-/** What is kept of an account's tokens; sealed, so that a copy of the database gives nobody access. */
+/** What is kept of an account's tokens; sealed, so that a copy of the database gives no access. */
 export interface KeptTokens {
   readonly sealed: Buffer;
   /** Counts what was saved. */

@@ -7,7 +7,7 @@ export type Clock = () => Date;
 export interface IdSource {
   /** A new UUID, time-ordered (version 7, RFC 9562), lower-case. */
   uuid(): string;
-  /** Bytes nobody can guess. */
+  /** Unguessable bytes. */
   randomBytes(length: number): Buffer;
 }
 

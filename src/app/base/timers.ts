@@ -1,7 +1,7 @@
 /** The passing of time, as loops see it: handed in, so that a test decides when a timer goes off and in which order. */
 
 export interface Timers {
-  /** Milliseconds since some moment; never goes back, and goes on while the process is stopped. */
+  /** Milliseconds since some moment; never goes back, and continues while the process is stopped. */
   now(): number;
   /** Calls `run` once, `delayMs` or more from now. Returns what cancels it. */
   after(delayMs: number, run: () => void): () => void;

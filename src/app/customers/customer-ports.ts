@@ -67,7 +67,7 @@ export interface AmbiguousEmailsQuery {
 
 /** Throws `ServiceError('database_unavailable')` when the database can't be reached or does not answer in time. */
 export interface CustomerStore {
-  /** A customer nobody has heard of has nothing registered. */
+  /** An unknown customer has nothing registered. */
   readRegistration(customerId: string): Promise<CustomerRegistration>;
   /**
    * From now on the customer has exactly these rules, and past mail is linked by them; all or nothing. What it had and

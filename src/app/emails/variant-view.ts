@@ -18,7 +18,7 @@ export interface VariantView {
   readonly receivedAt: Date;
   /** null when it is not known. */
   readonly source: MailSource | null;
-  /** It came as a copy of what somebody sent from the account. */
+  /** It came as a copy of an email that was sent from the account. */
   readonly isSentCopy: boolean;
   readonly rawSizeBytes: number;
   /** SHA-256 in lower-case hex of what it says. */

@@ -2,7 +2,7 @@
  * Finds files in storage that no record refers to, and deletes them. They are left by a crash between storing the files of
  * an email and recording it, and by deletes that failed.
  *
- * Only files that are old are looked at: younger ones may belong to an email that is about to be recorded. A send that
+ * Only old files are checked: younger ones may belong to an email that is about to be recorded. A send that
  * waits in a journal stores its files again before it is recorded, so that they are young then. Files that are not named
  * as the service names them are left alone.
  */
@@ -38,7 +38,7 @@ export interface CleanFilesOptions {
 }
 
 export interface CleanFilesResult {
-  /** All that were looked at. */
+  /** All that were checked. */
   readonly files: number;
   readonly unreferenced: number;
   readonly unreferencedBytes: number;

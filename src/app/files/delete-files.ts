@@ -2,7 +2,7 @@
 import type { BlobStore } from './file-ports.ts';
 import type { Logger } from '../base/basics.ts';
 
-/** One that can't be deleted stays; it is in nobody's way. */
+/** A file that can't be deleted stays; it does no harm. */
 export async function deleteFiles(
   { blobs, logger }: { readonly blobs: Pick<BlobStore, 'delete'>; readonly logger: Pick<Logger, 'warn'> },
   paths: readonly string[],

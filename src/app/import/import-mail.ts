@@ -35,7 +35,7 @@ export interface ImportRequest {
   readonly as: 'sent' | 'received' | 'folders';
   /** Older ones are left out; null: none. */
   readonly since: Date | null;
-  /** Whatever their files say of who has read them. */
+  /** All are recorded as unread, whatever their files say. */
   readonly isUnread: boolean;
 }
 
@@ -66,7 +66,7 @@ export interface ImportCounts {
   /** Older than `since`. */
   older: number;
   failed: number;
-  /** Files that should be one, without anything in them; they are looked at again each time. */
+  /** Files that should be one, without anything in them; they are read again each time. */
   empty: number;
   /** Files of drafts, and of folders of drafts, templates and unsent emails. */
   unsent: number;
@@ -224,7 +224,7 @@ class ImportRun {
     }
   }
 
-  /** False when it has to be looked at again: it failed, or the import ended. */
+  /** False when it has to be read again: it failed, or the import ended. */
   async #record(
     file: MailFile,
     offset: number | null,
@@ -260,7 +260,7 @@ class ImportRun {
     return as === 'sent' || (as === 'folders' && use === 'sent');
   }
 
-  /** Drafts are neither sent nor received; of what lies in the trash nobody knows which of both it is. */
+  /** Drafts are neither sent nor received; an email in the trash may be either. */
   #isLeftOut({ use }: MailFile): boolean {
     if (this.#request.as !== 'folders' || use === null || use === 'sent') return false;
     this.#counts[use] += 1;

@@ -9,7 +9,7 @@ export interface MailFile {
   readonly format: 'message' | 'mbox';
   readonly sizeBytes: number;
   readonly modifiedAt: Date;
-  /** In a Maildir, whether somebody has read it; null elsewhere. */
+  /** In a Maildir, whether it was read; null elsewhere. */
   readonly isRead: boolean | null;
   /** What its folder is for, by its name, or its own mark as a draft; null for any other. */
   readonly use: SpecialFolder | null;
@@ -52,6 +52,6 @@ export interface ImportMarks {
   findMbox(accountId: string, key: string): Promise<MboxMark | null>;
   markDone(accountId: string, keys: readonly string[]): Promise<void>;
   markMbox(accountId: string, key: string, mark: MboxMark): Promise<void>;
-  /** Forgets what was marked so long ago that nobody goes on with it. */
+  /** Deletes marks so old that no import will continue from them. */
   deleteOld(): Promise<void>;
 }

@@ -40,7 +40,7 @@ export class MarkWriter {
     this.#flushNowAndThen();
   }
 
-  /** Where to go on in an mbox file: at its beginning when it was changed before that place. */
+  /** Where to continue in an mbox file: at its beginning when it was changed before that place. */
   async openMbox(file: MailFile, key: string): Promise<MboxProgress> {
     const mark = await this.#orNothing(this.#marks.findMbox(this.#accountId, key), null);
     const isSame =

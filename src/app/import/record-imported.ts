@@ -41,7 +41,7 @@ export interface ImportedMessage extends ReadMessage {
   readonly place: 'maildir' | 'mbox' | 'file';
 }
 
-/** `stopped`: the import ends; nobody knows whether it is recorded. */
+/** `stopped`: the import ends; whether the email is recorded is not known. */
 export type ImportOutcome = 'imported' | 'known' | 'older' | 'empty' | 'stopped';
 
 /** Away, and back at some time. */

@@ -1,6 +1,6 @@
 /**
  * Compares the mailboxes of an account with the record of them, message by message: UIDs and Message-IDs. Works beside a
- * service that reads the same mailboxes: what looks wrong is looked at once more, since both sides may have changed.
+ * service that reads the same mailboxes: what looks wrong is checked once more, since both sides may have changed.
  */
 import { auditMessage, type AuditedMessage, type AuditFinding } from '../../core/mailbox/audit.ts';
 import { toUidSet } from '../../core/mailbox/uid-set.ts';
@@ -157,7 +157,7 @@ async function findWrong(
     const messages = await store.readMessages(id, uidValidity, first, last);
     const known = new Map(messages.map((message) => [message.uid, message]));
     const present = new Set(step);
-    // What the service has not looked at yet is not missing.
+    // What the service has not read yet is not missing.
     const isNew = (uid: Uid) => progress.uidNext !== null && uid >= progress.uidNext && !known.has(uid);
     const uids = [...new Set([...known.keys(), ...step])].filter((uid) => isWanted(uid) && !isNew(uid));
     const messageIds = await readMessageIds(

@@ -28,6 +28,6 @@ export interface MailboxAuditStore {
     first: number,
     last: number,
   ): Promise<readonly AuditedMessage[]>;
-  /** May be repeated. Whoever reads the mailbox takes what is to be taken. */
+  /** May be repeated. The process that reads the mailbox takes the messages that are marked for it. */
   repair(mailboxId: string, uidValidity: number, repair: MailboxRepair): Promise<void>;
 }

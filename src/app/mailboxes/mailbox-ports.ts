@@ -69,8 +69,8 @@ export interface FetchedMessage {
 }
 
 /**
- * One connection, one account. Not for use by two at once, but for `close`. Every method throws `MailboxError`; after
- * one with `kind: 'connection'` the session is over.
+ * One connection, one account. Not for concurrent use, except `close`. Every method throws `MailboxError`; one with
+ * `kind: 'connection'` ends the session.
  */
 export interface MailboxSession {
   /** The server can say at once when something changes (RFC 2177). */
@@ -126,6 +126,6 @@ export interface MailboxSource {
   readonly accountIds: readonly string[];
   /** Connects and authenticates, with one deadline for all of it. Throws `MailboxError`. */
   connect(accountId: string, signal: AbortSignal): Promise<MailboxSession>;
-  /** Why the account will stop to work unless somebody acts, such as a token that can't be refreshed; null when all is well. */
+  /** Why the account will stop working unless an operator acts, such as a token that can't be refreshed; null: all is well. */
   warningOf(accountId: string): string | null;
 }

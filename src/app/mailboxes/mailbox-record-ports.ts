@@ -14,7 +14,7 @@ import type { UidSet } from '../../core/mailbox/uid-set.ts';
 import type { KnownEmail } from '../receive/inbound-ports.ts';
 import type { MailboxInfo, Uid } from './mailbox-ports.ts';
 
-/** The account is another process's now, or nobody's: whoever meets it stops at once. */
+/** This process no longer holds the lease of the account: the caller stops at once. */
 export class LeaseLost extends Error {
   constructor(accountId: string) {
     super(`the mailboxes of account ${accountId} are read by another process now`);
@@ -125,8 +125,8 @@ export interface MailboxRecords {
     results: { readonly taken: readonly TakenMessage[]; readonly failed: readonly FailedMessage[] },
   ): Promise<void>;
   /**
-   * Everything the mailbox had `ageMs` ago was looked at. When nothing waits any more, that was a success, and what is
-   * left of earlier generations is gone.
+   * Everything the mailbox had `ageMs` ago was checked. When nothing waits any more, the pass is a success, and what is
+   * left of earlier generations counts as gone.
    */
   concludePass(mailbox: GenerationRef, ageMs: number): Promise<PassResult>;
   /** The mailbox itself could not be read. */

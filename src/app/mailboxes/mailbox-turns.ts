@@ -3,14 +3,14 @@
 export interface Turns {
   /**
    * Runs `work` when it is its turn. Rejects with the reason of `signal` when that comes first. `work` calls its argument
-   * whenever it gets on.
+   * whenever it makes progress.
    */
   run<T>(signal: AbortSignal, work: (onProgress: () => void) => Promise<T>): Promise<T>;
 }
 
 /**
- * @param stallMs a turn that does not get on for so long makes room for the next, so that servers that hang do not keep
- *   the others waiting; it goes on itself. Default: never.
+ * @param stallMs a turn without progress for so long makes room for the next one, so that servers that hang do not keep
+ *   the others waiting; the turn itself continues. Default: never.
  */
 export function createTurns(size: number, stallMs: number | null = null): Turns {
   const waiting = new Set<() => void>();

@@ -16,18 +16,18 @@ export interface ReadAccountOptions {
   readonly accountId: string;
   /** See `SyncOptions`. */
   readonly since: Date | null;
-  /** How long a mailbox may go without being looked at, in ms. */
+  /** How long a mailbox may go without being checked, in ms. */
   readonly pollMs: number;
   /** Ends the reading. */
   readonly signal: AbortSignal;
-  /** Called before each wait: a signal that ends this wait, because of `signal` or to have everything looked at now. */
+  /** Called before each wait: a signal that ends this wait, because of `signal` or to have everything checked now. */
   readonly beginWait: () => AbortSignal;
   /** Called when messages were recorded. */
   readonly onProgress: () => void;
 }
 
 interface Visited extends ReadMailbox {
-  /** When it was last looked at, by `performance.now()`; null: not yet. */
+  /** When it was last checked, by `performance.now()`; null: not yet. */
   lookedAt: number | null;
 }
 

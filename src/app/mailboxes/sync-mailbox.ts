@@ -37,7 +37,7 @@ export interface SyncOptions {
   readonly onProgress: () => void;
 }
 
-/** How long messages are taken before the mailbox is looked at again, in ms: what arrives waits no longer. */
+/** How long messages are taken before the mailbox is checked again, in ms: new mail waits no longer than that. */
 const TAKE_MS = 2000;
 /** Between two looks because of messages whose time has come, in ms. */
 const MIN_RETRY_MS = 250;

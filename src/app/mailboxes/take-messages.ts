@@ -210,7 +210,7 @@ function arrivalOf({ header, sizeBytes }: Pick<MessageSummary, 'header' | 'sizeB
 
 /** Whether a message that is recorded changes its record when it is received once more. */
 function tellsMore({ state, direction }: KnownEmail, isSent: boolean): boolean {
-  // It went out, or it is one that somebody sent.
+  // A copy proves that an unknown send went out; one in Sent proves that an email recorded as received was sent.
   return state === 'unknown' || (isSent && direction === 'inbound');
 }
 

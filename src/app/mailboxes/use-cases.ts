@@ -9,7 +9,7 @@ export interface AccountStatus extends ReadingStatus {
   readonly hasMailbox: boolean;
   /** This process reads them. */
   readonly isOwnedHere: boolean;
-  /** Why it will stop to work unless somebody acts; English, null when all is well. */
+  /** Why it will stop working unless an operator acts; English, null when all is well. */
   readonly warning: string | null;
 }
 

@@ -25,7 +25,7 @@ export async function applyReport(ports: ApplyReportsPorts, reportId: string): P
     await reports.postponeReport(reportId);
     return;
   }
-  // Nobody can report on an email whose Message-ID can't be guessed unless it went out.
+  // The Message-ID can't be guessed, so a report that names it proves that the email went out.
   if (email.state === 'unknown') {
     await ports.settleUnknown(email.id, `a delivery report came back: ${reportId}`);
   }

@@ -82,7 +82,7 @@ export type InboundResult = { readonly kind: 'recorded' | 'known' } & KnownEmail
 
 /** A sent email that took the place of its copies. */
 export interface AdoptedCopy extends KnownEmail {
-  /** Records of copies went up in it; see compareCopies. */
+  /** Records of copies were merged into it; see compareCopies. */
   readonly hasAbsorbed: boolean;
   /** Paths of files that nothing refers to any more. */
   readonly orphans: readonly string[];

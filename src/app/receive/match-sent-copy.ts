@@ -25,7 +25,7 @@ const UNRECORDED_SEND_MS = 15 * 60_000;
 /** Other copies may take the same email at the same moment; each such race has a winner. */
 const MAX_TRIES = 10;
 
-/** Whether the account's own address is one of those in From, `local@domain` each. Anybody can write it there. */
+/** Whether the account's own address is one of those in From, `local@domain` each. Any sender can write it there. */
 export function isFromAccount(
   { accounts }: Pick<MatchSentCopyPorts, 'accounts'>,
   accountId: string,
@@ -49,7 +49,7 @@ export async function refuseUnrecordedSend(
   copy: CopyContent,
   isSentCopy: boolean,
 ): Promise<void> {
-  // Nobody else's mail is worth a look into the journal.
+  // Mail from any other address can't be a copy, so the journal is not searched for it.
   if (!isFromAccount(ports, accountId, copy.from)) return;
   const { journal, clock, reader } = ports;
   if (journal === null) {

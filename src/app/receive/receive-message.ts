@@ -2,7 +2,7 @@
  * Receives one email: understand its bytes, see whether it is known, store its files, record it.
  *
  * Every step may be repeated, and many may run at the same moment: the database takes an email once, by its identity,
- * and whoever comes second gets the first one's record. Nothing is acknowledged before the record is committed.
+ * and a second request gets the record of the first. Nothing is acknowledged before the record is committed.
  */
 import { addrSpec } from '../../core/address/address.ts';
 import { ServiceError } from '../../core/errors.ts';
@@ -161,7 +161,7 @@ async function receive(
     ...place,
   });
   if (result.kind === 'known') {
-    // Somebody else recorded it meanwhile; the files have this email's id in their path, so nobody else needs them.
+    // Another request recorded it meanwhile. The files have this email's id in their path, so no other record needs them.
     await deleteFiles(ports, place.rawPath === null ? files : [...files, place.rawPath]);
     if (!isSentCopy || !wasReceived(result)) return await answerIdentified(result);
     const turned = await turn(result);
@@ -175,7 +175,7 @@ async function receive(
 
 const wasReceived = ({ direction }: KnownEmail): boolean => direction === 'inbound';
 
-/** The sent email of which a relay says that this message was it, under the Message-ID that it replaced. */
+/** The sent email that this message is, according to a relay that replaced the Message-ID. */
 async function findOriginal(
   ports: ReceiveMessagePorts,
   accountId: string,
@@ -183,12 +183,12 @@ async function findOriginal(
   copy: CopyContent,
   contentDigest: string,
 ): Promise<KnownEmail | null> {
-  // Nobody else's mail was sent from here, and many a relay says so of every mail.
+  // Only mail from the account's own address can have been sent from here; many relays claim it of every mail.
   if (!isFromAccount(ports, accountId, copy.from)) return null;
   for (const messageId of copy.originalIds) {
     const original = { ...identity, messageId };
     const known = await ports.store.findKnown(accountId, original, identityKey(original));
-    // Anybody may claim to be a copy: it is one when it says what was sent.
+    // Any message can claim to be a copy: it is one when its content is what was sent.
     if (known !== null && (await saysTheSame(ports, known, contentDigest))) return known;
   }
   return null;

@@ -13,7 +13,7 @@ export interface ReportedEmail {
 
 /** All throw `ServiceError('database_unavailable')` when the database can't be reached or does not answer in time. */
 export interface ReportStore {
-  /** Reports that are to be looked at now, the longest due first; at most `limit`. */
+  /** Reports that are due for a try now, the longest due first; at most `limit`. */
   dueReports(limit: number): Promise<readonly string[]>;
   /** The sent email that bears the surest known one of the report's Message-IDs; null when there is none (yet). */
   findReportedEmail(reportId: string): Promise<ReportedEmail | null>;

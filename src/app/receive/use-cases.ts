@@ -9,19 +9,19 @@ export interface ReceiveRequest {
   readonly raw: Content;
   /** null: the default account. */
   readonly accountId: string | null;
-  /** The sender of the envelope, null for `<>`; undefined when nobody knows. */
+  /** The sender of the envelope, null for `<>`; undefined when it is not known. */
   readonly mailFrom?: string | null;
   /** Stands for a missing Date; never in the future. Default: now. */
   readonly receivedAt?: Date;
   /**
-   * It is known from where it lies that somebody sent it from the account, such as in the Sent mailbox: unless it is
-   * an email that this service sent, it is recorded as an outbound one. Never decided by what the message says: anybody
+   * The place of the message, such as the Sent mailbox, shows that it was sent from the account. It is recorded as
+   * outbound, unless it is a copy of an email that this service sent. Never decided by what the message says: any sender
    * can write the account's address into From. Default: false.
    */
   readonly isSentCopy?: boolean;
-  /** Somebody has read it already: it is no unread email. Says nothing of one that is recorded. Default: false. */
+  /** It was read before it came here, so it is not unread. Has no effect on an email that is recorded already. Default: false. */
   readonly isRead?: boolean;
-  /** By which way it came. Default: not known. */
+  /** How it came. Default: not known. */
   readonly source?: MailSource;
 }
 

@@ -31,13 +31,16 @@ export interface VariantStore {
   dueComparisons(limit: number): Promise<readonly string[]>;
   /** Whether one of the email's copies that are not compared yet says that. */
   hasUncompared(emailId: string, contentDigest: string): Promise<boolean>;
-  /** All are compared: those that say that are no variants. Returns the paths of their files. @param contentDigest null: nobody knows what the email says */
+  /**
+   * All copies are compared: those with this content are no variants. Returns the paths of their files.
+   * @param contentDigest null: the email's content is unknown
+   */
   concludeComparison(emailId: string, contentDigest: string | null): Promise<readonly string[]>;
 }
 
 /**
- * Variants of one email that are kept, at most. Ours: a mail to ten lists has ten; whoever forges more could as well send
- * as many new emails.
+ * Variants of one email that are kept, at most. Ours: a mail to ten lists has ten; a sender who forges more could just as
+ * well send that many new emails.
  */
 export const MAX_VARIANTS = 100;
 

@@ -13,7 +13,7 @@ type ClaimId = Pick<ClaimRef, 'claimId'>;
 export interface HeldClaims {
   begin(ref: ClaimId): void;
   giveUp(ref: ClaimId): void;
-  /** The claim is the journal's now, or nobody's. */
+  /** The claim belongs to the journal now, or is free again. */
   end(ref: ClaimId): void;
   phaseOf(ref: ClaimId): ClaimPhase | null;
 }

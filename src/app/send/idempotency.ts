@@ -37,7 +37,7 @@ export interface IdempotencyKeys {
   release(hold: KeyHold): Promise<void>;
   /** The open keys of this instance, those of earlier processes included. */
   listOpen(): Promise<readonly KeyHold[]>;
-  /** Deletes up to `limit` keys whose time is over; returns how many. */
+  /** Deletes up to `limit` expired keys; returns how many. */
   deleteExpired(limit: number): Promise<number>;
 }
 
@@ -48,7 +48,7 @@ export interface KeyWork extends ActiveSends {
   /** What was kept and not yet forgotten. */
   kept(): readonly { readonly hold: KeyHold; readonly outcome: SendOutcome }[];
   forget(emailId: string): void;
-  /** Some key of this instance may be open although nobody works on it, or will be when a request ends. */
+  /** Some key of this instance may be open although no request works on it, or will be when a request ends. */
   needsSettling(): void;
   /** True once after `needsSettling`. */
   takeSettlingRequest(): boolean;

@@ -45,7 +45,7 @@ export interface RecordedOutcome {
   readonly deliveries: readonly RecipientOutcome[];
   /** The hand-over; null when none was made yet. */
   readonly attempt: RecordedAttempt | null;
-  /** null when nobody is to be tried (again). */
+  /** null when no recipient is to be tried (again). */
   readonly queue: QueuedSend | null;
   /** What the relay says it gave the message instead of our Message-ID; null when it kept ours. */
   readonly relayMessageId: MessageId | null;

@@ -53,9 +53,9 @@ export interface JournalAttempt extends ClaimRef {
   readonly startedAt: Date;
 }
 
-/** An attempt that is over. */
+/** An attempt that has ended. */
 export interface EndedAttempt extends JournalAttempt {
-  /** null when nobody saw the end. */
+  /** null when the end was not seen. */
   readonly endedAt: Date | null;
   readonly result: TransportResult;
 }
@@ -109,8 +109,8 @@ export interface SendQueue {
   /** Makes the sends of other owners whose lease ran out `unknown`; returns them. */
   expire(owner: string): Promise<readonly Pick<ClaimRef, 'emailId' | 'attempt'>[]>;
   /**
-   * Makes free sends `failed` whose time to give up is over and whose account is none of these: nobody sends for it any
-   * more. Returns how many.
+   * Makes free sends `failed` when their time to give up has passed and their account is none of these: no process sends
+   * for it any more. Returns how many.
    */
   giveUpOrphans(accountIds: readonly string[]): Promise<number>;
   /** Counts one message of the account against its limits; returns 0, or how long to wait in ms and counts nothing. */
@@ -147,7 +147,7 @@ export interface AttemptJournal {
   removeAttempt(ref: ClaimRef): Promise<void>;
   /** Also true for an attempt that can't be read. */
   hasAttempt(ref: ClaimRef): boolean;
-  /** `ended` is null for an attempt whose end nobody saw. */
+  /** `ended` is null for an attempt whose end was not seen. */
   attempts(): AsyncIterable<{ readonly attempt: JournalAttempt; readonly ended: EndedAttempt | null }>;
 }
 

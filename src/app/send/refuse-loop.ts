@@ -1,4 +1,4 @@
-/** Refuses an email that goes on with an automatic exchange for too long. */
+/** Refuses an email that would continue an automatic exchange for too long. */
 import type { LoopLimit } from '../../core/delivery/loop-guard.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Clock, Logger } from '../base/basics.ts';
@@ -21,7 +21,7 @@ export interface ExchangeStore {
 
 /**
  * Throws `loop_suspected`. Sends at the same moment may pass it together. Without the database the email goes out
- * unchecked: nothing is received then either, so no loop goes on.
+ * unchecked: nothing is received then either, so no loop continues.
  */
 export async function refuseLoop(
   { loopLimit, exchanges, clock, logger }: LoopGuardPorts,

@@ -59,7 +59,7 @@ export interface SendMessagePorts extends StoreSendPorts, RateLimitPorts, LoopGu
   readonly suppressions: Pick<SuppressionList, 'refuseSuppressed'>;
 }
 
-/** Bytes of the unguessable part of a Message-ID: nobody can slip into a thread by guessing one. */
+/** Bytes of the unguessable part of a Message-ID: a stranger can't get into a thread by guessing one. */
 const MESSAGE_ID_RANDOM_BYTES = 16;
 
 /** See `SendUseCases.sendMessage`. `id` is the email's: given by who must find the email whatever happens. */
@@ -126,7 +126,7 @@ function describeStorageError(error: unknown): string {
   return error instanceof ServiceError ? error.text : new ServiceError('internal_error').text;
 }
 
-/** A Message-ID that was made up here for an email without one means nothing to anybody else. */
+/** A Message-ID that was made up here for an email without one means nothing outside this service. */
 const realIds = (ids: readonly MessageId[]) => ids.filter((id) => !isMadeUpMessageId(id));
 
 interface Recipients {
@@ -147,7 +147,7 @@ async function prepareSend(
     ...recipients.cc,
     ...recipients.bcc,
   ]);
-  // Awaited only for who seems to be on the list: any other send waits for nothing.
+  // Only addresses that may be suppressed wait for the database; any other send waits for nothing.
   if (refused !== null) await refused;
   if (request.subject.length > MAX_SUBJECT_CHARS) {
     const detail = `subject darf höchstens ${MAX_SUBJECT_CHARS} Zeichen haben.`;

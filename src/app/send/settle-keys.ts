@@ -1,5 +1,5 @@
 /**
- * Settles open keys that nobody works on: after a crash, a failed claim, or an outcome that could not be stored.
+ * Settles open keys that no request works on: after a crash, a failed claim, or an outcome that could not be stored.
  *
  * What the journal still has is not decided yet. The journal is asked first: an email leaves it only after it was
  * recorded. What neither the journal nor the record has was never handed to a mail server and its key is free again,
@@ -21,7 +21,7 @@ export interface SettleKeysPorts extends SettleKeyPorts {
   readonly work: KeyWork;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long a statement may go on after its connection broke, in ms. */
+  /** How long a statement may continue after its connection broke, in ms. */
   readonly statementTimeoutMs: number;
 }
 
@@ -34,7 +34,7 @@ type Finding = 'settled' | 'undecided' | 'nothing';
  */
 export function createKeySettlement(ports: SettleKeysPorts): () => Promise<void> {
   const { keys, work, clock, logger } = ports;
-  /** Emails of which nothing is known, and since when in ms nobody works on them. */
+  /** Emails about which nothing is known, and the time in ms since which no request works on them. */
   let unknownSince = new Map<string, number>();
 
   return async () => {

@@ -9,7 +9,7 @@ import type { TransportResult } from './transport-ports.ts';
 import type { AttemptJournal, EndedAttempt, JournalAttempt, RetryPolicy, SendQueue } from './queue-ports.ts';
 
 export interface StoreAttemptPorts {
-  /** UUID of the journal of attempts: whoever has that has the evidence. */
+  /** UUID of the journal of attempts: the process that has the journal has the evidence. */
   readonly owner: string;
   readonly queue: SendQueue;
   readonly attempts: AttemptJournal;
@@ -41,7 +41,7 @@ export function isConnectionFailure(result: TransportResult): boolean {
   return result.kind === 'refused' && result.temporary && result.reply === null;
 }
 
-/** The end of an attempt that nobody saw. */
+/** The result of an attempt whose end was not seen. */
 export function toUnseenEnd(attempt: JournalAttempt): EndedAttempt {
   return {
     ...attempt,

@@ -31,7 +31,7 @@ export async function storeSend(ports: StoreSendPorts, entry: JournalEntry): Pro
   try {
     await ports.compareCopies(entry.record.id);
   } catch (err) {
-    // It is stored; worker/copy-comparer.ts goes on with it.
+    // It is stored; worker/copy-comparer.ts continues with it.
     ports.logger.warn({ err, emailId: entry.record.id }, 'copies of a sent email could not be compared yet');
   }
 }

@@ -23,20 +23,20 @@ const REFRESH_BATCH = 5000;
 
 export interface SuppressionList {
   /**
-   * Throws `recipient_suppressed` when one of them is on the list. Asks nobody unless it seems to be, or the copy is not
-   * complete yet; throws `database_unavailable` then.
+   * Throws `recipient_suppressed` when one of them is on the list. The database is asked only when one seems to be, or
+   * while the copy is not complete; `database_unavailable` can be thrown only then.
    */
   refuseSuppressed(recipients: readonly Address[]): Promise<void> | null;
   /**
-   * Brings the copy up to date: what was changed before the call is refused afterwards. While the first reading goes on,
-   * that holds at once, as the database decides. Throws `database_unavailable`.
+   * Brings the copy up to date: what was changed before the call is refused afterwards. During the first reading
+   * that holds at once, because the database decides. Throws `database_unavailable`.
    */
   refresh(): Promise<void>;
 }
 
 export interface SuppressionListPorts {
   readonly store: Pick<SuppressionStore, 'findSuppressed' | 'changesAfter'>;
-  /** 32 bits that nobody can guess. */
+  /** 32 unguessable bits. */
   readonly seed: number;
   readonly logger: Logger;
   readonly security: SecurityLog;
@@ -50,7 +50,7 @@ export function createSuppressionList(ports: SuppressionListPorts): SuppressionL
   let version = 0;
   let running: Promise<void> | null = null;
   let isComplete = false;
-  /** Somebody changed something while the first reading went on, maybe after it had read that far. */
+  /** A caller reported a change during the first reading, which may have passed that entry already. */
   let wasAsked = false;
 
   function heldIn(recipients: readonly Address[]): readonly Held[] {
@@ -131,7 +131,7 @@ export function createSuppressionList(ports: SuppressionListPorts): SuppressionL
         wasAsked = true;
         return;
       }
-      // Who asks while a round is under way may have changed something after it read.
+      // A caller that asks during a round may have changed an entry after the round read it.
       if (running !== null) await running.catch(() => undefined);
       running ??= readChanges().finally(() => {
         running = null;

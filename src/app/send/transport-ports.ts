@@ -19,8 +19,8 @@ export interface Envelope {
 /**
  * How one hand-over ended.
  * - `accepted`: the server answered 2xx after the message, so at least one recipient is taken.
- * - `refused`: certainly not taken for anybody; `temporary` says whether a later try may succeed.
- * - `unknown`: the line broke after the end of DATA could have reached the server; nobody knows.
+ * - `refused`: certainly not taken for any recipient; `temporary` says whether a later try may succeed.
+ * - `unknown`: the line broke after the end of DATA could have reached the server, which may have taken the message or not.
  */
 export type TransportResult = {
   /** One for each of `rcptTo`, same order. */

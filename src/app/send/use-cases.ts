@@ -38,8 +38,8 @@ export interface SendRequest {
 }
 
 /**
- * `sent`: sent and stored; recipients that were put off are tried again by themselves. `queued`: stored, and sent from
- * the queue. `partial`: sent, and stored by itself as soon as that is possible.
+ * `sent`: sent and stored; recipients that were put off are retried automatically. `queued`: stored, and sent from
+ * the queue. `partial`: sent, and stored automatically as soon as that is possible.
  */
 export type SendResult =
   | {

@@ -3,7 +3,7 @@
  * Everything but the ids that a send named follows from the rest, and may be worked out anew at any time.
  *
  * Order of decision for an email: the ids of its send, then the thread's, then the rules. A thread belongs to the
- * customer that the first of its sends named; else to whom the rules give the first email that they give to anybody.
+ * customer that the first of its sends named; else to the customer of the first email for which the rules find one.
  * The first is the one that was recorded first. A stranger in the thread, marked `new_participant` or there only because
  * others named the Message-ID, neither decides for the thread nor takes anything from it: only the rules about its own
  * address count.

@@ -14,7 +14,7 @@ export type Match =
   | { readonly kind: 'ambiguous' }
   | { readonly kind: 'none' };
 
-/** Customer ids without repeats; empty where nobody has a claim. */
+/** Customer ids without repeats; empty where no customer has a claim. */
 export interface Claims {
   /** Set by hand: these outrank what sends taught. */
   registered(address: string): readonly string[];

@@ -1,7 +1,7 @@
 /**
- * Domains that say nothing about whose address it is: those of mail providers, where anybody gets an address, and
- * public suffixes such as `co.uk`, below which anybody gets a domain. The lists are the packages `email-providers` and
- * `tldts` (publicsuffix.org), and a few names of our own.
+ * Domains that say nothing about the owner of an address: those of mail providers, where any person gets an address, and
+ * public suffixes such as `co.uk`, below which any person gets a domain. The lists are the packages `email-providers`
+ * and `tldts` (publicsuffix.org), and a few names of our own.
  */
 import providers from 'email-providers';
 import { parse } from 'tldts';

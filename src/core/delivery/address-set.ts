@@ -1,8 +1,8 @@
 /**
  * A large set of addresses in little memory: 13 bytes for each of up to twice as many places as there are addresses,
- * 27 MB for a million. Only a hash of 53 bits is kept, with a seed of the process, so that nobody can choose addresses
- * that collide: a stranger's address is taken for a member about once in 10^10 for a million members, and whoever acts
- * on a membership asks the database anyway.
+ * 27 MB for a million. Only a hash of 53 bits is kept, with a seed of the process, so that no sender can choose addresses
+ * that collide: a stranger's address is taken for a member about once in 10^10 for a million members, and a caller that
+ * acts on a membership asks the database anyway.
  */
 const EMPTY = 0;
 const REMOVED = -1;
@@ -26,7 +26,7 @@ export class AddressSet {
   #used = 0;
   #size = 0;
 
-  /** @param seed 32 bits that nobody can guess */
+  /** @param seed 32 unguessable bits */
   constructor(seed: number) {
     this.#seed = seed;
   }

@@ -108,8 +108,8 @@ const POSTMASTER = /^(?:post_?master|mail[._ -]delivery[._ -](?:sub)?system)$/i;
 
 export interface AutomaticContext {
   /**
-   * The sender of the envelope where the message came by SMTP or LMTP: null for `<>`. undefined when nobody knows,
-   * as by IMAP; then Return-Path tells.
+   * The sender of the envelope where the message came by SMTP or LMTP: null for `<>`. undefined when it is not known,
+   * as with IMAP; then Return-Path decides.
    */
   readonly mailFrom?: string | null;
 }

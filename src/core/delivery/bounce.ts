@@ -1,7 +1,7 @@
 /**
  * Reads what comes back about sent mail: delivery reports (RFC 3464), complaints (RFC 5965), and the free forms of
- * programs that write neither (free-form-bounce.ts). Anybody can write such a message: who acts on one has to find
- * the sent email by `originalMessageIds`, which nobody can guess, and the recipient among those it was sent to.
+ * programs that write neither (free-form-bounce.ts). Any sender can write such a message. Code that acts on one has to
+ * find the sent email by `originalMessageIds`, which can't be guessed, and the recipient among those it was sent to.
  */
 import { addrSpec } from '../address/address.ts';
 import { parseLenientAddressList } from '../address/lenient-address-list.ts';
@@ -29,7 +29,7 @@ export interface Bounce {
   /** `complaint`: a reader called the message spam (RFC 5965); its recipients have the action `delivered`. */
   readonly kind: (typeof BOUNCE_KINDS)[number];
   readonly format: (typeof BOUNCE_FORMATS)[number];
-  /** When the message names nobody, one with an empty address. */
+  /** When the message names no recipient, one with an empty address. */
   readonly recipients: readonly BounceRecipient[];
   /** Message-IDs of the sent email, the surest first: of the returned message, then In-Reply-To and References. */
   readonly originalMessageIds: readonly MessageId[];

@@ -7,7 +7,7 @@ export interface Conclusion {
   readonly state: Extract<EmailState, 'sent' | 'deferred' | 'failed' | 'unknown'>;
   /** English reason, null when every recipient was accepted. */
   readonly detail: string | null;
-  /** When the open recipients are tried again; null when nobody is. */
+  /** When the open recipients are tried again; null when none is. */
   readonly dueAt: Date | null;
 }
 
@@ -17,7 +17,7 @@ export interface Conclusion {
  * @param dueAt when to try the open recipients again; null: not any more
  */
 export function conclude(states: readonly DeliveryState[], detail: string, dueAt: Date | null): Conclusion {
-  // Before anything else: while one recipient's outcome is unknown, the email must not be sent again by itself.
+  // Before anything else: while one recipient's outcome is unknown, the email must not be sent again automatically.
   if (states.includes('unknown')) return { state: 'unknown', detail, dueAt: null };
   const open = states.filter(isOpen).length;
   if (open > 0 && dueAt !== null) return { state: 'deferred', detail, dueAt };

@@ -1,5 +1,5 @@
 /**
- * What a report that came back says about the recipients of a sent email. Anybody can write one: it is believed when
+ * What a report that came back says about the recipients of a sent email. Any sender can write one: it is believed when
  * it names a Message-ID that can't be guessed, and only about recipients which that very email had.
  */
 import type { Bounce } from './bounce.ts';
@@ -64,7 +64,7 @@ export function deliveryAddressKey(address: string): string {
   return address.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** It did not arrive and will not: nobody may try again by himself. */
+/** It did not arrive and will not: it is never retried automatically. */
 export function isFinalFailure(outcome: ReportOutcome): boolean {
   return outcome === 'bounced_hard' || outcome === 'bounced_soft' || outcome === 'blocked';
 }
@@ -76,9 +76,9 @@ export type SentReport = Pick<Bounce, 'kind' | 'format' | 'recipients'> & {
 };
 
 /**
- * Ties what a report says to the recipients of the email whose Message-ID it names. A report that names nobody (a
+ * Ties what a report says to the recipients of the email whose Message-ID it names. A report that names no recipient (a
  * complaint with the recipient removed, RFC 6590; a form that can't be read) can only be about the one recipient of an
- * email that had one. An address that the email did not have, such as the target of somebody's forwarding, is left
+ * email that had one. An address that the email did not have, such as the one a recipient forwards to, is left
  * out unless Original-Recipient ties it to one that it had. What a recipient of the email writes in free form is an
  * answer to it, and says nothing about its delivery.
  */

@@ -14,13 +14,13 @@ export type BounceSeverity = (typeof BOUNCE_SEVERITIES)[number];
 
 /**
  * Severity by status, the most specific first: `class.subject.detail`, then `class.subject`, then `class`. A status
- * that is not here says nothing by itself. Words go before, see severityOf.
+ * that is not here says nothing on its own. Words come first, see severityOf.
  */
 const BY_STATUS: Readonly<Record<string, BounceSeverity>> = {
   '5.1.1': 'hard', // bad destination mailbox address
   '5.1.2': 'hard', // bad destination system address: no such domain
   '5.1.3': 'hard', // bad syntax, as the last server sees it
-  '5.1.4': 'hard', // ambiguous: nobody in particular gets it
+  '5.1.4': 'hard', // ambiguous: no single mailbox gets it
   '5.1.6': 'hard', // moved, no forwarding address
   '5.1.10': 'hard', // null MX (RFC 7505); Microsoft 365: recipient not found
   '5.2.1': 'hard', // mailbox disabled, for ever (Gmail, Yahoo); what is for a while is 4.2.1
@@ -47,7 +47,7 @@ const MAILBOX_FULL = words(
   '容量(?:を|が)?(?:超え|オーバー|不足)|メールボックスが一杯|邮箱(?:空间)?已?满|信箱(?:空間)?已?滿|ящик переполнен',
 );
 
-/** Words of who knows that the address takes no mail, under any permanent code. */
+/** Words of a server that knows that the address takes no mail, under any permanent code. */
 const NO_SUCH_ADDRESS = words(
   String.raw`(?:user|recipient|mail ?box|address|account|addressee|e-?mail(?: address)?|alias|person|local part|inbox|customer|member)s?\b(?:[^.;]|\.(?=\S)){0,70}?\b(?:unknown|not (?:be )?found|(?:does ?n[o']t|doesn’t|do not|did not) (?:seem to )?exist|no longer (?:exists?|available|valid|active|in use|with us)|(?:has been |is |was |been )?(?:disabled|deactivated|suspended|discontinued|closed|deleted|terminated|inactive|expired)|invalid|not (?:a )?valid|isn't valid|not listed|not exist|not (?:a )?known|not recognized|not recognised|undefined|non-?existent|is not active|has moved|unrouteable|not our customer|could ?n[o']t be found|wasn't found|is not (?:a|one of our) (?:customers?|members?)|not local|has no mailbox|unavailable or does)`,
   String.raw`(?:no such|unknown|invalid|bad(?: destination)?|non-?existent|nonexistent|inactive|disabled|undeliverable|incorrect|not a valid|unrouteable|no valid|illegal|mal-?formed|wrong|obsolete|suspended|expired) (?:local |e-?mail |virtual |destination |final |smtp |delivery )*(?:user(?:id)?|recipients?|mailbox|address(?:ee)?|account|person|host|domain|alias|local[ -]?part|rcpt)`,
@@ -123,7 +123,7 @@ export function severityOf(status: string | null, said: string): BounceSeverity 
 }
 
 /**
- * About us, whoever else is called unknown beside it: bad sender address (5.1.7, 5.1.8), several From addresses and too
+ * About us, even when the text also calls a recipient unknown: bad sender address (5.1.7, 5.1.8), several From addresses and too
  * many recipients a day (5.1.20, 5.1.90, Microsoft 365), banned IP (5.7.6xx, Microsoft).
  */
 const SENDER_STATUS = /^5\.1\.(?:7|8|20|90)$|^5\.7\.6\d\d$/;

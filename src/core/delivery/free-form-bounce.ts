@@ -26,7 +26,7 @@ export interface FreeFormBounce {
 const RETURNED =
   /^(?:-+ ?below this line is a copy|-+ ?(?:this is a copy of|the body of)|below is a copy of the original|-+ ?original (?:message|mail)|original message (?:headers|follows)|message headers follow|-+ ?(?:returned|undelivered) (?:message|mail)|-+ ?message header follows|--- returned message|-+ ?unsent message|included is a copy of the message|-+ ?(?:kopie der|ursprüngliche) nachricht|-+ ?hier ist eine kopie)/i;
 
-/** Subjects and words of a warning: delivery goes on. */
+/** Subjects and words of a warning: delivery continues. */
 const DELAYED =
   /\b(?:delayed|warning: message|could not be delivered for the last|will (?:continue to )?(?:be )?(?:retried|try)|still (?:being )?(?:trying|queued)|has not (?:yet )?been delivered|notification: warning|temporarily delayed|delivery of your message (?:is|has been) delayed|verzögert|verzögerung|noch nicht zugestellt|retardé|retrasad[oa]|ritard\w+)\b/i;
 const GAVE_UP =
@@ -71,10 +71,10 @@ const MAX_LINE_CHARS = 1000;
 const MAX_REASON_LINES = 25;
 const MAX_LINES_ABOVE = 3;
 const MAX_LINES = 5000;
-/** A longer text is read this far for what concerns nobody in particular. */
+/** A longer text is read this far for what concerns no single recipient. */
 const MAX_WHOLE_CHARS = 5000;
 
-/** When it names nobody that can be found, one recipient with an empty address stands for whom it is about. */
+/** When no recipient can be found in it, one with an empty address stands for the recipient that it is about. */
 export function readFreeFormBounce(
   message: Pick<ParsedMessage, 'text' | 'fields' | 'subject' | 'to' | 'from'>,
 ): FreeFormBounce {
@@ -97,7 +97,7 @@ export function readFreeFormBounce(
   if (recipients.size + others.size === 0) others.add('');
   for (const address of others) {
     const recipient = toRecipient(address, action, notice.whole);
-    // Of several, nobody knows whom the text calls unknown.
+    // With several recipients, it is not known which one the text calls unknown.
     const isSure = recipients.size + others.size === 1;
     recipients.set(
       address,
@@ -253,7 +253,7 @@ function toRecipient(address: string, action: 'failed' | 'delayed', reason: stri
   };
 }
 
-/** A temporary SMTP code without an enhanced status; a permanent one says too little by itself. */
+/** A temporary SMTP code without an enhanced status; a permanent one says too little on its own. */
 function classOfReply(diagnostic: string): string | null {
   return /(?<![\d.])4[2-5]\d(?=[ -]\D)/.test(diagnostic) && !/(?<![\d.])5[0-5]\d(?=[ -]\D)/.test(diagnostic)
     ? '4.0.0'

@@ -1,7 +1,7 @@
 /**
  * What stops two machines from answering each other for ever (RFC 3834 §2). Only an automatic exchange counts: an answer
- * to an email that a program wrote, back to where that came from, or an answer that is automatic itself. However much a
- * person writes to somebody, and however often a program sends unasked, is nobody's loop.
+ * to an email that a program wrote, back to where that came from, or an answer that is automatic itself. A person who
+ * writes often to one address is not in a loop, and neither is a program that sends often without being asked.
  */
 import { addrSpec, type Address } from '../address/address.ts';
 

@@ -2,13 +2,13 @@
  * The states of a send and of each of its recipients.
  *
  * A synchronous send is carried out before anything is recorded, so its first recorded state is already an outcome:
- * `sent`, `deferred` (somebody got it, others were put off), `failed` or `unknown`. A send for the queue begins as
+ * `sent`, `deferred` (some recipients got it, others were put off), `failed` or `unknown`. A send for the queue begins as
  * `queued`: nothing was handed over yet. A process that claims it makes it `sending`; the hand-over makes that
- * `sent`, `deferred` (tried again by itself), `failed` or `unknown`. `deferred` becomes `sending` again at its next
+ * `sent`, `deferred` (retried automatically), `failed` or `unknown`. `deferred` becomes `sending` again at its next
  * attempt.
  *
- * `unknown`: the message could have been taken, and nobody knows. Either the connection broke after its end, or the
- * process that was sending fell silent. It is never left by sending again by itself. Three things end it: evidence
+ * `unknown`: the message may or may not have been taken. Either the connection broke after its end, or the
+ * process that was sending fell silent. It never ends by an automatic retry. Three things end it: evidence
  * (the silent process comes back and its journal tells: to any other state, back to `queued` when it had not begun),
  * `resolve` (an operator knows: to `sent` or `failed`) and `retry` (an operator wants it sent again: to `queued`).
  *
@@ -68,7 +68,7 @@ export interface RecordedAttempt {
   /** Ascending from 1; a number may be left out (a claim that was given back). */
   readonly number: number;
   readonly startedAt: Date;
-  /** null when nobody saw the end. */
+  /** null when the end was not seen. */
   readonly endedAt: Date | null;
   readonly outcome: AttemptOutcome;
   /** The reply that decided; null when there was none. */

@@ -14,11 +14,11 @@ export interface Suppression {
   readonly address: string;
   readonly reason: SuppressionReason;
   readonly since: Date;
-  /** RFC 3463; null when nobody said one. */
+  /** RFC 3463; null when none was given. */
   readonly status: string | null;
   /** Words of the server that refused, or the type of a complaint; empty when there are none. */
   readonly diagnostic: string;
-  /** What an operator wrote; null when nobody did. */
+  /** What an operator wrote; null when nothing was written. */
   readonly note: string | null;
   /** The sent email that it is about; null when added by hand. */
   readonly emailId: string | null;
@@ -44,7 +44,7 @@ export const SUPPRESSION_TEXTS: Readonly<Record<SuppressionReason, string>> = {
  */
 export const SOFT_BOUNCES = { emails: 5, spanDays: 7, windowDays: 60 } as const;
 
-/** null: what the report says does not suppress the address by itself. `bounced_soft` counts, see SOFT_BOUNCES. */
+/** null: what the report says does not suppress the address on its own. `bounced_soft` counts, see SOFT_BOUNCES. */
 export function suppressionBy(outcome: ReportOutcome): SuppressionReason | null {
   if (outcome === 'bounced_hard') return 'hard_bounce';
   return outcome === 'complained' ? 'complaint' : null;

@@ -22,7 +22,7 @@ export interface AuditState {
   /** Known to the database; null: not. */
   readonly known: AuditedMessage | null;
   readonly isInMailbox: boolean;
-  /** What its header says; null when it has none, or nobody looked. */
+  /** What its header says; null when it has none, or was not read. */
   readonly messageId: MessageId | null;
 }
 

@@ -35,11 +35,11 @@ export function accountRetryDelay(failure: AccountFailure, failures: number, ran
 export const MAX_MESSAGE_TRIES = 4;
 
 const FIRST_MESSAGE_DELAY_MS = 5 * SECOND_MS;
-/** Something is changed in the meantime, or nothing helps: it is looked at again, ever more rarely. */
+/** Something is changed in the meantime, or nothing helps: it is tried again, ever more rarely. */
 const QUARANTINE_DELAYS_MS = [15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, DAY_MS];
 
 /**
- * `put_off`: its time has not come yet, which is nobody's fault; `doubtful`: it may have been the connection's fault;
+ * `put_off`: its time has not come yet, which is no failure; `doubtful`: it may have been the connection's fault;
  * `bad`: it is the message's.
  */
 export type MessageFailure = 'put_off' | 'doubtful' | 'bad';
@@ -48,7 +48,7 @@ export interface MessageTries {
   /** That failed and counted. */
   readonly tries: number;
   /**
-   * How many of the delays of what is set aside it had, since it was set aside or since somebody asked for a try; null
+   * How many of the delays of what is set aside it had, since it was set aside or since an operator asked for a try; null
    * while it is not set aside.
    */
   readonly quarantineDelays: number | null;

@@ -1,6 +1,6 @@
 /**
  * Splits an mbox file into its messages, as it is read: RFC 4155 and the dialects around it, mboxo and mboxrd.
- * mboxcl's Content-Length is not looked at, since programs that edit messages leave it wrong. Line ends stay as they are.
+ * mboxcl's Content-Length is ignored, since programs that edit messages leave it wrong. Line ends stay as they are.
  *
  * A separator is a line that begins with `From `, in one of these shapes; the first line of the file always is one:
  * - with a date (`From ada@example.com Mon Jan  5 10:00:00 2026`) behind an empty line;
@@ -197,7 +197,7 @@ class Splitter implements MboxSplitter {
 
   #holdEmptyLine(data: Buffer, position: number, length: number): number {
     this.#giveEmptyLine();
-    // Before the first separator they belong to nobody.
+    // Before the first separator they belong to no message.
     if (this.#started) this.#emptyLine = data.subarray(position, position + length);
     return position + length;
   }

@@ -27,7 +27,7 @@ export interface BaseSubject {
   readonly isForward: boolean;
 }
 
-/** Subjects are looked at this far, in UTF-16 units: mailing lists and replies repeat themselves at the beginning. */
+/** Subjects are read this far, in UTF-16 units: mailing lists and replies repeat themselves at the beginning. */
 const MAX_SUBJECT_CHARS = 1000;
 /** Prefixes and blobs that are taken away; what has more is what it is. */
 const MAX_ROUNDS = 50;

@@ -43,7 +43,7 @@ export function normaliseMessageId(id: MessageId): MessageId {
   return ATOMS.test(bare) ? ((bare + id.slice(local.length)) as MessageId) : id;
 }
 
-/** Domain of Message-IDs made up here for messages without one. RFC 2606 §2: nobody's. */
+/** Domain of Message-IDs made up here for messages without one. RFC 2606 §2: no host can have it. */
 export const MADE_UP_DOMAIN = 'missing-message-id.invalid';
 
 /**
@@ -60,7 +60,7 @@ export function toMessageId(text: string): MessageId | null {
   return Buffer.byteLength(text) <= MAX_MESSAGE_ID_OCTETS ? (text as MessageId) : null;
 }
 
-/** Letters and digits that a local part must have so that nobody guesses it; a UUID has 32. */
+/** Letters and digits that make a local part unguessable; a UUID has 32. */
 const MIN_UNGUESSABLE_CHARS = 22;
 
 /**
@@ -78,7 +78,7 @@ export function formatMessageId(id: MessageId): string {
 }
 
 /**
- * Makes a Message-ID nobody can guess: the time, then the random bytes (16 or more) in lower-case hex, which survives
+ * Makes an unguessable Message-ID: the time, then the random bytes (16 or more) in lower-case hex, which survives
  * software that ignores case. `domain` is lower-case ASCII, as in Address. Throws RangeError for too few bytes.
  */
 export function createMessageId(randomBytes: Buffer, now: Date, domain: string): MessageId {

@@ -124,7 +124,7 @@ export const MAX_MESSAGE_ADDRESSES = 5000;
 /** A boundary of received mail, in characters. Seen in practice: more than the 70 of RFC 2046 §5.1.1. */
 export const MAX_RECEIVED_BOUNDARY_CHARS = 250;
 
-/** A line is looked at in pieces of so many bytes at most. Above any boundary and the 998 of RFC 5322 §2.1.1. */
+/** A line is read in pieces of so many bytes at most. Above any boundary and the 998 of RFC 5322 §2.1.1. */
 export const MAX_LINE_PIECE_BYTES = 8192;
 
 /** White space at the end of a line of quoted-printable that is waited for, in bytes. RFC 2045 §6.7: lines have 76. */

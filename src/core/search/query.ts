@@ -3,7 +3,7 @@
  *
  * All words must be there. A word finds those that begin with it, from three characters on; words in quotes stand
  * together, exactly so; a minus before a word or a quote excludes it. What belongs together by other signs
- * (`@example.com`, `RE-2024/4711`) is found as a phrase whose last word may go on. Every text is a query: signs that mean
+ * (`@example.com`, `RE-2024/4711`) is found as a phrase whose last word may continue. Every text is a query: signs that mean
  * nothing are left out.
  */
 import { wordsOf, type WordForms } from './words.ts';
@@ -14,7 +14,7 @@ export const MAX_QUERY_CHARS = 200;
 /** Shorter words are found exactly: the index has too many words that begin with them. */
 const MIN_PREFIX_CHARS = 3;
 
-/** One word of a term, and whether it may go on. */
+/** One word of a term, and whether it is a prefix. */
 export interface TermWord {
   readonly forms: WordForms;
   readonly isPrefix: boolean;

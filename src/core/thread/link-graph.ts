@@ -45,7 +45,7 @@ export function groupByLinks(graph: LinkGraph): Groups {
   const parties = new Set(emails.flatMap(({ partyId }) => partyId ?? []));
   const isContested = separations.length > 0 || parties.size > 1;
   if (isContested) ties.sort(compareTies);
-  // The sender's word counts whoever the customer is.
+  // The sender's word counts, whichever customer it is.
   for (const { a, b, isAnchor } of ties) if (isAnchor || !sets.areOfTwoParties(a, b)) sets.join(a, b);
   return {
     emails: emails.map((_, index) => sets.find(index)),

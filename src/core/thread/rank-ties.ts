@@ -23,7 +23,7 @@ export interface RankedTie {
 const OWN_RANK = -3;
 const OTHER_OWN_RANK = -2;
 const ANCHOR_RANK = -1;
-/** Behind all links to emails that are there: any number of strangers may name what nobody has seen. */
+/** Behind all links to emails that are there: any number of strangers may name a Message-ID that no email has. */
 const UNBORNE_RANK = 10_000;
 /** Behind all others: the place of a labelled email is known without its links. */
 const LABELLED_RANK = 1_000_000;

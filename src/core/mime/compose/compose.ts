@@ -35,7 +35,7 @@ export interface Draft {
   readonly attachments: readonly DraftAttachment[];
   /** For an email that no person wrote; null for any other. */
   readonly autoSubmitted?: AutoSubmitted | null;
-  /** 16 to 64 letters and digits that nobody can guess: boundaries are made of them. */
+  /** 16 to 64 unguessable letters and digits: boundaries are made of them. */
   readonly boundarySeed: string;
 }
 

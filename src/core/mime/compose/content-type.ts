@@ -55,7 +55,7 @@ export function parseContentType(text: string, field: string): ContentType {
  * The content type under which given bytes may travel in base64. `multipart/*` and `message/*` may not (RFC 2045
  * §6.4, RFC 2046 §5.2.1), and any other encoding would change bytes that hold long lines, bare line ends or 8-bit
  * text, and with them the signatures of a forwarded mail. So they go as octets: the file name (`.eml`) tells the
- * reader's program what they are, and nobody is shown a foreign mail, or fetches an external body, unasked.
+ * reader's program what they are, and it neither shows a foreign mail nor fetches an external body unasked.
  */
 export function toAttachmentType(contentType: ContentType): ContentType {
   return /^(?:multipart|message)\//.test(contentType.mediaType)

@@ -1,6 +1,6 @@
 /**
  * The parts of a MIME message, RFC 2045 and RFC 2046: texts, attachments and what holds them together. A part is a
- * plan: its small pieces are made, the content of attachments is encoded by whoever writes the message.
+ * plan: its small pieces are made, the content of attachments is encoded when the message is written.
  */
 import { encodeText } from './text-encoding.ts';
 import { parseContentType, toAttachmentType } from './content-type.ts';

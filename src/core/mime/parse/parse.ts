@@ -182,7 +182,7 @@ function readPeople(
   };
 }
 
-/** Of who wrote a message, pieces beside a readable address are rests of a name. */
+/** Among the authors of a message, pieces beside a readable address are the remains of a name. */
 function withoutBroken(addresses: readonly Address[]): readonly Address[] {
   const readable = addresses.filter(({ domain }) => domain !== '');
   return readable.length > 0 ? readable : addresses;

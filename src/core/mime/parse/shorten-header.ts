@@ -43,7 +43,7 @@ interface Field {
 export function shortenHeader(bytes: Buffer): Buffer {
   const fields = new Map<string, Field>();
   const block = bytes.subarray(0, MAX_HEADER_BYTES);
-  /** Whose continuation lines are added; null: nobody's. */
+  /** The field that gets continuation lines; null: they are left out. */
   let current: Field | null = null;
   for (let at = 0; at < block.length;) {
     const lf = block.indexOf(LF, at);

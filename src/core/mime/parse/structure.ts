@@ -148,7 +148,7 @@ export class StructureReader {
   }
 
   #readPending(): void {
-    // A copy: reading may go on to fill the collector again.
+    // A copy: further reading may fill the collector again.
     const piece = Buffer.from(this.#pending.bytes());
     this.#pending.reset();
     this.#readPiece(piece);
@@ -287,7 +287,7 @@ export class StructureReader {
     if (part === undefined) return;
     this.#nameDelimiters();
     part.end = this.#offset;
-    // What follows is its epilogue, which nobody reads.
+    // What follows is its epilogue, which is not read.
     if (part.keep === 'preamble' && part.children.length > 0) part.keep = 'nothing';
     this.#current = part;
   }

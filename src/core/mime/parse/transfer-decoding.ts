@@ -7,7 +7,7 @@
  */
 import { MAX_TRAILING_SPACE_BYTES } from '../limits.ts';
 
-/** How the bytes of a part travel; `identity` stands for 7bit, 8bit, binary and what nobody knows. */
+/** How the bytes of a part travel; `identity` stands for 7bit, 8bit, binary and any unknown name. */
 export type TransferEncoding = 'base64' | 'quoted-printable' | 'identity';
 
 /** Decodes in pieces; chunk borders leave no trace. */

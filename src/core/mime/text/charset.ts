@@ -103,12 +103,12 @@ export function decodeCharset(bytes: Buffer, label: string | null): DecodedText 
 }
 
 /**
- * The charset's canonical name for `decodeKnownCharset`; null when nobody here knows it. `label` in any case, with
+ * The charset's canonical name for `decodeKnownCharset`; null when it is unknown here. `label` in any case, with
  * quotes or white space around it.
  */
 export function knownCharset(label: string): string | null {
   const clean = trimEnds(label.trim(), (character) => character === '"' || character === "'");
-  // No name has a space in it; looking one up that nobody knows takes longest.
+  // No name has a space in it; looking up an unknown one takes longest.
   if (clean.length > MAX_CHARSET_LABEL_CHARS || clean.includes(' ')) return null;
   const lower = clean.toLowerCase();
   const name = Object.hasOwn(ALIASES, lower) ? (ALIASES[lower] ?? lower) : lower;

@@ -57,7 +57,7 @@ interface Word {
 }
 
 /**
- * Words of one charset. Seen in practice, though RFC 2047 §5 forbids it: characters and shift states that go on in the next
+ * Words of one charset. Seen in practice, though RFC 2047 §5 forbids it: characters and shift states that continue in the next
  * word, so the bytes are joined before decoding; and Base64 that was cut anywhere.
  */
 function decodeRun(run: readonly Word[]): string {
@@ -74,7 +74,7 @@ function decodeRun(run: readonly Word[]): string {
   return other.defect === null ? other.text : text;
 }
 
-/** Every word but the last is decoded by itself without bits left over. */
+/** Every word but the last decodes on its own without bits left over. */
 function isWholeGroups(run: readonly Word[]): boolean {
   return run.slice(0, -1).every(({ content }) => content.length % 4 === 0);
 }

@@ -1,5 +1,5 @@
 /**
- * Undoes `format=flowed`, RFC 3676 §4: lines that end in a space go on in the next one of the same quote depth.
+ * Undoes `format=flowed`, RFC 3676 §4: lines that end in a space continue in the next one of the same quote depth.
  */
 
 /** `text` has `\n` line ends; with `delSp` the space at a soft line break is not part of the text (§4.4). */

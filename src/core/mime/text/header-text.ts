@@ -43,7 +43,7 @@ export function decodeHeaderText(text: string): string {
   return decoded + text.slice(at);
 }
 
-/** Whether encoded words name a charset that nobody here knows. */
+/** Whether encoded words name a charset that is unknown here. */
 export function hasUnknownCharset(text: string): boolean {
   const lastEnd = text.lastIndexOf('?=');
   for (let open = text.indexOf('=?'); open !== -1; open = text.indexOf('=?', open + 2)) {

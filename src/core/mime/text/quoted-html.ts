@@ -3,7 +3,7 @@
  * in time that grows with the length only. The result is to be rendered to text, not to be shown.
  */
 
-/** What is looked at of a tag. Real ones with long styles have some hundred characters. */
+/** How much of a tag is read. Real ones with long styles have some hundred characters. */
 const MAX_TAG_CHARS = 2000;
 
 /** Elements that hold a quote. Input: at most 2000 characters, MAX_TAG_CHARS. */

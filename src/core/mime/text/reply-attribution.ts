@@ -1,5 +1,5 @@
 /**
- * Whether words that end in a colon are an attribution, `On … wrote:`, and not a sentence of a person who tells what somebody
+ * Whether words that end in a colon are an attribution, `On … wrote:`, and not a sentence that reports what another person
  * wrote. All patterns see at most MAX_MARKER_CHARS characters.
  */
 import { DATE, DATED, DATE_FIRST, OWN_WRITING, TIME, VERB_FILLER, WROTE, YEAR } from './reply-markers.ts';

@@ -37,7 +37,7 @@ const MAX_SIGNATURE_LINES = 12;
 /**
  * The new text, trimmed, with `\n` line ends. `text` is the message's text, `html` its HTML, if it has one: quotes that
  * only the HTML marks are found there. When nothing would be left, for example of a forwarded mail without a word, all
- * of `text` is given. So is what is passed on, below the words of who did it; `isForward` says that the subject tells so.
+ * of `text` is given. A forwarded mail is kept too, below the words of its sender; `isForward`: the subject marks a forward.
  */
 export function newText(text: string, html: string | null = null, isForward = false): string {
   const lines = text.split('\n');
@@ -198,7 +198,7 @@ function endOfSignature(lines: readonly string[], at: number): number {
     const line = marker(lines[end]);
     if (isQuoted(line) || FORWARDED.test(line) || ORIGINAL_MESSAGE.test(line) || RULE.test(line)) return end;
     if (startsHeaderBlock(lines, end) || countAttribution(lines, end) > 0) return end;
-    // What follows a signature that long is looked at no more; see isSignatureStart.
+    // What follows a signature that long is no longer read; see isSignatureStart.
     if (lines[at] !== '-- ' && end - at > MAX_SIGNATURE_LINES) return end;
   }
   return lines.length;
