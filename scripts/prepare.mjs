@@ -21,7 +21,7 @@ const LOCK = path.join(ROOT, '.prepare-lock');
 
 /** While it works, a holder renews its lock this often. */
 const LOCK_RENEWAL_MS = 1000;
-/** A lock that was not renewed for so long belongs to nobody: its process is gone, here or in another container. */
+/** A lock that was not renewed for this long is abandoned: its process is gone, here or in another container. */
 const LOCK_STALE_MS = 15_000;
 
 /** Starting the built service needs no compiler; everything else does. */
@@ -183,7 +183,7 @@ async function withLock(work) {
     try {
       fs.utimesSync(LOCK, new Date(), new Date());
     } catch {
-      // Somebody removed it by hand. The work goes on; at worst it is done twice.
+      // The lock was removed by hand. The work goes on; at worst it is done twice.
     }
   }, LOCK_RENEWAL_MS);
   try {

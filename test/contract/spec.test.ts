@@ -156,7 +156,7 @@ describe('4.2 POST /api/send', () => {
     expect(emails[0]!.text_body).toBe('Guten Tag');
   });
 
-  it('never shows bcc recipients to anybody, and still delivers to them', async () => {
+  it('never shows bcc recipients in the message, and still delivers to them', async () => {
     const { messageId, id } = await send({ cc: 'Cc <cc@example.org>', bcc: 'Secret <secret@example.net>' });
     const [message] = sink.byMessageId(messageId);
     expect(message!.rcptTo).toEqual(['ada@example.org', 'cc@example.org', 'secret@example.net']);

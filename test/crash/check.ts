@@ -19,7 +19,7 @@ export interface Evidence {
   readonly exchanges: readonly Exchange[];
   readonly accepted: readonly LedgerLine[];
   readonly rows: readonly EmailRow[];
-  /** A fault of the round may leave an email whose outcome nobody knows. */
+  /** A fault of the round may leave an email whose outcome can't be known. */
   readonly unknowable: boolean;
   /** Set when only kills of the service could: what was accepted long before one has left its evidence. */
   readonly kills: readonly number[] | null;
@@ -71,7 +71,7 @@ export function checkEvidence(evidence: Evidence): Findings {
   const rows = groupBy(evidence.rows, (row) => tokenOf(row.subject));
   const tokens = new Set(evidence.exchanges.map(({ request }) => request.token));
   for (const token of [...accepted.keys(), ...rows.keys()]) {
-    if (!tokens.has(token)) violations.push(`I1 ${token}: nobody asked for it`);
+    if (!tokens.has(token)) violations.push(`I1 ${token}: no request asked for it`);
   }
 
   for (const exchange of evidence.exchanges) {

@@ -10,7 +10,7 @@ import { createWorld, type Setup } from './world.ts';
 
 const env = process.env;
 const MAIN = env['CRASH_MAIN'] ?? fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-/** With the short form: a few rounds of fixed seeds, and one seed that nobody has tried. */
+/** With the short form: a few rounds of fixed seeds, and one of a new seed. */
 const ROUNDS = Number(env['CRASH_ROUNDS'] ?? 3);
 /** Begins no round after this time. */
 const MINUTES = Number(env['CRASH_MINUTES'] ?? 1_000);

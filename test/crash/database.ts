@@ -15,7 +15,7 @@ export class Database {
   readonly #dataDir: string;
   #stopped: number[] = [];
 
-  /** @param dataDir of the service or of the harness, whoever starts the server */
+  /** @param dataDir of the service or of the harness, depending on which starts the server */
   constructor(dataDir: string) {
     this.#dataDir = dataDir;
   }

@@ -9,7 +9,7 @@ import type { World } from './world.ts';
 
 export interface Fault {
   readonly name: string;
-  /** May leave an email whose outcome nobody knows. */
+  /** May leave an email whose outcome can't be known. */
   readonly unknowable: boolean;
   /** Acceptances long before it have left their evidence, so it makes only those of the last moment unknowable. */
   readonly sudden: boolean;

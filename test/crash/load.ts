@@ -9,7 +9,7 @@ import type { ServiceNode } from './service-node.ts';
 /** Longer than every time-out of the service, so that a missing answer is the fault of something. */
 const ANSWER_TIMEOUT_MS = 20_000;
 const MAX_TRIES = 4;
-/** How long a key may be open with nobody working on it. */
+/** How long a key may be open while no process works on it. */
 const SETTLE_TIMEOUT_MS = 30_000;
 /** The reason of an answer that could not even be asked for. */
 export const DOWN = 'the process is down';

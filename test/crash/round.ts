@@ -88,7 +88,7 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
     found.push(...(await audit(world)));
     lap('audit');
   }
-  // A message that comes after all this was sent by nobody's wish.
+  // No request asked for a message that comes after all this.
   accepted.push(...(await world.smtp.readNew()));
   const rows = await readRows(world, prefix);
   const unknowable = starved || faults.some((fault) => fault.unknowable);

@@ -29,7 +29,7 @@ export interface NodeOptions {
   readonly main: string;
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
-  /** Told when the process ends and nobody had asked for it. */
+  /** Called when the process ends without having been told to. */
   readonly onDeath: (reason: string) => void;
   /** Told of each process as it begins and ends. */
   readonly onProcess?: (pid: number, event: 'began' | 'ended') => void;

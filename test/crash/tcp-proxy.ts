@@ -5,7 +5,7 @@ import type { Mark, Moment, Watcher } from './stream-watchers.ts';
 
 export interface LinkFault {
   readonly moment: Moment;
-  /** `cut`: both ends learn of it. `silence`: nothing passes any more and nobody is told. */
+  /** `cut`: both ends learn of it. `silence`: nothing passes any more, and neither end is told. */
   readonly action: 'cut' | 'silence';
   /** That many such moments pass before. */
   readonly skip: number;

@@ -78,14 +78,14 @@ const idOf = ({ body }: Answer) => (JSON.parse(body) as { id: string }).id;
 const accepted = () =>
   sink.messages.filter((message) => message.raw.toString('latin1').includes(`Subject: ${key}`));
 
-/** Runs the work while nobody can use the table; `blocked` resolves when somebody waits for it. */
+/** Runs the work while the table is locked; `blocked` resolves when a statement waits for the lock. */
 async function whileLocked(table: string, work: (blocked: () => Promise<void>) => Promise<void>) {
   const client = new Client(database.connectionConfig);
   await client.connect();
   try {
     await client.query(`begin; lock table ${table} in access exclusive mode`);
     await work(() =>
-      waitUntil(`somebody waits for ${table}`, async () => {
+      waitUntil(`a statement waits for ${table}`, async () => {
         const { rowCount } = await client.query(
           `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
         );
@@ -231,7 +231,7 @@ describe('after kill -9', () => {
     expect(accepted()).toHaveLength(1);
   });
 
-  test('while the mail server had the message, the answer is that nobody knows', async () => {
+  test('while the mail server had the message, the answer is that the outcome is unknown', async () => {
     sink.close();
     const first = send(one);
     await sink.reached();

@@ -39,7 +39,7 @@ describe.skipIf(skipWithoutMailServers())('two programs that answer each other',
             subject: 'Abwesend',
             inReplyTo: messageId,
           });
-          // One that is under way when the servers are stopped is nobody's matter; the first test waits for its own.
+          // An answer that is under way when the servers stop may fail; the first test waits for its own answers.
           answer.catch(() => undefined);
           answering.push(answer);
         });
@@ -121,7 +121,7 @@ describe.skipIf(skipWithoutMailServers())('two programs that answer each other',
     expect(sent).toEqual({ all: MAX_EMAILS + 1, counted: MAX_EMAILS });
   }, 180_000);
 
-  it('stop nobody else: people write and answer, to the same address too', async () => {
+  it('stop no other mail: people write and answer, to the same address too', async () => {
     const notice = await send({ subject: 'Rechnung', auto_submitted: 'auto-generated' });
     expect(notice.status).toBe(200);
     const { messageId } = (await notice.json()) as { messageId: string };

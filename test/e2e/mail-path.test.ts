@@ -101,7 +101,7 @@ describe.skipIf(skipWithoutMailServers())('a message through Postfix and Dovecot
     }
   });
 
-  it('is refused for good when nobody is known', async () => {
+  it('is refused permanently when no recipient is known', async () => {
     const { raw } = compose('Hello\r\n');
     const envelope = { ...ENVELOPE, rcptTo: ['nobody@example.test'] };
     const result = await relay().send(envelope, { kind: 'bytes', bytes: raw });

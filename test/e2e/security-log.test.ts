@@ -1,4 +1,4 @@
-/** The security log of a service and of a command beside it: who did what, and never what nobody should read there. */
+/** The security log of a service and of a command beside it: each act with its author, and never a secret or a text of a mail. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

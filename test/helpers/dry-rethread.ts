@@ -13,6 +13,7 @@ export async function dryRethread(pool: pg.Pool): Promise<readonly unknown[]> {
     onChanges: (change) => changes.push(change),
     onProgress: () => undefined,
   });
-  if (changes.length === 0 && moved + merged + messageIds > 0) throw new Error('changes that nobody saw');
+  if (changes.length === 0 && moved + merged + messageIds > 0)
+    throw new Error('changes that were not reported');
   return changes;
 }

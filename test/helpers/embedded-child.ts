@@ -38,7 +38,7 @@ export function startEmbeddedChild({ env, ...options }: EmbeddedChildOptions): E
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const answer = readAnswer(child);
-  // Nobody need wait for the answer of a process that is killed.
+  // No caller need wait for the answer of a process that is killed.
   answer.catch(() => {});
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode !== null || child.signalCode !== null) return;

@@ -15,7 +15,7 @@ interface RunningChild extends Ready {
 }
 
 export interface EmbeddedWorkspace {
-  /** Everybody may enter it. */
+  /** Every account may enter it. */
   readonly folder: string;
   readonly dataDir: string;
   /** Starts a process with an embedded server; fails when that does not start. Default `dataDir`: the one above. */

@@ -11,7 +11,7 @@ export interface MailServerPlan {
   readonly deliverTo: string | null;
   /** Port of 127.0.0.1 for other domains; null: they are refused. */
   readonly relayTo: number | null;
-  /** Who owns the mailboxes. */
+  /** The user and group that own the mailboxes. */
   readonly owner: { readonly uid: number; readonly gid: number };
 }
 

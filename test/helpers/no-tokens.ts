@@ -2,7 +2,7 @@
 import type { AccessTokens } from '../../src/app/accounts/token-ports.ts';
 
 export const NO_TOKENS: AccessTokens = {
-  get: () => Promise.reject(new Error('nobody has a token here')),
+  get: () => Promise.reject(new Error('no account has a token here')),
   reject: () => {},
   warningOf: () => null,
 };

@@ -1,6 +1,6 @@
 /**
- * Asks two reading processes, one of which never answers, and prints their numbers; to be killed then. Forked by itself,
- * it is such a process, which gives up after a second what nobody ends.
+ * Asks two reading processes, one of which never answers, and prints their process ids. The test kills it then. Forked by
+ * itself, it is such a process, which gives up after a second on work that its parent does not end.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -3,7 +3,7 @@ import { createEmptyDatabase, createTestDatabase } from './postgres.ts';
 import { query } from './query.ts';
 
 describe('a test database', () => {
-  test('is migrated and empty, and shared with nobody', async () => {
+  test('is migrated and empty, and shared with no other test', async () => {
     const [one, two] = await Promise.all([createTestDatabase(), createTestDatabase()]);
     try {
       await query(one.connectionString, 'create table note ()');

@@ -12,7 +12,7 @@ export interface RawClient {
   write(text: string | Buffer): Promise<void>;
   /** Resolves when the text was received; rejects when the connection ends before. */
   receive(text: string | RegExp): Promise<string>;
-  /** Everything up to the end of the connection, whoever ended it. */
+  /** Everything up to the end of the connection, whichever side ended it. */
   closed(): Promise<string>;
 }
 

@@ -142,7 +142,7 @@ it('ends a session when the list of mailboxes does not end', async () => {
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * MIB);
 });
 
-it('says who it is when the server wants to know', async () => {
+it('names itself when the server asks for an ID', async () => {
   const server = await start({
     CAPABILITY: ({ tag }) => `* CAPABILITY IMAP4rev1 ID AUTH=PLAIN\r\n${tag} OK done\r\n`,
     ID: ({ tag }) => `* ID ("name" "x" "version" "1")\r\n${tag} OK done\r\n`,
@@ -203,7 +203,7 @@ it('takes only the messages that it asked for', async () => {
   ]);
 });
 
-it('ends a fetch that goes on with messages nobody asked for', async () => {
+it('ends a fetch that goes on with messages that were not asked for', async () => {
   const session = await inInbox({
     'UID FETCH': (command) =>
       isSizes(command)

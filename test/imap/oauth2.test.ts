@@ -97,7 +97,7 @@ active_value = true
     expect(authorization.given.length).toBe(count + 1);
   });
 
-  it('says that somebody must act when the server takes none', async () => {
+  it('says that an operator must act when the server takes no token', async () => {
     await tokens.get(`account-${next}`);
     authorization.revoke(authorization.given.at(-1)!);
     const error = await failure();
@@ -111,7 +111,7 @@ active_value = true
     expect(source.warningOf(`account-${next}`)).toContain('HTTP 503');
   });
 
-  it('says that somebody must act when the consent is gone', async () => {
+  it('says that an operator must act when the consent is gone', async () => {
     authorization.misbehave = (response) =>
       response.writeHead(400, { 'content-type': 'application/json' }).end('{"error": "invalid_grant"}');
     expect(await failure()).toMatchObject({ kind: 'credentials' });

@@ -106,7 +106,7 @@ it('Ctrl-C ends it in order, and it goes on', async () => {
   command.process.kill('SIGINT');
   expect(await command.ended()).toBe(130);
   expect(command.stderr()).toContain('run the same command again to go on');
-  // No control characters where nobody watches
+  // No control characters outside of a terminal
   expect(command.stderr()).not.toMatch(/[\r\u001b]/);
   const recorded = await countMails();
   const imported = Number(/imported (\d+)/.exec(command.stdout())?.[1]);

@@ -131,7 +131,7 @@ describe('a delivery report', () => {
     const address = freshAddress();
     const sent = await bounces.send({ to: address });
     const victim = freshAddress();
-    // A Message-ID that nobody gave out, and one that a recipient may know, about somebody else.
+    // A Message-ID that was never given out, and one that a recipient may know, in a report about another address.
     const guessed = await receive(bounces.service, deliveryReport('<guess@example.com>', [{ address }]));
     const foreign = await receive(bounces.service, deliveryReport(sent.messageId, [{ address: victim }]));
     expect(await bounces.outcomes(sent.id)).toEqual([null]);

@@ -23,7 +23,7 @@ describe('a complaint', () => {
     expect(((await refused.json()) as { error: string }).error).toContain('als Spam gemeldet');
   });
 
-  it('is tied to the only recipient when it names none, and to nobody when there were two', async () => {
+  it('is tied to the only recipient when it names none, and to neither when there were two', async () => {
     const [one, two, three] = [freshAddress(), freshAddress(), freshAddress()];
     const alone = await bounces.send({ to: one });
     const both = await bounces.send({ to: [two, three] });

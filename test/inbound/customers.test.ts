@@ -31,7 +31,7 @@ async function emailsOf(customer: string): Promise<readonly string[]> {
   return emails.map(({ id }) => id).sort();
 }
 
-it('links past mail by the time of the answer, and shows in the lists what nobody gets', async () => {
+it('links past mail by the time of the answer, and lists the mail that no customer gets', async () => {
   const [one, two, company] = [randomUUID(), randomUUID(), randomUUID()];
   const first = await receive(service, mail({ from: 'Ada <Ada@Acme.test>' }));
   const second = await receive(service, mail({ from: 'bob@mail.acme.test' }));

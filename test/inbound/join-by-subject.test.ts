@@ -99,7 +99,7 @@ it.each([
   ['the account does not ask for it', {}, 'off'],
   ['it is no reply', { subject: 'Grenzen' }, 'on'],
   ['it forwards', { subject: 'Fwd: Re: Grenzen' }, 'on'],
-  ['somebody else wrote it', { from: 'bob@customer.test' }, 'on'],
+  ['another person wrote it', { from: 'bob@customer.test' }, 'on'],
   ['it came after the window', { date: day(20) }, 'on'],
   ['it came before', { date: 'Sat, 28 Feb 2026 12:00:00 +0000' }, 'on'],
   ['it answers another email', { inReplyTo: '<unknown@customer.test>' }, 'on'],

@@ -202,12 +202,7 @@ describe('clients that take too much', () => {
   });
 
   it.each([
-    [
-      'name recipients of nobody',
-      ['EHLO a.test', 'MAIL FROM:<a@b.test>'],
-      'RCPT TO:<nobody@example.com>',
-      20,
-    ],
+    ['name unknown recipients', ['EHLO a.test', 'MAIL FROM:<a@b.test>'], 'RCPT TO:<nobody@example.com>', 20],
     ['say what is no command', [], 'FROBNICATE', 20],
     ['say commands out of order', [], 'DATA', 20],
     ['only say NOOP', [], 'NOOP', 1001],
@@ -244,7 +239,7 @@ describe('SMTP', () => {
     expect(await recorded(messageId)).toHaveLength(1);
   });
 
-  it('refuses what is too large and recipients of nobody', async () => {
+  it('refuses messages that are too large and recipients that no account has', async () => {
     const messageId = newId();
     const large = mail({
       messageId,

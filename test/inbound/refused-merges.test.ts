@@ -140,7 +140,7 @@ describe('an email that names threads of different customers', () => {
   });
 });
 
-it('the list refuses an account that nobody knows, and a filter that there is not', async () => {
+it('the list refuses an unknown account and an unknown filter', async () => {
   for (const [query, code] of [
     ['account_id=elsewhere', 'unknown_account'],
     ['customer=1', 'unknown_field'],

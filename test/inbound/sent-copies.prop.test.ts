@@ -173,7 +173,7 @@ it('told the queue after an answer and a copy came: they are one thread and one 
   expect(await store.readEmail(record.id)).toMatchObject({ relayMessageId: bare(other) });
 });
 
-it('whoever comes first', async () => {
+it('are one record in one thread, whichever comes first', async () => {
   const property = fc.asyncProperty(scenario, async (order) => {
     const { emails, answers } = await play(order);
     const given = [...emails, ...answers];

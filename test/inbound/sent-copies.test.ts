@@ -104,7 +104,7 @@ describe('a mail that a clerk sent from a mail program', () => {
     expect(await emailOf(stranger.id)).toMatchObject({ thread_id: threadId, customer_id: null });
   });
 
-  it('may be sent with an alias, to nobody, or be broken', async () => {
+  it('may be sent with an alias, without recipients, or be broken', async () => {
     const alias = await receive(service, clerkMail({ from: 'info@example.com' }), SENT);
     expect(await emailOf(alias.id)).toMatchObject({ direction: 'outbound' });
     const nobody = await receive(service, 'Subject: x\r\n\r\n\0\xff', SENT);

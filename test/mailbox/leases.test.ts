@@ -1,4 +1,4 @@
-/** Who reads which account: one owner for each, and many accounts at once. Real database, IMAP server in memory. */
+/** Which process reads which account: one owner for each, and many accounts at once. Real database, IMAP server in memory. */
 import { describe, expect, it } from 'vitest';
 import { MailboxError } from '../../src/app/mailboxes/mailbox-ports.ts';
 import { readEmails, waitForPass } from '../helpers/mailbox-rows.ts';

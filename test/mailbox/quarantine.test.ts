@@ -98,7 +98,7 @@ describe('a message that is set aside', () => {
     expect(await world.setAside(5)).toMatchObject({ subject: 'Bericht', reason: 'no header either' });
   });
 
-  it('shows nothing of a header that nobody could read', async () => {
+  it('shows nothing of a header that could not be read', async () => {
     const world = createWorld();
     world.inbox.add(mail({ messageId: '<1@customer.test>', subject: 'Bericht' }));
     world.server.faults.size = () => {
@@ -112,7 +112,7 @@ describe('a message that is set aside', () => {
     expect((await world.list())[0]).toMatchObject({ subject: null, from: null, date: null, sizeBytes: null });
   });
 
-  it('is tried ever more rarely, and after a try that somebody asked for as soon as at first', async () => {
+  it('is tried ever more rarely, and after a try that an operator asked for as soon as at first', async () => {
     const world = createWorld();
     world.inbox.add(mail({ messageId: '<1@customer.test>' }));
     await world.start({

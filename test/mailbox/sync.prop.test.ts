@@ -120,7 +120,7 @@ async function check(qresync: boolean, steps: readonly Step[]): Promise<void> {
       },
       40_000,
     );
-    // As many emails as there are different messages; some were expunged before anybody saw them.
+    // As many emails as there are different messages; some were expunged before a process saw them.
     const emails = await readEmails(database, account);
     expect(new Set(emails.map(({ message_id }) => message_id)).size).toBe(emails.length);
     expect(emails.length).toBeLessThanOrEqual(number);

@@ -34,7 +34,7 @@ const MAX_HEALING_STEPS = 4_000;
 /** How long the database carries out a statement of which nothing is heard any more. */
 const STATEMENT_TIMEOUT_MS = 500;
 
-/** A caller, who sends one request again and again until there is an answer that ends it. */
+/** A caller that sends one request again and again until an answer settles it. */
 interface Caller {
   readonly subject: string;
   readonly key: string | null;

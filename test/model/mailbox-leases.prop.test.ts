@@ -1,5 +1,5 @@
 /**
- * Who reads an account: the real reader of mailboxes with its leases, over a model of the database and of one mailbox to
+ * Which process reads an account: the real reader of mailboxes with its leases, over a model of the database and of one mailbox to
  * which mail comes all the time. Two processes stall, are killed and started, lose answers and connections.
  *
  * `MODEL_RUNS` sets the number of runs, for long searches.

@@ -43,7 +43,7 @@ export class World {
   readonly #timers = new Set<Timer>();
   #isTicking = false;
 
-  /** @param statementTimeoutMs a statement that nobody waits for is not carried out after so long; default: it always is */
+  /** @param statementTimeoutMs a statement without a waiting caller is not carried out after this time; default: it always is */
   constructor(scheduler: fc.Scheduler, seed: number, statementTimeoutMs = Infinity) {
     this.statementTimeoutMs = statementTimeoutMs;
     this.#scheduler = scheduler;
@@ -149,7 +149,7 @@ export class Process {
       const happen = () => {
         if (world.now - askedAt < world.statementTimeoutMs) effect();
       };
-      // What the database says to it reaches nobody.
+      // No caller gets the database's answer to it.
       void world
         .step(`${label} happens late`)
         .then(happen)

@@ -220,7 +220,7 @@ describe('a database that goes away', () => {
   });
 });
 
-/** Nobody can connect any more; returns the way back. */
+/** Makes every connection to the database fail; returns the function that ends this. */
 async function takeAway(): Promise<() => Promise<void>> {
   const admin = new URL(database.connectionString);
   const name = admin.pathname.slice(1);

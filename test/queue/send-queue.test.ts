@@ -223,7 +223,7 @@ describe('a send that is put off', () => {
     expect(await sql('select 1 from send_queue where email_id = $1', [id])).toEqual([]);
   });
 
-  it('is given up when nobody sends for its account any more, but not before its time', async () => {
+  it('is given up when no process sends for its account any more, but not before its time', async () => {
     const node = await start({ work: false, giveUpAfterMs: 1 });
     const id = await node.enqueue();
     await node.enqueue({ sendAt: new Date(Date.now() + 60_000) });
@@ -237,7 +237,7 @@ describe('a send that is put off', () => {
     expect(await sql('select 1 from send_queue')).toHaveLength(1);
   });
 
-  it('fails at once when the server refuses it for good', async () => {
+  it('fails at once when the server refuses it permanently', async () => {
     const node = await start();
     const id = await node.enqueue({ to: ['bob@refused.test'] });
     await waitForState(node, id, 'failed');

@@ -28,7 +28,7 @@ export interface Parts {
   readonly data: OpenData;
   readonly boxes: ReadonlyMap<Account, { inbox: MemoryMailbox; sent: MemoryMailbox }>;
   readonly nodes: readonly MailboxNode[];
-  /** Who is told of what the mail server takes, before it answers. */
+  /** Told of each message that the mail server takes, before it answers. */
   readonly taken: { tell: (raw: string) => void };
 }
 

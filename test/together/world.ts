@@ -1,6 +1,6 @@
 /**
  * A workload that does everything at once, with a mail server that gives copies back at the moment it takes an email. What
- * is done follows from the seed; who comes first does not.
+ * is done follows from the seed; which request comes first does not.
  */
 import { createReadStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ import { ACCOUNTS, startParts, type Account, type Parts } from './parts.ts';
 const CUSTOMERS = [1, 2, 3].map((digit) => `00000000-0000-4000-8000-00000000000${digit}`);
 const COMPANIES = [8, 9].map((digit) => `00000000-0000-4000-8000-00000000000${digit}`);
 const PEOPLE = ['ada@acme.test', 'bob@acme.test', 'cid@mail.acme.test', 'eve@other.test', 'fay@other.test'];
-/** Nobody writes from there: bounces of what was sent to them come back. */
+/** No mail comes from these addresses: emails to them bounce. */
 const DEAD = ['gone@dead.test', 'left@dead.test'];
 const DOMAINS = ['acme.test', '*.acme.test', 'other.test', '*.test'];
 const SLOTS = 24;
@@ -72,7 +72,7 @@ export interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** Refusals that anybody may get who does not look before asking. */
+/** Refusals that are expected, as the requests are made without looking first. */
 const REFUSALS = new Set([
   'thread_not_found',
   'email_not_found',

@@ -39,7 +39,7 @@ describe('folder blob store', () => {
     expect(await text((await store.get('a/b', { start: 0, end: 0 }))!)).toBe('x');
   });
 
-  it('lets nobody else read, and leaves nothing in its temporary folder', async () => {
+  it('lets no other user read, and leaves nothing in its temporary folder', async () => {
     await put('a/b/c', 'x');
     await put('a/b/c', 'y');
     const file = await makeFile(join(temp.path, 'source'), 'z');
@@ -79,7 +79,7 @@ describe('folder blob store', () => {
     expect(await getText('a/b')).toBe('x');
   });
 
-  it('takes a folder away with its last file, and can make it again', async () => {
+  it('removes a folder with its last file, and can make it again', async () => {
     await put('a/b/c', 'x');
     await put('a/d', 'y');
     await store.delete('a/b/c');
@@ -90,7 +90,7 @@ describe('folder blob store', () => {
     expect(await getText('a/b/c')).toBe('again');
   });
 
-  it('makes a folder again that somebody else took away', async () => {
+  it('makes a folder again that another process removed', async () => {
     await put('a/b/c', 'x');
     await rename(join(root, 'a'), join(temp.path, 'away'));
     await put('a/b/d', 'y');

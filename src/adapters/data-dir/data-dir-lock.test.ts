@@ -60,7 +60,7 @@ describe('the lock of DATA_DIR', () => {
     });
     await first.release();
     const second = await lockDataDir(dataDir);
-    // The descriptor's number may be somebody else's by now.
+    // Another open file may have the descriptor's number by now.
     await first.release();
     await expect(lockDataDir(dataDir)).rejects.toBeInstanceOf(DataDirError);
     await second.release();

@@ -57,7 +57,7 @@ describe('bodies', () => {
     await expect.poll(() => http.app.spooled()).toEqual([]);
   });
 
-  it('that break off leave nothing, and nobody is blamed', async () => {
+  it('that break off leave nothing, and no failure is logged', async () => {
     await start();
     const { write, socket } = await http.client();
     await write(rawSend('Content-Length: 9000000'));
@@ -216,7 +216,7 @@ describe('bodies', () => {
     expect(await wanted.receive('"sent"')).toContain('200 OK');
   });
 
-  it('come also with expectations nobody knows', async () => {
+  it('also come with unknown expectations', async () => {
     await start();
     const { write, receive } = await http.client();
     await write(rawSend(`Content-Length: ${SMALL_SEND.length}`, 'Expect: 200-ok'));

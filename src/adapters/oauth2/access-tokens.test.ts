@@ -97,7 +97,7 @@ describe('an access token', () => {
     expect(tokens.warningOf(account.id)).toBeNull();
   });
 
-  it('is renewed at half of its life, behind the back of who asks', async () => {
+  it('is renewed at half of its life, and no caller waits for that', async () => {
     const tokens = start();
     await get(tokens);
     moveClock(1801);
@@ -168,7 +168,7 @@ describe('what is kept', () => {
     expect(await get(start())).toBe(server.given[0]);
   });
 
-  it('is void when somebody moved or changed it', async () => {
+  it('is void when it was moved or changed in the database', async () => {
     await get(start());
     const other = { ...account, id: `${account.id}-moved` };
     await pool.query(
@@ -274,7 +274,7 @@ describe('a renewal that fails', () => {
       body(200, { access_token: 'a', token_type: 'bearer', expires_in: 0 }),
     ],
     ['with another kind of token', false, body(200, { access_token: 'a', token_type: 'mac' })],
-  ])('%s needs somebody: %j', async (_, permanent, misbehave) => {
+  ])('%s: an operator must act: %j', async (_, permanent, misbehave) => {
     server.misbehave = misbehave;
     const tokens = start();
     const error = await failureOf(tokens);
@@ -282,7 +282,7 @@ describe('a renewal that fails', () => {
     expect(error.message).not.toContain('first-refresh-token');
     expect(error.message).not.toContain('the-client-secret');
     expect(tokens.warningOf(account.id)).toMatch(/can not be renewed since .*, mail has stopped: /);
-    // Nobody is asked again at once.
+    // The server is not asked again at once.
     const count = server.requests.length;
     expect(await failureOf(tokens)).toMatchObject({ permanent });
     expect(server.requests).toHaveLength(count);

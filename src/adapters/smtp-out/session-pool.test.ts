@@ -1,4 +1,4 @@
-/** The pool through the transport: how many connections, who waits, and what becomes of those who wait. */
+/** The pool through the transport: how many connections it opens, which messages wait, and what becomes of them. */
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   RESET,
@@ -62,7 +62,7 @@ describe('the pool', () => {
     expect(server.connections).toBe(3);
   });
 
-  it('keeps the order of those who wait', async () => {
+  it('sends waiting messages in the order they came', async () => {
     const server = await start();
     await sendMany(connect(server.port, 'max_connections=1'), 20);
     expect(subjects(server)).toEqual(Array.from({ length: 20 }, (_, number) => `Subject: ${number}`));
@@ -86,7 +86,7 @@ describe('the pool', () => {
     expect(server.commands.filter((command) => command === 'QUIT')).toHaveLength(3);
   });
 
-  it('says QUIT on a connection that nobody needs any more', async () => {
+  it('says QUIT on a connection that is not needed any more', async () => {
     const server = await start();
     await connect(server.port, 'idle_timeout_ms=50').send(ENVELOPE, message(1));
     expect(server.open).toBe(1);
@@ -124,7 +124,7 @@ describe('the pool', () => {
     expect(warnings.length).toBeGreaterThan(0);
   });
 
-  it('refuses everybody who waits when no connection can be had', async () => {
+  it('refuses all waiting messages when no connection can be opened', async () => {
     const gone = await startScriptedServer();
     await gone.close();
     const results = await sendMany(connect(gone.port, 'max_connections=2'), 50);
@@ -136,7 +136,7 @@ describe('the pool', () => {
     });
   });
 
-  it('tells all who wait at once when the server does not answer', async () => {
+  it('refuses all waiting messages at once when the server does not answer', async () => {
     const server = await start({ connect: () => SILENCE });
     const startedAt = performance.now();
     const results = await sendMany(connect(server.port, 'max_connections=2'), 50);
@@ -154,7 +154,7 @@ describe('the pool', () => {
     expect(kinds(await sendMany(transport, 5))).toEqual(['accepted']);
   });
 
-  it('refuses what comes when too many wait already', async () => {
+  it('refuses new messages when too many wait already', async () => {
     const server = await start();
     const results = await sendMany(connect(server.port, 'max_connections=1&max_queue_length=4'), 10);
     const refused = results.filter(({ kind }) => kind === 'refused');
@@ -163,7 +163,7 @@ describe('the pool', () => {
     expect(server.accepted).toHaveLength(4);
   });
 
-  it('refuses who waited too long, and only them', async () => {
+  it('refuses the messages that waited too long, and only those', async () => {
     const server = await start({ dot: ({ time }) => (time === 1 ? SILENCE : undefined) });
     const transport = connect(server.port, 'max_connections=1&queue_timeout_ms=100&data_timeout_ms=400');
     const results = await sendMany(transport, 3);
@@ -183,7 +183,7 @@ describe('the pool', () => {
 });
 
 describe('closing', () => {
-  it('waits for those under way and those who wait, then says QUIT', async () => {
+  it('waits for the messages under way and the waiting ones, then says QUIT', async () => {
     const server = await start({ dot: () => ['', '250 2.0.0 Ok\r\n'] });
     const transport = connect(server.port, 'max_connections=2');
     const sending = sendMany(transport, 6);

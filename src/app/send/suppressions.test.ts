@@ -46,7 +46,7 @@ function createTruth() {
 const to = (localPart: string) => [{ name: '', localPart, domain: 'example.com' }];
 
 describe('the copy of the list', () => {
-  it('asks nobody about other addresses', async () => {
+  it('does not ask the database about other addresses', async () => {
     const { truth, list, change } = createTruth();
     change('gone@example.com', true);
     await list.refresh();
@@ -54,7 +54,7 @@ describe('the copy of the list', () => {
     expect(truth.lookups).toBe(0);
   });
 
-  it('refuses whatever the case, and names address, reason and time', async () => {
+  it('refuses an address in upper or lower case, and names address, reason and time', async () => {
     const { list, change } = createTruth();
     change('gone@example.com', true);
     await list.refresh();
@@ -98,7 +98,7 @@ describe('until the copy is complete', () => {
     return open;
   }
 
-  it('the database is asked about everybody, and refuses who is on the list', async () => {
+  it('the database is asked about every recipient, and those on the list are refused', async () => {
     const { truth, list, change } = createTruth();
     change('gone@example.com', true);
     const release = hold(truth);
@@ -126,7 +126,7 @@ describe('until the copy is complete', () => {
     expect(list.refuseSuppressed(to('fine'))).toBeNull();
   });
 
-  it('nobody who changed something waits for it, and it is not complete without the change', async () => {
+  it('a caller that changes the list does not wait for it, and it is not complete without the change', async () => {
     const { truth, list, change } = createTruth();
     const release = hold(truth);
     const reading = list.refresh();
@@ -144,7 +144,7 @@ describe('until the copy is complete', () => {
 });
 
 describe('the security log', () => {
-  it('is told of every change, whoever made it, and how it was before; not of what was there at the start', async () => {
+  it('holds every change, by any process, with the state before; not the entries that were there at the start', async () => {
     const { list, change, events } = createTruth();
     change('old@example.com', true);
     await list.refresh();

@@ -38,7 +38,7 @@ describe('matchAddress', () => {
   const address = 'ada@mail.acme.test';
 
   it.each([
-    ['nobody', {}, NONE],
+    ['no customer', {}, NONE],
     ['a learned address', { learned: { [address]: ['1'] } }, by('address', '1')],
     [
       'one by hand over a learned one',
@@ -68,7 +68,7 @@ describe('matchAddress', () => {
 
 describe('matchAll', () => {
   it.each([
-    ['nobody', [], NONE],
+    ['no customer', [], NONE],
     ['one among strangers', [NONE, by('domain', '1'), NONE], by('domain', '1')],
     ['the same twice, by address where one is', [by('domain', '1'), by('address', '1')], by('address', '1')],
     ['two customers', [by('address', '1'), by('domain', '2')], AMBIGUOUS],

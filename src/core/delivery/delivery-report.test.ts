@@ -36,7 +36,7 @@ describe('a report is tied to', () => {
     expect(match('report', [forwarded], 'max@x.test', 'eva@x.test')).toEqual(['max@x.test bounced_hard']);
   });
 
-  it('the only recipient when it names nobody', () => {
+  it('the only recipient when it names none', () => {
     expect(match('report', [recipient('')], 'max@x.test')).toEqual(['max@x.test bounced_hard']);
     expect(match('report', [recipient('')], 'max@x.test', 'eva@x.test')).toEqual([]);
   });
@@ -60,7 +60,7 @@ describe('a report is tied to', () => {
     expect(from('rfc3464', 'max@x.test')).toHaveLength(1);
   });
 
-  it('nobody else', () => {
+  it('no other address', () => {
     expect(match('report', [recipient('eve@x.test')], 'max@x.test', 'eva@x.test')).toEqual([]);
   });
 });

@@ -18,7 +18,12 @@ describe('an email is part of an automatic exchange', () => {
       { automaticFrom: ['bot@X.test'] },
       'bot@x.test',
     ],
-    ['whoever else gets it', 'a@x.test, bot@x.test', { automaticFrom: ['bot@x.test'] }, 'bot@x.test'],
+    [
+      'that answers a program, with any other recipients',
+      'a@x.test, bot@x.test',
+      { automaticFrom: ['bot@x.test'] },
+      'bot@x.test',
+    ],
     ['that is an automatic answer', 'ada@x.test', { autoSubmitted: 'auto-replied' }, 'ada@x.test'],
   ])('%s', (_name, to, answer, expected) => {
     expect(exchange(to, answer)).toBe(expected);

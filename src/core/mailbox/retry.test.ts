@@ -23,7 +23,7 @@ function failInTurn(...failures: readonly MessageFailure[]): readonly MessageRet
 }
 
 describe('a message that could not be taken', () => {
-  it('is only put off when it is nobody’s fault', () => {
+  it('is only put off when neither it nor the connection is at fault', () => {
     const waiting = { tries: 3, quarantineDelays: null };
     expect(messageRetry('put_off', waiting)).toEqual({ ...waiting, delayMs: 5000 });
   });
@@ -47,7 +47,7 @@ describe('a message that could not be taken', () => {
     expect(retries.map(({ delayMs }) => delayMs / 1000)).toEqual([900, 3600, 5, 21_600]);
   });
 
-  it('begins with the shortest delay again when somebody asked for the try', () => {
+  it('begins with the shortest delay again when an operator asked for the try', () => {
     const asked = { tries: 7, quarantineDelays: 0 };
     expect(messageRetry('bad', asked)).toEqual({ tries: 8, quarantineDelays: 1, delayMs: 900_000 });
   });

@@ -55,7 +55,7 @@ describe('a message without Message-ID and Date', () => {
 describe('madeUpMessageId', () => {
   const id = madeUpMessageId(read(`${HEAD}\r\nx\r\n`));
 
-  it('is a Message-ID that nobody else has', () => {
+  it('is a Message-ID that no other message has', () => {
     expect(parseMessageId(id)).toBe(id);
     expect(isMadeUpMessageId(id)).toBe(true);
     expect(id).toMatch(/^[0-9a-f]{64}@missing-message-id\.invalid$/);

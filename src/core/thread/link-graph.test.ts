@@ -76,8 +76,8 @@ describe('groups', () => {
     expect(grouped(graph(emails, { root: 'L', r: 'R' }, APART))).toEqual(['r r2 reply', 'root']);
   });
 
-  it('place what came late by its own links, not by those of what was there', () => {
-    // `l` was there at the decision, `late` was named by nobody then; now `l` has turned out to name it.
+  it('place a late email by its own links, not by those of the emails that were there', () => {
+    // `l` was there at the decision, and no email named `late` then; now `l` has turned out to name it.
     const emails = [email('l', ['late']), email('late', ['r']), email('r')];
     expect(grouped(graph(emails, { l: 'L', r: 'R' }, APART))).toEqual(['l', 'late r']);
   });

@@ -85,7 +85,7 @@ describe('with in_reply_to', () => {
     });
   });
 
-  it('starts a new thread that answers it when nobody knows the Message-ID', () => {
+  it('starts a new thread that answers it when the Message-ID is unknown', () => {
     expect(placeOutbound(query, NOTHING, 'new')).toMatchObject({
       threadId: 'new',
       rule: 'new',

@@ -8,7 +8,7 @@ import { messageIdArbitrary } from './message-id.ts';
 
 const BOUNDARY_SEED = '0123456789abcdef0123456789abcdef';
 
-/** Lines that mail software changes when nobody takes care, and ordinary ones. */
+/** Lines that careless mail software changes, and ordinary ones. */
 const LINE = fc.oneof(
   fc.constantFrom(
     '',

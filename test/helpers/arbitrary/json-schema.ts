@@ -1,5 +1,5 @@
 /**
- * Values from a JSON schema of the OpenAPI document: valid ones, and ones that somebody meddled with.
+ * Values from a JSON schema of the OpenAPI document: valid ones, and ones that were tampered with.
  */
 import * as fc from 'fast-check';
 
@@ -95,7 +95,7 @@ function text(schema: JsonSchema): fc.Arbitrary<string> {
   return schema.pattern === undefined ? any : any.map((value) => `x${value}`);
 }
 
-/** What nobody expects in a field. */
+/** Values that no field expects. */
 const ODD_VALUES: readonly unknown[] = [
   null,
   '',

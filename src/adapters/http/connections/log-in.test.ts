@@ -1,4 +1,4 @@
-/** Failed log-ins: counted, slowed down, told; and who gets a connection when there are too many. */
+/** Failed log-ins are counted, slowed down and logged; and which clients get a connection when there are too many. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -53,7 +53,7 @@ describe('an address with too many wrong secrets', () => {
     expect(headers['connection']).toBe('close');
   });
 
-  it('gets in with the right one nevertheless, so that nobody behind the same proxy is locked out', async () => {
+  it('gets in with the right one all the same, so that clients behind the same proxy are not locked out', async () => {
     await start();
     await failTooOften();
     expect((await get('wrong')).status).toBe(429);
@@ -96,7 +96,7 @@ describe('an address with too many wrong secrets', () => {
 describe('X-Forwarded-For', () => {
   const forwarded = (address: string) => ({ from: '10.0.0.1', 'x-forwarded-for': address });
 
-  it('is believed of nobody by default', async () => {
+  it('is ignored by default, whichever client sends it', async () => {
     await start();
     for (let client = 0; client <= MAX_FAILURES; client++)
       await get('wrong', forwarded(`203.0.113.${client}`));

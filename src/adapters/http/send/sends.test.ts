@@ -189,7 +189,7 @@ describe('an operator', () => {
     ['retry', 'retrySend', 'not_retryable', 409],
     ['resolve', 'resolveSend', 'not_unknown', 409],
     ['cancel', 'cancelSend', 'email_not_found', 404],
-  ] as const)('who wants to %s is told why that is not possible', async (verb, method, code, status) => {
+  ] as const)('that cannot %s is told why', async (verb, method, code, status) => {
     const { response, json } = await call('POST', `/api/emails/${IDS.email}/${verb}`, {
       overrides: { [method]: () => Promise.reject(new ServiceError(code)) },
       ...(verb === 'resolve' ? { body: { outcome: 'sent' } } : {}),
@@ -205,7 +205,7 @@ describe('an operator', () => {
     ['{', 400, 'invalid_json'],
     ['"\ufffd', 400, 'invalid_json'],
     [`"${'x'.repeat(5000)}"`, 413, 'payload_too_large'],
-  ])('who resolves with %s is refused', async (payload, status, code) => {
+  ])('that resolves with %s is refused', async (payload, status, code) => {
     const { response, json } = await call('POST', `/api/emails/${IDS.email}/resolve`, {
       headers: { 'content-type': 'application/json' },
       body: payload,

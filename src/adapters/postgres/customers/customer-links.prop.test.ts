@@ -59,7 +59,7 @@ const DOMAINS = ['acme.test', '*.acme.test', '*.mail.acme.test', 'other.test', '
 const person = fc.constantFrom(...PEOPLE);
 const recipients = fc.uniqueArray(fc.constantFrom(...PEOPLE, SENDER), { minLength: 1, maxLength: 3 });
 
-/** Mails are named by number; a number that no mail has yet is an id that somebody refers to. */
+/** Mails are named by number; a number that no mail has yet is an id that another mail refers to. */
 const mailNumber = fc.nat(7);
 
 const step = fc.oneof(

@@ -17,7 +17,7 @@ describe('connection pool', () => {
   const terminate = (pid: unknown) =>
     query(database.connectionString, 'select pg_terminate_backend($1)', [pid]);
 
-  // Found by test/crash: an error that nobody listened to ended the service.
+  // Found by test/crash: an error event without a listener ended the service.
   it('outlives a lent connection that breaks between two statements', async () => {
     const pool = createPool({
       connection: database.connectionString,

@@ -288,7 +288,7 @@ it('is the same in pieces, for large texts among small ones', async () => {
   expect((await readEmailsJson(emails)) === (await expectedJson(threadId))).toBe(true);
 });
 
-it('is made for an empty thread, an alias and one that nobody knows, together or alone', async () => {
+it('is made for an empty thread, an alias and an unknown thread, together or alone', async () => {
   const [empty, target] = [await storeThread(pool, []), await storeThread(pool, [{}])];
   const alias = '0190b2a0-0000-7000-8000-000000000001';
   await pool.query('insert into thread_aliases (id, thread_id) values ($1, $2)', [alias, target]);

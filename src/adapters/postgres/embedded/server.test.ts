@@ -88,7 +88,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(connection, `select lower('ÄÖÜΣЖ') as text`)).toEqual([{ text: 'äöüσж' }]);
   });
 
-  test('closes its folders to everybody else', async () => {
+  test('closes its folders to all other users', async () => {
     const { host } = await start();
     for (const folder of [join(workspace.dataDir, 'postgres'), dataFolder(), host]) {
       expect((await stat(folder)).mode & 0o077).toBe(0);
@@ -193,7 +193,7 @@ describe('the embedded PostgreSQL', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  test('makes DATA_DIR when it is missing, closed to everybody else', async () => {
+  test('makes DATA_DIR when it is missing, closed to all other users', async () => {
     const dataDir = join(workspace.folder, 'new', 'data');
     expect(await query(await start(dataDir), 'select 1 as one')).toEqual([{ one: 1 }]);
     expect((await stat(dataDir)).mode & 0o777).toBe(0o700);

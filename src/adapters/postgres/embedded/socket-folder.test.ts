@@ -58,7 +58,7 @@ describe('the folder of the socket', () => {
     await expect(stat(folder.path)).rejects.toThrow('ENOENT');
   });
 
-  test('is refused when somebody else laid a link there, or a folder that others can enter', async () => {
+  test('is refused when another user put a link there, or a folder that others can enter', async () => {
     const trap = join(temp.path, 'trap');
     await mkdir(trap, { mode: 0o700 });
     const link = join(temp.path, 'link');

@@ -41,7 +41,7 @@ async function whyNoNamespaces(): Promise<string | null> {
   );
 }
 
-/** Whether every folder above the binaries lets everybody pass. */
+/** Whether every account may pass through all folders above the binaries. */
 async function whyBinariesClosed(): Promise<string | null> {
   for (let folder = dirname((await findBinaries()).postgres); folder !== '/'; folder = dirname(folder)) {
     if (((await stat(folder)).mode & 0o001) === 0) return `${folder} is closed to other users`;
@@ -123,13 +123,13 @@ describe('the user the server runs as', () => {
     const owner = await ownerOf(data);
     expect(owner).not.toBe(0);
     await second.stop();
-    // Whoever has the data keeps it.
+    // The account that owns the data keeps it.
     const third = await workspace.start();
     expect(await query(third.connection, 'select one from note')).toEqual([{ one: 1 }]);
     expect(await ownerOf(data)).toBe(owner);
   });
 
-  test('who cannot get into DATA_DIR has the data elsewhere, and for ever', async (context) => {
+  test('that cannot enter DATA_DIR keeps the data elsewhere from then on', async (context) => {
     context.skip(rootMissing !== null, rootMissing ?? '');
     const dataDir = await closed();
     const first = await workspace.start({ dataDir, fallbackFolder, env: { PATH: withoutUnshare } });

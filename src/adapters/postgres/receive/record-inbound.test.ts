@@ -56,7 +56,7 @@ async function whileLocked(statement: string, values: unknown[], work: () => Pro
 const LOCK_LINKS = `select pg_advisory_xact_lock(${0x6d657267}, hashtext('default'))`;
 
 describe('others do not wait', () => {
-  it('for an answer into a thread that somebody has locked', async () => {
+  it('for an answer into a thread that another transaction has locked', async () => {
     const email = inboundRecord();
     const { threadId } = await store.recordInbound(email);
     let answered: Promise<unknown> | undefined;
@@ -172,7 +172,7 @@ it('what was committed is recorded, though the answer to the commit was lost and
   for (const restore of restores) restore();
 });
 
-it('when the database can not be reached, all who wait are told at once', async () => {
+it('when the database cannot be reached, all waiting calls fail at once', async () => {
   const nowhere = createPool({
     connection: 'postgres://nobody@127.0.0.1:1/nowhere',
     maxConnections: 2,

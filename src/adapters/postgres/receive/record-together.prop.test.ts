@@ -15,7 +15,7 @@ import { createKysely } from '../db/pool.ts';
 import { createInboundStore } from './record-inbound.ts';
 
 const CUSTOMERS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const;
-/** A customer by address, two by domain, claimed by two, nobody's. */
+/** One belongs to a customer by address, two by domain; one is claimed by two customers, one by none. */
 const PEOPLE = [
   addressOf('ada', 'one.test'),
   addressOf('bob', 'two.test'),

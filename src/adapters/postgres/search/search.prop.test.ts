@@ -69,7 +69,7 @@ describe('PostgreSQL', () => {
     expect(rows[0]!.bytes).toBeLessThan(1024 * 1024);
   });
 
-  it('finds what somebody types from the text', async () => {
+  it('finds any part of the text that a user types', async () => {
     const word = fc.string({ unit: fc.constantFrom(...'aäbcßéx1東'), minLength: 1, maxLength: 8 });
     const property = fc.asyncProperty(
       fc.array(word, { minLength: 1, maxLength: 12 }),

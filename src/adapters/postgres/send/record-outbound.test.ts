@@ -132,7 +132,7 @@ it('leaves other threads alone when the thread was chosen by hand', async () => 
   expect((await threadOf(a.threadId)).sort()).toEqual([a.id, placed.id].sort());
 });
 
-it('gathers answers to a Message-ID nobody has seen in one thread, recorded at the same moment in any order', async () => {
+it('gathers answers to an unknown Message-ID in one thread, recorded at the same moment in any order', async () => {
   for (let round = 0; round < 5; round += 1) {
     const unknown = newMessageId();
     const answers = Array.from({ length: 12 }, () => answerTo(unknown));

@@ -136,7 +136,7 @@ describe('the filters', () => {
   it('choose by customer, company and account, also together', async () => {
     const a = await send({ customerId: CUSTOMER, date: at(1) });
     const b = await send({ customerId: CUSTOMER, companyId: COMPANY, accountId: 'other', date: at(2) });
-    // To somebody else: the address of the others is one of the customer's.
+    // To another address: that of the others is one of the customer's.
     const c = await send({ companyId: COMPANY, date: at(3), to: [addressOf('bob')] });
     expect(await idsOf({ customerId: CUSTOMER })).toEqual([b.threadId, a.threadId]);
     expect(await idsOf({ companyId: COMPANY })).toEqual([c.threadId, b.threadId]);

@@ -93,7 +93,7 @@ it.each(Object.keys(JOINS))('a send %s waits for a merge that is not committed',
   expect(await idsIn(right.threadId)).toEqual([left.id, right.id, send.id].sort());
 });
 
-it('a send into a thread that nobody knows any more, as after a restored backup, is recorded', async () => {
+it('a send into a thread that is gone, as after a restored backup, is recorded', async () => {
   const send = sendInto(uuidv7());
   await nodes[0].store.recordOutbound(send);
   expect(await idsIn(send.threadId)).toEqual([send.id]);

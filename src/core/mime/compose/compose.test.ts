@@ -100,7 +100,7 @@ describe('composeMessage', () => {
     expect(text).toContain(`\r\nReferences: <${ids[0]}>\r\n <${ids[1]}>\r\n <${ids[2]}>\r\n`);
   });
 
-  it('names nobody when only Bcc was given', () => {
+  it('names no recipient when only Bcc was given', () => {
     expect(compose({ to: [] })).toContain('\r\nTo: undisclosed-recipients:;\r\n');
     expect(compose({ to: [], cc: [address('', 'eva')] })).not.toContain('\r\nTo:');
   });

@@ -21,7 +21,7 @@ describe('text of received headers', () => {
     expect(defects).toEqual(['unknown_charset']);
   });
 
-  it('of who wrote a message prefers an address that is readable', () => {
+  it('with addresses prefers one that is readable', () => {
     const { from, replyTo, to } = parse(
       'From: Mustermann, Vertrieb, m@x.test',
       'Reply-To: Büro; b@x.test',
