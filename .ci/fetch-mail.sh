@@ -57,7 +57,7 @@ for package in "${missing[@]}"; do
   # apt reads every kind of compression.
   /usr/lib/apt/apt-helper cat-file "$work/downloads/$name"_*.orig.tar.[gx]z |
     tar -x --wildcards --no-same-owner -C "$work/$name" "$pattern"
-  # A folder that is there is whole.
+  # The folder gets its name when it is complete.
   chmod -R u=rwX,go=rX "$work/$name"
   $sudo mkdir -p "$mail"
   $sudo rm -rf "$mail/.$name"

@@ -1,5 +1,5 @@
 /**
- * Composing one message: ours against nodemailer's MailComposer, in turns within one run. Needs a build.
+ * Composing one message: ours against nodemailer's MailComposer, alternating within one run. Needs a build.
  * node bench/compose.mjs [rounds]
  */
 import MailComposer from 'nodemailer/lib/mail-composer';

@@ -27,7 +27,7 @@ const READERS = {
     };
   },
   mailparser: async (raw) => {
-    // Making text of HTML and HTML of text is work that the others are not asked for.
+    // Converting HTML to text and back is work that the other readers are not asked to do.
     const mail = await simpleParser(raw, {
       skipHtmlToText: true,
       skipTextToHtml: true,

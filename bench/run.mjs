@@ -1,6 +1,6 @@
 /**
- * Measures the service, each figure against a baseline in the same run. Rounds of both sides alternate, so that what
- * else the machine does meets both; the ratio is of the medians.
+ * Measures the service, each figure against a baseline in the same run. Rounds of both sides alternate, so that other
+ * load on the machine affects both; the ratio is that of the medians.
  */
 import autocannon from 'autocannon';
 import { spawnSync } from 'node:child_process';

@@ -166,7 +166,7 @@ async function withLock(work) {
   const token = `${hostname()} ${process.pid} ${randomBytes(6).toString('hex')}`;
   const unlock = () => {
     if (readIfThere(path.join(LOCK, 'owner')) !== token) return;
-    // At one stroke: in a folder that is being emptied the next one's lock would be removed with it.
+    // In one step: while a folder is being emptied, the next holder's lock could be removed with it.
     const away = draftName();
     fs.renameSync(LOCK, away);
     fs.rmSync(away, { recursive: true, force: true });
@@ -214,7 +214,7 @@ function tryLock(token) {
 
 const draftName = () => `${LOCK}-${randomBytes(6).toString('hex')}`;
 
-/** True when the lock was taken away. */
+/** True when the lock was removed. */
 function removeStaleLock() {
   const owner = readIfThere(path.join(LOCK, 'owner'));
   if (owner === null || !isStale(owner)) return false;

@@ -166,7 +166,7 @@ describe('ACCOUNTS_FILE', () => {
     return loadConfig({ ACCOUNTS_FILE: file, ...env }, folder).accounts;
   };
 
-  it('declares accounts whose secrets stand in the environment', () => {
+  it('declares accounts whose secrets are in the environment', () => {
     const file = [
       {
         id: 'sales',

@@ -36,7 +36,7 @@ describe('a wish to stop', () => {
     expect(source.exits).toEqual([]);
   });
 
-  it('is impatience some seconds later', () => {
+  it('ends the process at once when it is repeated some seconds later', () => {
     source.emit('SIGINT', 'SIGINT');
     vi.advanceTimersByTime(3_100);
     source.emit('SIGINT', 'SIGINT');

@@ -21,7 +21,7 @@ export interface Evidence {
   readonly rows: readonly EmailRow[];
   /** A fault of the round may leave an email whose outcome can't be known. */
   readonly unknowable: boolean;
-  /** Set when only kills of the service could: what was accepted long before one has left its evidence. */
+  /** Set when only kills of the service could: emails accepted long before a kill have left their evidence. */
   readonly kills: readonly number[] | null;
 }
 
@@ -51,7 +51,7 @@ const NOT_SENT: ReadonlySet<string> = new Set([
 /** Emails that nothing will change any more by itself. */
 const FINAL: ReadonlySet<string> = new Set(['sent', 'failed', 'unknown', 'cancelled']);
 
-/** What an email is called whose process is silent; it settles the email when it comes back. */
+/** Detail of an email whose process is silent; the process settles the email when it comes back. */
 const PROVISIONAL = 'the process that was sending fell silent';
 
 /** With every process back, nothing that happens by itself changes it any more. */

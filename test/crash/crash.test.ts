@@ -44,7 +44,7 @@ function chosenRuns(): readonly Run[] {
   return setups.map((setup) => ({ setup, starved: env['CRASH_STARVED'] === '1', seed }));
 }
 
-/** Every so many rounds the services are ended in order and their disks are looked through. */
+/** After this many rounds the services are stopped in order and their disks are checked. */
 const AUDIT_EVERY = 4;
 /** Far above what a round takes, so that only a hang passes it. */
 const ROUND_TIMEOUT_MS = 120_000;
@@ -88,7 +88,7 @@ describe.skipIf(process.platform !== 'linux')('a crash test', () => {
       }
       // A single service with its database beside it rarely loses a claim.
       if (starved && setup !== 'embedded' && report.total('claims released') === 0) {
-        violations.push('no claim was released: the starving does not do what it is there for');
+        violations.push('no claim was released: the starving has no effect');
       }
       expect(violations).toEqual([]);
       expect(leaked).toEqual([]);

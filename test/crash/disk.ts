@@ -1,4 +1,4 @@
-/** A disk of memory below one folder, which can be made full by taking all its free room away. */
+/** A disk in memory at one folder, which can be filled by using up its free space. */
 import { execFileSync } from 'node:child_process';
 import { statfsSync } from 'node:fs';
 

@@ -285,7 +285,7 @@ export const LIFE_FAULTS: readonly Fault[] = [
 
 export const FAULTS: readonly Fault[] = [
   ...serviceFaults,
-  // The three that the issue names first come twice as often.
+  // The most important faults come twice as often.
   serviceFaults[0]!,
   ...serverFaults,
   everything,

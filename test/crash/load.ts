@@ -6,7 +6,7 @@ import type { Random } from './random.ts';
 import { type Known, type LoadRequest, makeRequest } from './requests.ts';
 import type { ServiceNode } from './service-node.ts';
 
-/** Longer than every time-out of the service, so that a missing answer is the fault of something. */
+/** Longer than every time-out of the service, so that a missing answer is always a fault. */
 const ANSWER_TIMEOUT_MS = 20_000;
 const MAX_TRIES = 4;
 /** How long a key may be open while no process works on it. */

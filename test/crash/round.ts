@@ -31,7 +31,7 @@ export interface RoundResult {
   /** What became of the queue's claims. */
   readonly claims: ClaimCounts;
   readonly violations: readonly string[];
-  /** What took how long, in ms. */
+  /** Duration of each step, in ms. */
   readonly laps: ReadonlyMap<string, number>;
 }
 
@@ -176,7 +176,7 @@ const PROMISES: ReadonlySet<number> = new Set([200, 202, 207]);
 
 /**
  * Waits until every expected email is recorded, in a final state, and nothing lies in the spool. Adds what was accepted
- * meanwhile. Returns what stays away, or stays.
+ * meanwhile. Returns the emails that are missing or not final, and the folders that stay.
  */
 async function waitDrained(
   world: World,

@@ -50,7 +50,7 @@ interface Run {
 export class ServiceNode {
   readonly name: string;
   readonly dataDir: string;
-  /** null where a small disk can't be had. */
+  /** null where a small disk can't be mounted. */
   readonly disk: Disk | null;
   readonly #options: NodeOptions;
   readonly #log: WriteStream;

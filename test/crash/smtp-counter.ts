@@ -41,7 +41,7 @@ export class SmtpCounter {
     if (this.#child !== null) return;
     const child = fork(PROGRAM, [this.#ledger], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     this.#child = child;
-    // What is sent to one that was just killed.
+    // Messages to a process that was just killed fail.
     child.on('error', () => undefined);
     const ended = new AbortController();
     child.once('exit', () => ended.abort());

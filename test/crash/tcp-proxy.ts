@@ -7,7 +7,7 @@ export interface LinkFault {
   readonly moment: Moment;
   /** `cut`: both ends learn of it. `silence`: nothing passes any more, and neither end is told. */
   readonly action: 'cut' | 'silence';
-  /** That many such moments pass before. */
+  /** How many such moments pass before it acts. */
   readonly skip: number;
 }
 
@@ -32,7 +32,7 @@ export class TcpProxy {
   /** Where new connections lead; null refuses them. */
   target: NetConnectOpts | null = null;
 
-  /** @param createDelay makes for each line what says how long its next piece takes; 0 passes it at once */
+  /** @param createDelay makes, for each line, the function that gives the delay of its next piece; 0 passes it at once */
   constructor(createWatcher: () => Watcher, createDelay: () => () => number = () => () => 0) {
     this.#createWatcher = createWatcher;
     this.#createDelay = createDelay;

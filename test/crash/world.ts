@@ -52,7 +52,7 @@ const STARVED_LEASE_MS = 400;
 const STARVED_TIMEOUTS = {
   SEND_LEASE_MS: String(STARVED_LEASE_MS),
   SEND_POLL_MS: '50',
-  // A service that stands still for a second shall not take its lines for broken each time.
+  // A service that is stopped for a second must not treat its lines as broken each time.
   SMTP_CONNECT_TIMEOUT_MS: '3000',
   SMTP_GREETING_TIMEOUT_MS: '3000',
   SMTP_COMMAND_TIMEOUT_MS: '3000',
@@ -87,7 +87,7 @@ export interface WorldOptions {
   readonly main: string;
   /** Services hardly get to run, leases are short, lines and the mail server slow: claims are released and lost. */
   readonly starved: boolean;
-  /** For what is random of a starved world. */
+  /** Source of randomness of a starved world. */
   readonly seed: number;
 }
 

@@ -1,4 +1,4 @@
-/** What the service says at its start about what lies more open than it has to. */
+/** The warnings at the start about ports and files that are more open than they have to be. */
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -72,7 +72,7 @@ it('warns of listeners that other machines reach, and of secrets that other user
   expect(log.every(({ level }) => level === 40)).toBe(true);
 });
 
-it('says nothing of what is as it should be, a DATA_DIR that it makes itself among it', async () => {
+it('does not warn of what is as it should be, such as a DATA_DIR that it makes itself', async () => {
   const made = async (name: string) => {
     await mkdir(join(folder.path, name), { mode: 0o700 });
     return join(folder.path, name);

@@ -75,7 +75,7 @@ async function* readEmails(response: AsyncIterable<Buffer>): AsyncGenerator<{ id
       const end = pending.indexOf('"email_attachments":[]');
       if (end < 0) break;
       const text = `${pending.slice(pending.indexOf('{"id"'), end)}"-":0}`;
-      // What else lists have of an email goes up to the brace.
+      // The fields that lists add to an email end at the brace.
       pending = pending.slice(pending.indexOf('}', end) + 1);
       const { id, text_body } = JSON.parse(text) as { id: string; text_body: string };
       // A copy: a piece of a string keeps the whole of it in memory.

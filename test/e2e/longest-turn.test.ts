@@ -1,4 +1,4 @@
-/** Large mails by every way in: none of them keeps the event loop of the service for long. */
+/** Large mails by every path in: none of them blocks the event loop of the service for long. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createTransport } from 'nodemailer';
@@ -13,11 +13,11 @@ import { query } from '../helpers/query.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
-/** What one message may keep all others waiting, in ms. */
+/** How long one message may keep all others waiting, in ms. */
 const MAX_TURN_MS = 100;
 /** The best counts: garbage collection and compilation, which run beside it, fall into some of them only. */
 const TRIES = 4;
-/** What is done with an email when it is recorded, such as making it searchable, begins within this time. */
+/** Work on a recorded email, such as making it searchable, begins within this time. */
 const AFTERWARDS_MS = 1200;
 const TIMEOUT_MS = 600_000;
 const PROBE = fileURLToPath(new URL('../helpers/longest-turn.mjs', import.meta.url));
@@ -88,7 +88,7 @@ const countEmails = async (): Promise<number> =>
   Number((await query(database.connectionString, 'select count(*) from emails'))[0]?.count);
 
 it(
-  'no message that comes by HTTP keeps the event loop for long',
+  'no message that comes by HTTP blocks the event loop for long',
   async () => {
     const running = await start();
     await expectShortTurns('HTTP', running, async (raw) => {
@@ -100,7 +100,7 @@ it(
 );
 
 it.each(['lmtp', 'smtp'] as const)(
-  'no message that comes by %s keeps the event loop for long',
+  'no message that comes by %s blocks the event loop for long',
   async (protocol) => {
     const running = await start({
       [protocol === 'lmtp' ? 'LMTP_LISTEN' : 'SMTP_LISTEN']: '127.0.0.1:0',
@@ -123,7 +123,7 @@ it.each(['lmtp', 'smtp'] as const)(
 
 describe.skipIf(skipWithoutMailServers())('from a mailbox', () => {
   it(
-    'no message keeps the event loop for long',
+    'no message blocks the event loop for long',
     async () => {
       const dovecot = await startDovecot();
       try {

@@ -1,4 +1,4 @@
-/** A program that answers everything meets one that does, through Postfix: they come to a stop, other mail goes on. */
+/** A program that answers everything meets another one, through Postfix: they come to a stop, other mail goes on. */
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePorts } from '../helpers/dovecot-files.ts';
@@ -112,7 +112,7 @@ describe.skipIf(skipWithoutMailServers())('two programs that answer each other',
     );
     expect((await send({ thread_id: row!.thread_id })).status).toBe(429);
     expect((await send({ auto_submitted: 'auto-replied' })).status).toBe(429);
-    // Nothing of what was refused is recorded.
+    // No refused email is recorded.
     const [sent] = await query(
       database.connectionString,
       `select count(*)::int as all, count(exchange_with)::int as counted from emails where direction = 'outbound'`,

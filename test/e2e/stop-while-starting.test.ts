@@ -1,4 +1,4 @@
-/** SIGTERM before the service is ready, at whatever its start waits for: it ends, and leaves nothing running. */
+/** SIGTERM before the service is ready, whatever its start waits for: it ends, and leaves nothing running. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -132,7 +132,7 @@ describe.skipIf(skipWithoutMailServers())('threads beside those of Dovecot', () 
     // Dovecot gives a second email with a Message-ID a thread of its own.
     const raws = isWithoutArchive ? [] : firstOfEach(readMailArchive());
 
-    /** Dovecot's are those of RFC 5256; ours hold them, and what we join beyond has a reason each. */
+    /** Dovecot's are those of RFC 5256; ours hold them, and each further join of ours has a reason. */
     async function compare(part: readonly Buffer[]): Promise<string> {
       const [ours, theirs] = [ourThreads(part), await dovecot.threadsOf(part)];
       const rfc5256 = rfc5256Threads(part);

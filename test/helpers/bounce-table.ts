@@ -1,6 +1,6 @@
 /**
  * Mails of test/fixtures/bounces and what should be read of them. A mail begins with a line `## name` and lines
- * `=> address action severity status`, `=> complaint address` or `=> none`; `-` is null. In its text stand for more:
+ * `=> address action severity status`, `=> complaint address` or `=> none`; `-` is null. Placeholders in its text:
  * `{{to us}}` header fields, `{{report}}` … `{{end}}` a report by RFC 3464 around a delivery status, `{{returned}}` the
  * header of the sent email, `{{id}}` its Message-ID, `{{cr}}` a carriage return alone.
  */

@@ -1,5 +1,5 @@
 /**
- * Whose every email should be, worked out from the emails and the rules in the database in the plainest way, apart from
+ * The customer that every email should have, worked out from the emails and the rules in the database in the plainest way, apart from
  * the code under test: the rule of docs/api.md, sentence by sentence.
  */
 import { query } from './query.ts';

@@ -8,7 +8,7 @@ export function toEmailsJson(emails: readonly EmailSummary[]): EmailsJson {
   return { kind: 'whole', json: emails.map((email) => JSON.stringify(toEmailJson(email))).join() };
 }
 
-/** What lists over all threads have of an email. */
+/** The fields of an email in lists over all threads. */
 export type ListedEmail = EmailSummary &
   Pick<EmailDetail, 'state' | 'stateDetail' | 'nextAttemptAt' | 'threadId' | 'accountId'>;
 

@@ -1,4 +1,4 @@
-/** Mails near the limits of what is read: of each, another part of the service would be kept busy for long. */
+/** Mails near the limits of reading: each could keep another part of the service busy for long. */
 import { mail } from './inbound-mail.ts';
 import { POISON_MAILS, type PoisonMail } from './poison-mails.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Loaded into a service before it starts (`NODE_OPTIONS=--import …`): says how long its event loop was kept at most. Prints
+ * Loaded into a service before it starts (`NODE_OPTIONS=--import …`): says how long its event loop was blocked at most. Prints
  * one line when it gets SIGUSR2, and begins again.
  *
  * A stretch counts as the smaller of its time by the clock and its processor time: a busy machine has its own pauses.

@@ -43,9 +43,9 @@ export interface MailboxNodeOptions {
   readonly maxBytes?: number;
   /** Default: one without a process. */
   readonly reader?: MessageReader;
-  /** Stands around the use case, to inject faults. */
+  /** Wraps the use case, to inject faults. */
   readonly receive?: (receive: Receive, request: ReceiveRequest) => Promise<ReceiveResult>;
-  /** The same around the database. */
+  /** Wraps the database, to inject faults. */
   readonly records?: (records: MailboxRecords) => MailboxRecords;
 }
 

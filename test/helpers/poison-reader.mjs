@@ -1,6 +1,6 @@
 /**
- * A reading process for tests: what a message says first is what its reading does. `AS TOLD …` is given back. It stands
- * on the built program, because Node 20 can't run TypeScript.
+ * A reading process for tests: what a message says first is what its reading does. `AS TOLD …` is given back. It runs
+ * the built program, because Node 20 can't run TypeScript.
  */
 import { appendFileSync } from 'node:fs';
 import { serveReadings } from '../../dist/adapters/reading/serve-readings.js';

@@ -11,7 +11,7 @@ export interface ModelEmail {
   readonly links: readonly string[];
   anchorId: string | null;
   partyId: string | null;
-  /** Whom its send named, or what it inherited by a split. */
+  /** The customer that its send named, or that it inherited by a split. */
   customer: string | null;
   /** It is in its thread only because others named its Message-ID. */
   isOnlyNamed: boolean;
@@ -113,7 +113,7 @@ export function groupAll(state: ModelState, emails: readonly ModelEmail[], names
   });
 }
 
-/** Both of whose ends are there. */
+/** The separations with both ends among these. */
 function separationsOf(
   { labels, separations }: ModelState,
   emails: readonly ModelEmail[],

@@ -46,9 +46,9 @@ export interface ThreadModel {
   /** Threads of emails. */
   readonly places: ReadonlyMap<string, string>;
   take(step: ModelStep): void;
-  /** As it came to be. */
+  /** The threads as they were built step by step. */
   stored(): ModelThreads;
-  /** As the whole of it says, from scratch. */
+  /** The threads computed from scratch. */
   expected(): ModelThreads;
 }
 

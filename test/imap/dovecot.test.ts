@@ -141,7 +141,7 @@ namespace inbox {
     });
   });
 
-  it('skips what the caller does not read of a message', async () => {
+  it('skips the parts of a message that the caller does not read', async () => {
     const name = await fill('skips', [
       Buffer.concat([small('big'), Buffer.alloc(3 * MIB, 'x')]),
       small('next'),

@@ -1,4 +1,4 @@
-/** What servers do that are broken or hostile: everything ends, in an error that says what it was. */
+/** Broken and hostile servers: every command ends, in an error that says what was wrong. */
 import { afterEach, expect, it } from 'vitest';
 import type { MailboxError, MailboxSession } from '../../src/app/mailboxes/mailbox-ports.ts';
 import {
@@ -151,7 +151,7 @@ it('names itself when the server asks for an ID', async () => {
   expect(server.commands.some((line) => line.endsWith(' ID ("name" "email-worker")'))).toBe(true);
 });
 
-it('passes by UIDs that are none', async () => {
+it('ignores invalid UIDs', async () => {
   const session = await inInbox({
     'UID SEARCH': ({ tag }) => `* SEARCH 0 5 -1 4294967296 3 3 2\r\n${tag} OK done\r\n`,
   });

@@ -80,7 +80,7 @@ describe('formats', () => {
       `imported 1, known before 0, failed 0, files done before 5, bytes of mbox files done before ${bytesBefore}`,
     );
 
-    // A mail program compacted it: what stands before its place is not what it was.
+    // A mail program compacted it: the bytes before the recorded place have changed.
     await writeFile(
       place('Archive'),
       joinMbox([mailOf(3, 0, 'From x\n>From y'), mailOf(6, 0), mailOf(7, 0)]),
@@ -136,7 +136,7 @@ describe('folders', () => {
     const { stdout } = await runImport([place(), '--received']);
     expect(stdout).toContain('imported 2, known before 0, failed 0');
     expect(await directions()).toEqual({ c1: 'inbound', c2: 'inbound' });
-    // What was taken for received turns.
+    // An email that was imported as received becomes a sent one.
     await runImport([place()]);
     expect(await directions()).toEqual({ c1: 'inbound', c2: 'outbound' });
     expect(await runImport([place(), '--received', '--sent'])).toMatchObject({ exitCode: 2 });
@@ -202,7 +202,7 @@ describe('options', () => {
     const { stdout } = await runImport([place(), '--since', '2026-01-05T10:15:00Z']);
     expect(stdout).toContain('imported 1, known before 0, failed 0, older than wanted 1');
     expect(await subjects()).toEqual(['Re: Conversation 1']);
-    // They are no part of what is done without it.
+    // An import without --since takes them.
     expect((await runImport([place()])).stdout).toContain('imported 1, known before 1');
   });
 
@@ -217,7 +217,7 @@ describe('options', () => {
   });
 });
 
-describe('what can not be imported', () => {
+describe('a file that cannot be imported', () => {
   it('is listed with its reason, and stops nothing', async () => {
     await writeMails(place(), [mailOf(1, 0), mailOf(2, 0, 'x'.repeat(200_000))]);
     await writeFile(place('box'), joinMbox([mailOf(3, 0), mailOf(4, 0, 'y\n'.repeat(60_000)), mailOf(5, 0)]));
@@ -258,7 +258,7 @@ describe('what can not be imported', () => {
       'empty.eml': 'is empty: there is no email in it',
     });
     expect(failures.find(({ path: file }) => file.endsWith('box'))?.offset).toBeGreaterThan(0);
-    // Nothing that a file is called steers the terminal.
+    // No file name controls the terminal.
     expect(result.stderr).not.toContain('\u001b');
     expect(result.stderr).toContain('\\u001b[31m');
 
@@ -267,7 +267,7 @@ describe('what can not be imported', () => {
     expect(again.stdout).toContain('imported 1, known before 1, failed 0');
   });
 
-  it('what is empty is named and is no failure', async () => {
+  it('an empty file is named and is not a failure', async () => {
     await mkdir(place(), { recursive: true });
     await writeFile(place('empty.eml'), '');
     await writeFile(place('box'), `From a@x.test Mon Jan  5 10:00:00 2026\n\n${joinMbox([mailOf(1, 0)])}`);

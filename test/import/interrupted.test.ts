@@ -1,4 +1,4 @@
-/** Imports that end in the midst, in any way, and go on. */
+/** Imports that are cut off, in any way, and go on. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -118,7 +118,7 @@ it('Ctrl-C ends it in order, and it goes on', async () => {
 });
 
 it('beside a service that is restarted with its embedded database: it waits, and misses nothing', async () => {
-  // So many that it is still at it when the service has stopped.
+  // So many that it is still running when the service has stopped.
   const conversations = 800;
   const mails = await makeMails(path.join(temp.path, 'mails'), conversations);
   const dataDir = path.join(temp.path, 'data');

@@ -141,7 +141,7 @@ it('attachments keep their ids when name and bytes are the same; files come and 
     const bytes = await readFile(path.join(dataDir(), 'files', String(storage_path)), 'utf8');
     expect(bytes.trim()).toBe(`content of ${String(filename)}`);
   }
-  // What the old c.pdf was is gone; the forgotten a.pdf was referred to by nothing and is written again.
+  // The file of the old c.pdf is gone; no record referred to the forgotten a.pdf, and it is written again.
   expect((await readdir(folder)).sort()).toEqual(
     now.map(({ storage_path }) => path.basename(String(storage_path))).sort(),
   );

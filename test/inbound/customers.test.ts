@@ -1,4 +1,4 @@
-/** Whose mail is whose, over HTTP: rules that are set, past mail that follows, what sends teach, what several claim. */
+/** The customers of mail, over HTTP: rules, past mail that follows, addresses that sends teach or several customers claim. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -89,7 +89,7 @@ it('links past mail by the time of the answer, and lists the mail that no custom
   });
 });
 
-it('applies to past mail what a send teaches, by itself', async () => {
+it('links past mail to an address that a send teaches, by itself', async () => {
   const customer = randomUUID();
   const past = await receive(service, mail({ from: 'eve@learned.test' }));
   await call('/api/send', {

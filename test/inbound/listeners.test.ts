@@ -203,7 +203,7 @@ describe('clients that take too much', () => {
 
   it.each([
     ['name unknown recipients', ['EHLO a.test', 'MAIL FROM:<a@b.test>'], 'RCPT TO:<nobody@example.com>', 20],
-    ['say what is no command', [], 'FROBNICATE', 20],
+    ['say unknown commands', [], 'FROBNICATE', 20],
     ['say commands out of order', [], 'DATA', 20],
     ['only say NOOP', [], 'NOOP', 1001],
     ['only reset', ['EHLO a.test'], 'RSET', 1001],

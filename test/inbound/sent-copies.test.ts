@@ -346,7 +346,7 @@ it('an answer that comes before the email is recorded is in its thread', async (
   }
 });
 
-it('refuses a value of sent that is none', async () => {
+it('refuses an invalid value of sent', async () => {
   const response = await post(service, mail(), '?sent=maybe');
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({

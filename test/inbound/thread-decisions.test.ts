@@ -160,7 +160,7 @@ describe('a split', () => {
     expect(outcomes[0]).toEqual(['old', 'new', 'old']);
   });
 
-  it('tells what can not be done', async () => {
+  it('is refused with the reason when it is impossible', async () => {
     const { emails, threadId } = await conversation(2);
     const stranger = await reply([]);
     expect(await split(threadId, ...emails)).toMatchObject({ status: 409, code: 'thread_would_be_empty' });
@@ -203,7 +203,7 @@ describe('a split', () => {
     expect(rows).toEqual([{ customer_id: customer }]);
   });
 
-  it('hands on the customer and the company that a send named', async () => {
+  it('passes on the customer and the company that a send named', async () => {
     const named = {
       customer_id: '7d8c5a5e-1111-4222-8333-444455556666',
       company_id: '7d8c5a5e-1111-4222-8333-444455556667',

@@ -91,7 +91,7 @@ describe('a message with the identity of a recorded one and another content', ()
     expect(emails).toMatchObject([{ text_body: 'Unsere IBAN ist XX9' }]);
   });
 
-  it('is none when only the way differs', async () => {
+  it('is none when only the path differs', async () => {
     const messageId = newId();
     const text = mail({ messageId, body: 'Gr=C3=BC=C3=9Fe\r\nFrom hier' });
     const encoding = (name: string) =>

@@ -158,7 +158,7 @@ describe.skipIf(skipWithoutMailServers())('the mailboxes of a Dovecot', () => {
     expect(await service.stop()).toBe(0);
   }, 120_000);
 
-  it('are read to the end, however often either side is killed, and what goes meanwhile is gone', async () => {
+  it('are read to the end, however often either side is killed, and messages that go meanwhile are gone', async () => {
     const count = 700;
     await fillMaildir(dovecot, 'alice', null, mails(1, count));
     let service = await start();

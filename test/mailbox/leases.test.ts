@@ -23,7 +23,7 @@ describe('one owner', () => {
     expect(world.server.commands.filter((name) => name.startsWith('connect'))).toHaveLength(2);
   });
 
-  it('that falls silent is followed by another, and stops when it comes to itself', async () => {
+  it('that falls silent is followed by another, and stops when it runs again', async () => {
     const world = worlds.createWorld();
     fill(world.inbox, 50);
     let silent = false;

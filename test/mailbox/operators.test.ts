@@ -69,7 +69,7 @@ describe.skipIf(skipWithoutMailServers())('mailboxes of a Dovecot', () => {
     await database.drop();
   });
 
-  it('have what can not be read set aside, and taken when it can be', async () => {
+  it('have unreadable messages set aside, and taken when they can be read', async () => {
     await waitUntil(
       'both are set aside',
       async () => {

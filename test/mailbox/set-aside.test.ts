@@ -1,4 +1,4 @@
-/** What can't be taken now or at all, and blocks nothing. Real database, IMAP server in memory that misbehaves. */
+/** Messages that can't be taken now, or at all, and block nothing. Real database, IMAP server in memory that misbehaves. */
 import { describe, expect, it } from 'vitest';
 import { MailboxError } from '../../src/app/mailboxes/mailbox-ports.ts';
 import { ServiceError } from '../../src/core/errors.ts';

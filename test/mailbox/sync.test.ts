@@ -27,7 +27,7 @@ describe('a first reading', () => {
     });
   });
 
-  it('takes as read what was seen before', async () => {
+  it('counts messages as read that were seen before', async () => {
     const world = worlds.createWorld();
     world.inbox.add(numberedMail(1), new Date(), true);
     world.inbox.add(numberedMail(2));
@@ -40,7 +40,7 @@ describe('a first reading', () => {
     expect(unread).toEqual([{ message_id: '2@customer.test' }]);
   });
 
-  it('leaves out what is older than the first day, and takes it when that is moved back', async () => {
+  it('leaves out mail that is older than the first day, and takes it when that day is moved back', async () => {
     const world = worlds.createWorld();
     world.inbox.add(numberedMail(1), new Date('2025-12-31T12:00:00Z'));
     world.inbox.add(numberedMail(2), new Date('2026-02-01T12:00:00Z'));
@@ -57,7 +57,7 @@ describe('a first reading', () => {
     expect(await world.emails()).toHaveLength(2);
   });
 
-  it('lets new mail by', async () => {
+  it('takes new mail before older mail that waits', async () => {
     const world = worlds.createWorld();
     fill(world.inbox, 400);
     world.server.faults.message = () => new Promise((resolve) => setTimeout(resolve, 15));
@@ -70,7 +70,7 @@ describe('a first reading', () => {
     expect(await world.emails()).toHaveLength(401);
   });
 
-  it('goes on where it was cut off, and fetches nothing twice but what was in hand', async () => {
+  it('goes on where it was cut off, and fetches only the messages under way twice', async () => {
     const world = worlds.createWorld();
     fill(world.inbox, 300);
     world.server.faults.message = () => new Promise((resolve) => setTimeout(resolve, 1));

@@ -1,5 +1,5 @@
 /**
- * Sends that the caller waits for, and such that go into the queue, with and without an `Idempotency-Key`: the real use
+ * Sends that the caller waits for, and sends that go into the queue, with and without an `Idempotency-Key`: the real use
  * case, replay of the journal and settling of keys, over a model of the database, the journal and the mail server. Callers
  * repeat their requests at any time and at any of two processes.
  *
@@ -31,7 +31,7 @@ import { World, type Process } from './world.ts';
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 500);
 const STEPS = 350;
 const MAX_HEALING_STEPS = 4_000;
-/** How long the database carries out a statement of which nothing is heard any more. */
+/** How long the database goes on with a statement whose client fell silent. */
 const STATEMENT_TIMEOUT_MS = 500;
 
 /** A caller that sends one request again and again until an answer settles it. */
@@ -203,7 +203,7 @@ class SendWorld {
     });
   }
 
-  /** What is missing when all is over. */
+  /** What is missing at the end. */
   losses(): readonly string[] {
     const states = new Map([...this.emails.values()].map(({ subject, state }) => [subject, state]));
     return this.callers.flatMap(({ subject, answers }) => {

@@ -79,7 +79,7 @@ export interface Model {
   faults(): readonly string[];
   /** What keeps this from being over; null when it is. */
   unfinished(): string | null;
-  /** What is missing when all is over. */
+  /** What is missing at the end. */
   losses?(): readonly string[];
 }
 

@@ -213,7 +213,7 @@ function unused(): never {
 }
 
 it(
-  'passes no mail by and keeps one session for an account, whatever becomes of leases and processes',
+  'misses no mail and keeps one session for an account, whatever happens to leases and processes',
   () =>
     expectModel((scheduler, seed) => new MailboxWorld(scheduler, seed), {
       runs: RUNS,

@@ -162,7 +162,7 @@ export class QueueDatabase {
   resolve(email: ModelEmail, outcome: 'sent' | 'failed'): void {
     if (email.state !== 'unknown') return;
     if (outcome === 'sent') email.isResolvedSent = true;
-    // What is called failed may be asked to go out again, and may have been accepted.
+    // A failed email may be asked to go out again, and may have been accepted.
     else email.permissions += 1;
     if (email.delivery === 'unknown') email.delivery = outcome === 'sent' ? 'accepted' : 'rejected';
     const conclusion = conclude([email.delivery], 'an operator decided', new Date(this.#now()));

@@ -20,9 +20,9 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** Of 100 calls, so many of each. */
+/** Of 100 calls, this many of each. */
 const FAULTS = { lostRequest: 3, lostAnswer: 4, late: 4, slowAnswer: 12 };
-/** A slow answer takes so many steps more: time enough for others to do everything that they have to. */
+/** A slow answer takes this many more steps: time enough for others to do everything that they have to. */
 const SLOW_STEPS = 25;
 const NEVER = new Promise<never>(() => {});
 

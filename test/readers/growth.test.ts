@@ -35,7 +35,7 @@ describe('readers', () => {
 
 interface Growth {
   readonly bytes: number;
-  /** Of the work for twice so many bytes. */
+  /** Of the work for twice as many bytes. */
   readonly ratio: number;
   readonly msPerMegabyte: number;
 }

@@ -3,9 +3,9 @@ import type { ReaderName } from './readers.ts';
 
 export interface HostileShape {
   readonly reader: ReaderName;
-  /** What stands in it, as the test is named. */
+  /** What it holds, for the name of the test. */
   readonly name: string;
-  /** About so many bytes. */
+  /** About this many bytes. */
   readonly make: (bytes: number) => Buffer;
 }
 

@@ -202,7 +202,7 @@ describe('preparing a checkout', () => {
     expect(await locks()).toEqual([]);
   });
 
-  test('goes on after a run that was killed in its midst', async () => {
+  test('goes on after a run that was killed midway', async () => {
     await write('slow', '');
     const killed = launch();
     await waitUntil('it builds', async () => (await readdir(temp.path)).includes('building'));
@@ -216,7 +216,7 @@ describe('preparing a checkout', () => {
     expect(await locks()).toEqual([]);
   });
 
-  test('takes no lock away from a run in another container, until that is not renewed any more', async () => {
+  test('removes no lock of a run in another container as long as it is renewed', async () => {
     const lock = join(temp.path, '.prepare-lock');
     await mkdir(lock);
     await writeFile(join(lock, 'owner'), `not-${hostname()} 1 token`);

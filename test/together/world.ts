@@ -102,7 +102,7 @@ function createWorld(parts: Parts, random: Random): World {
   const slots: Slot[] = [];
   let made = 0;
 
-  /** Letters only, and no other one's beginning. */
+  /** Letters only, and no prefix of another one. */
   const newWord = () => {
     made += 1;
     const text = [...String(made).padStart(5, '0')].map((digit) => 'bcdfghjklm'[Number(digit)]).join('a');

@@ -31,7 +31,7 @@ describe('the lock of DATA_DIR', () => {
     return { pid: child.pid, inheritor: Number(chunk.toString()), kill };
   };
 
-  test('makes DATA_DIR for its owner only, and writes down who has it', async () => {
+  test('makes DATA_DIR for its owner only, and notes the process that holds it', async () => {
     const lock = await lockDataDir(dataDir);
     expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
     expect(await readFile(join(dataDir, 'lock'), 'utf8')).toBe(`${process.pid}\n`);
@@ -52,7 +52,7 @@ describe('the lock of DATA_DIR', () => {
     }
   });
 
-  test('is had by one only, also within one process, until it is released', async () => {
+  test('has one holder at a time, also within one process, until it is released', async () => {
     const first = await lockDataDir(dataDir);
     await expect(lockDataDir(dataDir)).rejects.toMatchObject({
       code: 'data_dir_locked',
@@ -66,7 +66,7 @@ describe('the lock of DATA_DIR', () => {
     await second.release();
   });
 
-  test('ends with its process, killed or not, even when a program that this started lives on', async () => {
+  test('ends with its process, killed or not, even when a child of the process lives on', async () => {
     const holder = await startHolder();
     try {
       await expect(lockDataDir(dataDir)).rejects.toThrow(`in use by process ${holder.pid}`);

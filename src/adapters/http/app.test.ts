@@ -34,7 +34,7 @@ describe('health', () => {
     );
   });
 
-  it('names what is away without saying why', async () => {
+  it('names the dependency that is away, without the reason', async () => {
     const application = createRecordingApplication({
       checkReadiness: async () => ({
         ready: false,

@@ -149,7 +149,7 @@ describe('bodies', () => {
       half.destroy();
     });
 
-    it('do not hold up the end of the service', async () => {
+    it('do not delay the shutdown of the service', async () => {
       await start({ maxBodyBytes: 100_000 });
       const half = connect({ port: http.port, host: '127.0.0.1', allowHalfOpen: true });
       half.resume();
@@ -162,7 +162,7 @@ describe('bodies', () => {
     });
   });
 
-  it('that are refused are read away, so that the answer arrives and the connection lives on', async () => {
+  it('that are refused are read and dropped, so that the answer arrives and the connection stays open', async () => {
     await start();
     const { write, receive, received } = await http.client();
     const body = Buffer.alloc(8_000_000, ' ');
@@ -174,7 +174,7 @@ describe('bodies', () => {
     await receive('email-worker-api');
   });
 
-  it('with too large attachments are refused at once, and the rest is read away', async () => {
+  it('with attachments that are too large are refused at once, and the rest is read and dropped', async () => {
     await start({ maxAttachmentBytes: 100_000, maxBodyBytes: 9_000_000 });
     const { write, receive } = await http.client();
     const size = beginning.length + ending.length;
@@ -190,7 +190,7 @@ describe('bodies', () => {
     await receive('email-worker-api');
   });
 
-  it('that never end are read away only so far', async () => {
+  it('that never end are read and dropped only up to a limit', async () => {
     await start({ maxBodyBytes: 500_000 });
     const { write, socket, closed } = await http.client();
     await write(rawSend('Transfer-Encoding: chunked'));

@@ -178,7 +178,7 @@ describe('connections', () => {
     await closing;
   });
 
-  it('that wait for a request do not hold up the end', async () => {
+  it('that wait for a request do not delay the shutdown', async () => {
     await start();
     const { write, receive, closed } = await http.client();
     await write(rawRequest('GET', '/api/health'));

@@ -29,7 +29,7 @@ it.each<readonly [readonly unknown[], readonly number[] | null]>([
   expect(vanishedOf(...sets)).toEqual(uids);
 });
 
-it('takes as many as the bound says', () => {
+it('takes as many UIDs as the bound allows', () => {
   expect(vanishedOf(`1:${MAX_VANISHED}`)).toHaveLength(MAX_VANISHED);
 });
 

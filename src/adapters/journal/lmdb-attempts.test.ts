@@ -87,7 +87,7 @@ describe('the journal of attempts', () => {
     expect(await all()).toEqual([{ attempt: make(1, 1), ended: null }]);
   });
 
-  it('takes a second removal for done', async () => {
+  it('accepts a second removal', async () => {
     await attempts.prepareAttempt(make(1));
     await attempts.removeAttempt(make(1));
     await attempts.removeAttempt(make(1));

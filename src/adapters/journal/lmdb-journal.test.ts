@@ -50,7 +50,7 @@ describe('LMDB journal', () => {
     expect((await all(journal)).map((entry) => entry.record.id)).toEqual(numbers.map((n) => uuid(n)));
   });
 
-  it('lets entries be removed while they are walked through', async () => {
+  it('lets entries be removed during an iteration', async () => {
     const { journal, spool } = await openIn(temp.path);
     await Promise.all([1, 2, 3].map((n) => journal.prepare(makeEntry(n), spool.create())));
     const seen: string[] = [];
@@ -94,7 +94,7 @@ describe('LMDB journal', () => {
     const attachment = await scratch.write([Buffer.from('file')] as unknown as AsyncIterable<Buffer>);
     const inMemory = { kind: 'bytes', bytes: Buffer.from('small') } as const;
     await journal.prepare({ ...makeEntry(1), raw, attachments: [inMemory, attachment] }, scratch);
-    await scratch.remove(); // It is the journal's now.
+    await scratch.remove(); // The files belong to the journal now.
     await close(journal);
     await rename(join(temp.path, 'old'), join(temp.path, 'new'));
 
@@ -126,7 +126,7 @@ describe('LMDB journal', () => {
     expect(await readdir(spool.root)).toEqual([]);
   });
 
-  it('keeps, reports once and steps over entries that it can not read', async () => {
+  it('keeps entries that it cannot read, reports them once, and skips them', async () => {
     const first = await openIn(temp.path);
     const scratch = first.spool.create();
     const raw = await scratch.write([Buffer.from('raw')] as unknown as AsyncIterable<Buffer>);

@@ -52,7 +52,7 @@ describe('room', () => {
     await close(opened);
   });
 
-  it('keeps apart what others may not take', async () => {
+  it('keeps a reserve that other reservations may not take', async () => {
     const opened = await openIn(temp.path);
     const { room } = opened;
     await room.reserve(100_000, 500_000);

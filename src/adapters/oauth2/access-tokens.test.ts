@@ -133,7 +133,7 @@ describe('an access token', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('a stored token', () => {
   it('is used by the next process, and by others at the same time', async () => {
     const first = await get(start());
     expect(await get(start())).toBe(first);
@@ -217,7 +217,7 @@ describe('several processes', () => {
     expect(four.map((tokens) => tokens.warningOf(account.id))).toEqual([null, null, null, null]);
   });
 
-  it('find what another one kept that was paused for longer than its lease', async () => {
+  it('find the token that another process stored after a pause longer than its lease', async () => {
     await server.close();
     await begin(true);
     const paused = start();
@@ -226,7 +226,7 @@ describe('several processes', () => {
       ...store,
       lease: async (name, owner, leaseMs) => {
         const row = await store.lease(name, owner, leaseMs);
-        // The lease of the paused one has ended, and it knows nothing of it.
+        // The lease of the paused process has ended without its knowledge.
         await pool.query('update oauth2_tokens set leased_until = now() where account_id = $1', [account.id]);
         tokenOfPaused = await get(paused);
         return row;
@@ -238,7 +238,7 @@ describe('several processes', () => {
     expect(server.given).toHaveLength(1);
   });
 
-  it('go on when the one that renews dies', async () => {
+  it('go on when the process that renews dies', async () => {
     const { keyId } = await nameOf();
     await store.lease({ accountId: account.id, keyId }, 'dead', 300);
     expect(await get(start())).toBe(server.given[0]);
@@ -310,7 +310,7 @@ describe('a renewal that fails', () => {
 });
 
 describe('without the database', () => {
-  it('tokens are renewed, and kept as soon as it is back', async () => {
+  it('tokens are renewed, and stored as soon as it is back', async () => {
     await server.close();
     await begin(true);
     let away = true;

@@ -68,7 +68,7 @@ function isRunning(pid: number): boolean {
 }
 
 describe('a message that is read', () => {
-  it('gives what reading it gives, in whatever order many are asked for', async () => {
+  it('gives the result of reading it, in any order of requests', async () => {
     const reader = open();
     const texts = Array.from({ length: 200 }, (_, index) => `message ${index}`);
     expect(await Promise.all(texts.map((text) => read(reader, text)))).toEqual(texts);
@@ -119,7 +119,7 @@ describe.each([
   });
 });
 
-it('reads the others while as many as there are processes never end', async () => {
+it('reads other messages while as many messages as there are processes never end', async () => {
   const reader = open({ timeoutMs: 60_000 });
   const poison = [read(reader, 'LOOP'), read(reader, 'LOOP')];
   const others = Array.from({ length: 50 }, (_, index) => read(reader, `message ${index}`));
@@ -129,7 +129,7 @@ it('reads the others while as many as there are processes never end', async () =
   await expect(Promise.all(poison)).rejects.toMatchObject({ code: 'shutting_down' });
 });
 
-it('answers every one of many poisons and others at once', async () => {
+it('answers each of many messages, poison among them, at once', async () => {
   const reader = open({ timeoutMs: 200, processes: 3 });
   const deeds = ['LOOP', 'ARRAY', 'EXIT', 'THROW', 'fine', 'fine', 'fine', 'fine'];
   const asked = Array.from({ length: 48 }, (_, index) => deeds[index % deeds.length] ?? '');
@@ -175,7 +175,7 @@ it('is not ended by the signals that a terminal or a supervisor sends to the who
   expect(readingProcesses()).toEqual(before);
 });
 
-it('leaves no process behind when the one that asks is killed', async () => {
+it('leaves no process behind when the asking process is killed', async () => {
   const asking = spawn(process.execPath, [ORPHANS], { stdio: ['ignore', 'pipe', 'ignore'] });
   const [line] = (await once(createInterface({ input: asking.stdout }), 'line')) as [string];
   const pids = line.split(' ').map(Number);
@@ -198,7 +198,7 @@ it('gives its processes none of the settings of this one', async () => {
   expect(environment).not.toContain('PATH');
 });
 
-it('refuses what comes after it was closed', async () => {
+it('refuses messages after it was closed', async () => {
   const reader = open();
   await reader.close();
   await expect(read(reader, 'late')).rejects.toMatchObject({ code: 'shutting_down' });

@@ -101,7 +101,7 @@ describe('a client is cut off, once,', () => {
   });
 });
 
-it('what happens to clients that are gone is no matter', () => {
+it('events of clients that are gone are ignored', () => {
   limits.disconnect('x');
   limits.noteCommand('x');
   limits.noteError('x');

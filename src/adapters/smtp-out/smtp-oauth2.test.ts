@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const part of open.splice(0)) await part.close();
 });
 
-/** Gives these one after the other, a new one when the last was not taken. */
+/** Gives these tokens in order: the next one when the last was refused. */
 function tokensOf(...all: readonly string[]): LoginTokens & { readonly rejected: string[] } {
   const rejected: string[] = [];
   return {

@@ -83,7 +83,7 @@ describe('a person is taken for one', () => {
   });
 });
 
-it('what is sent as automatic is recorded as what a recipient would read', () => {
+it('an automatic send is recorded as the kind of mail that a recipient would see', () => {
   expect(classify('Auto-Submitted: auto-replied')).toEqual(sentAutomatic('auto-replied'));
   expect(classify('Auto-Submitted: auto-generated')).toEqual(sentAutomatic('auto-generated'));
 });

@@ -49,7 +49,7 @@ describe('a report is tied to', () => {
     expect(match('report', [recipient('other@x.test')], 'max@x.test')).toEqual([]);
   });
 
-  it('no email that its sender got, where it is written freely', () => {
+  it('no email that the sender of the report got, when it is in free form', () => {
     const from = (format: 'free_form' | 'rfc3464', sentBy: string) =>
       matchReport(
         { kind: 'report', format, recipients: [recipient('')], sentBy: [sentBy] },
@@ -65,7 +65,7 @@ describe('a report is tied to', () => {
   });
 });
 
-it('keeps the most telling of what one report says about one recipient', () => {
+it('keeps the most telling of several statements about one recipient', () => {
   const recipients = [
     recipient('max@x.test', { action: 'delayed', severity: 'soft' }),
     recipient('max@x.test', { severity: 'blocked' }),

@@ -27,7 +27,7 @@ describe('the summary of a header', () => {
     expect(summariseHeader(Buffer.alloc(0), Number.NaN)).toEqual(nothing);
   });
 
-  it('keeps what a stranger wrote short, and on one line', () => {
+  it('keeps the text of a stranger short, and on one line', () => {
     const { subject, from } = summariseHeader(
       header(
         `Subject: a\u0000\u001b[2J${'\u{1f600}'.repeat(10_000)}`,

@@ -114,7 +114,7 @@ it('joins no two parties by a link, and says which links it refused', () => {
 });
 
 it('changes nothing when an email comes whose known links all lead to one group', () => {
-  // What lets an email join a thread without weighing all links anew.
+  // This law lets an email join a thread without weighing all links anew.
   fc.assert(
     fc.property(
       graphs,
@@ -124,7 +124,7 @@ it('changes nothing when an email comes whose known links all lead to one group'
       fc.boolean(),
       (graph, at, links, ms, isKnown) => {
         fc.pre(graph.emails.length > 0);
-        // Where something is kept apart, one that bears what others named is weighed: their links count for more from now on.
+        // Where threads are kept apart, an email whose Message-ID others named is weighed: their links count for more now.
         const parties = new Set(graph.emails.flatMap(({ partyId }) => partyId ?? []));
         fc.pre(!isKnown || (graph.separations.length === 0 && parties.size < 2));
         const before = groupByLinks(graph);

@@ -42,7 +42,7 @@ it('an email that another one answered before it is known by its own Message-ID'
   ]);
 });
 
-it('what one of them is tied to, all of the conversation join, whatever came first', () => {
+it('all emails of a conversation join the thread that one of them is tied to, in any order', () => {
   expect(place([arrival('2', '1'), arrival('1', '0')], owners({ '0': 'known' }))).toEqual([
     ['known', 'new', null],
     ['known', 'in_reply_to', '0'],

@@ -34,7 +34,7 @@ it('finds every thread that is not what its links say', () => {
       }
       const suspects = scan.suspects();
 
-      // The rule in its simplest form: what one group has, in one thread; what one thread has, in one group.
+      // The rule in its simplest form: one group is in one thread, and one thread in one group.
       const groups = groupByLinks({
         emails: emails.map((email, index) => ({
           ...email,

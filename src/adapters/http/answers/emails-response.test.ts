@@ -115,7 +115,7 @@ it('HEAD reads nothing of a large answer, and says no length', async () => {
   expect(pieces.read).toBe(0);
 });
 
-it('a reader that takes nothing has no more read than the buffers of the connection hold', async () => {
+it('for a reader that takes nothing, no more is read than the buffers of the connection hold', async () => {
   const pieces = endless();
   const port = await start([pieces]);
   const { socket } = await ask(port);

@@ -61,7 +61,7 @@ describe('an address with too many wrong secrets', () => {
     expect((await get('wrong')).status).toBe(429);
   });
 
-  it('does not slow down other addresses, requests without a secret, and what needs none', async () => {
+  it('does not slow down other addresses, requests without a secret, and operations that need none', async () => {
     await start();
     await failTooOften();
     expect((await get('wrong', { from: '192.0.2.2' })).status).toBe(401);
@@ -78,7 +78,7 @@ describe('an address with too many wrong secrets', () => {
     expect((await get('wrong', { from: '2001:db8:0:1::1' })).status).toBe(401);
   });
 
-  it('is told of in the security log, a few times, and never with what it tried', async () => {
+  it('is in the security log, a few times, and never with the secrets it tried', async () => {
     await start();
     await failTooOften();
     for (let failure = 0; failure < 60; failure++) await get('almost-the-secret');
@@ -104,7 +104,7 @@ describe('X-Forwarded-For', () => {
     expect(app.events[0]).toMatchObject({ address: '10.0.0.1' });
   });
 
-  it('names the client behind a trusted proxy, the last address that is none of ours', async () => {
+  it('names the client behind a trusted proxy: the last address that is not a trusted proxy', async () => {
     await start({ trustedProxies: ['10.0.0.0/8'] });
     await failTooOften(forwarded('198.51.100.1, 203.0.113.1, 10.0.0.2'));
     expect((await get('wrong', forwarded('198.51.100.9, 203.0.113.1'))).status).toBe(429);

@@ -47,7 +47,7 @@ describe('PUT /api/customer/{customerId}/addresses', () => {
     });
   });
 
-  it('takes an absent company for none', async () => {
+  it('takes an absent company as no company', async () => {
     const application = await start();
     await put({ addresses: [], domains: [] });
     await put({ addresses: [], domains: [], company_id: null });
@@ -83,7 +83,7 @@ describe('PUT /api/customer/{customerId}/addresses', () => {
   });
 });
 
-describe('the lists of what several customers claim', () => {
+describe('the lists of addresses and emails that several customers claim', () => {
   it('answer with their pages', async () => {
     await start();
     expect((await get('/api/customers/ambiguous?limit=1')).json()).toEqual({

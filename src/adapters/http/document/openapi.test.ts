@@ -109,7 +109,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('refers only to what is there', () => {
+  it('has no dangling references', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]);
     expect(new Set(references)).toEqual(
       new Set(Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`)),
@@ -143,7 +143,7 @@ describe('the page', () => {
     '/api/docs/static/..%5c..%5cpackage.json',
     '/api/docs/static/%00',
     '/api/docs/nope',
-  ])('gives out nothing else: %s', async (url) => {
+  ])('serves nothing else: %s', async (url) => {
     const response = await app.fastify.inject(url);
     expect(response.statusCode).toBeGreaterThanOrEqual(400);
     expect(response.statusCode).toBeLessThan(500);
@@ -153,7 +153,7 @@ describe('the page', () => {
   it.each([
     ['range', 'bytes=99999999-', 416],
     ['if-match', '"other"', 400],
-  ])('takes what it can not fulfil for the mistake it is: %s: %s', async (name, value, status) => {
+  ])('answers a request that it cannot fulfil with its status: %s: %s', async (name, value, status) => {
     const response = await app.fastify.inject({
       url: '/api/docs/static/swagger-ui.css',
       headers: { [name]: value },

@@ -62,7 +62,7 @@ describe('the header Idempotency-Key', () => {
     expect(application.sends).toEqual([]);
   });
 
-  test('is nothing to a send without it', async () => {
+  test('is not needed for a send', async () => {
     expect((await post({})).statusCode).toBe(200);
     expect(application.sends).toHaveLength(1);
     expect(application.keys).toEqual([]);

@@ -99,7 +99,7 @@ describe('a send for the queue', () => {
     expect([response.statusCode, json['code']]).toEqual([400, code]);
   });
 
-  it('over the limit of its account is told when to come back', async () => {
+  it('over the limit of its account is told when to try again', async () => {
     const { response, json } = await call('POST', '/api/send', {
       overrides: {
         sendMessage: async (_request, folder) => {

@@ -127,7 +127,7 @@ describe('registered rules', () => {
     expect(await ownerOf(ids[0]!)).toBe(`${customer} domain`);
   });
 
-  it('do not keep mail out whose sender is no address', async () => {
+  it('do not exclude mail whose sender is not an address', async () => {
     const before = await pool.query('select from emails');
     await receive(addressOf('x'.repeat(5000), newDomain()));
     await receive({ name: '', localPart: 'no address at all', domain: '' });
@@ -175,7 +175,7 @@ describe('learned addresses', () => {
     expect(await ownerOf(await send([ada]))).toBe('nobody ambiguous');
     expect(await ownerOf(await send([ada, addressOf('bob', domain)]))).toBe('nobody ambiguous');
 
-    // By hand it is decided.
+    // A rule that is set by hand decides.
     expect((await put(two, [`ada@${domain}`])).linked).toBe(3);
     expect(await ownerOf(past)).toBe(`${two} address`);
     expect((await customers.readRegistration(one)).addresses).toEqual([
@@ -200,7 +200,7 @@ describe('learned addresses', () => {
   });
 });
 
-describe('what several claim', () => {
+describe('an address that several customers claim', () => {
   it('is listed page by page, with the mail that has no customer because of it', async () => {
     const domain = newDomain();
     const ids = [randomUUID(), randomUUID()].sort();
@@ -282,6 +282,6 @@ it('records mail while rules change, without waiting, and links it by the new ru
     `${customer} address`,
     `${customer} explicit`,
   ]);
-  // What that send taught was not lost either.
+  // The address that the send taught was not lost either.
   expect(await ownerOf(await receive(addressOf('new', domain)))).toBe(`${customer} address`);
 });

@@ -24,8 +24,8 @@ function createWorld(limits: BatchLimits = { items: 3, bytes: 100, failTogether:
   return { writes, add, settled, written: () => writes.map(({ items }) => items) };
 }
 
-describe('what comes', () => {
-  it('is written at once when nothing is, together when it came meanwhile, one write at a time', async () => {
+describe('an item', () => {
+  it('is written at once when no write is under way, else with those that came meanwhile, one write at a time', async () => {
     const world = createWorld();
     const results = [1, 2, 3, 4, 5].map((item) => world.add(item));
     expect(world.written()).toEqual([[1]]);
@@ -39,7 +39,7 @@ describe('what comes', () => {
     expect(world.written()).toEqual([[1], [2, 3, 4], [5]]);
   });
 
-  it('in one turn may be together, and more than one write under way', async () => {
+  it('may be written with those of its turn, with more than one write under way', async () => {
     const limits = { items: 3, bytes: 1000, failTogether: true, atOnce: 2, collectsTurn: true };
     const world = createWorld(limits);
     const results = [1, 2, 3, 4].map((item) => world.add(item));
@@ -61,7 +61,7 @@ describe('what comes', () => {
     expect(await alone).toBe('wrote 7');
   });
 
-  it('is written with as many others as fit, and alone when it is too large for any', async () => {
+  it('is written with as many others as fit, and alone when it is too large for a batch', async () => {
     const world = createWorld();
     for (const item of [1, 60, 41, 200, 30]) void world.add(item);
     for (let index = 0; index < 5; index += 1) {
@@ -71,7 +71,7 @@ describe('what comes', () => {
     expect(world.written()).toEqual([[1], [60], [41], [200], [30]]);
   });
 
-  it('may have a result that comes later, and does not keep the next waiting', async () => {
+  it('may have a result that comes later, and does not keep the next item waiting', async () => {
     const world = createWorld();
     let end: (text: string) => void = () => undefined;
     const late = new Promise<string>((resolve) => (end = resolve));
@@ -87,7 +87,7 @@ describe('what comes', () => {
 });
 
 describe('a refusal', () => {
-  it('takes nothing with it: each is written alone', async () => {
+  it('of one item fails no other: each is written alone', async () => {
     const world = createWorld();
     const results = Promise.allSettled([1, 2, 3].map((item) => world.add(item)));
     world.writes[0]?.resolve();
@@ -105,7 +105,7 @@ describe('a refusal', () => {
     ]);
   });
 
-  it('of everything, as when the database is away, is not asked for again', async () => {
+  it('of all items, as when the database is away, is final', async () => {
     const world = createWorld();
     const results = Promise.allSettled([1, 2, 3].map((item) => world.add(item)));
     world.writes[0]?.resolve();

@@ -15,7 +15,7 @@ function startable(turns: ReturnType<typeof createTurns>, keys: readonly string[
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-it('work with a common key comes one after the other, other work does not wait', async () => {
+it('work with a common key runs one at a time, other work does not wait', async () => {
   const turns = createTurns();
   const first = startable(turns, ['a', 'b']);
   const second = startable(turns, ['b', 'c']);
@@ -45,7 +45,7 @@ it('a failure is that of its own work alone', async () => {
   await expect(second.result).resolves.toBeUndefined();
 });
 
-it('at most so many run at the same moment, in the order they came, whatever becomes of them', async () => {
+it('no more than the limit run at a time, in the order they came, whether they fail or not', async () => {
   const limit = createLimit(2);
   const begun: number[] = [];
   const ends: ((isGood: boolean) => void)[] = [];

@@ -1,4 +1,4 @@
-/** Long texts get into the database whole, whatever stands where they are cut. */
+/** Long texts get into the database whole, whichever characters they are cut between. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
 import { query } from '../../../../test/helpers/query.ts';

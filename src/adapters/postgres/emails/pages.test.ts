@@ -25,7 +25,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool({
     connection: database.connectionString,
-    // One connection, so that it is the one whose plans and counters are looked at.
+    // One connection, because its plans and counters are looked at.
     maxConnections: 1,
     connectTimeoutMs: 5000,
     statementTimeoutMs: 10_000,

@@ -35,7 +35,7 @@ describe('a server as a process', () => {
     await expect(readFile(join(temp.path, 'postmaster.pid'))).rejects.toThrow('ENOENT');
   });
 
-  test('is not trifled with when its socket answers but its process can not be seen', async () => {
+  test('is left alone when its socket answers but its process cannot be seen', async () => {
     const run = join(temp.path, 'run');
     await mkdir(run);
     const listener = createServer((socket) => socket.destroy());

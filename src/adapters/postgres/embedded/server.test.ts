@@ -95,7 +95,7 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  test('is not led astray by variables of the environment that PostgreSQL reads', async () => {
+  test('ignores environment variables that PostgreSQL would read', async () => {
     vi.stubEnv('PGDATA', '/nonexistent');
     vi.stubEnv('PGPORT', '1');
     vi.stubEnv('LC_ALL', 'xx_XX.nonsense');
@@ -148,7 +148,7 @@ describe('the embedded PostgreSQL', () => {
     expect(left === null ? null : await readCommandLine(left.pid)).toBeNull();
   });
 
-  test('starts over a pid file whose pid belongs to another program by now, and leaves that alone', async () => {
+  test('starts despite a pid file whose pid belongs to another program by now, and leaves that program alone', async () => {
     await start();
     await stop();
     const stranger = spawn('sleep', ['600']);
@@ -179,7 +179,7 @@ describe('the embedded PostgreSQL', () => {
     await expect(start()).rejects.toThrow(/PostgreSQL 15, and this is PostgreSQL 18.*DATABASE_URL/);
   });
 
-  test('says what the server said when that does not start', async () => {
+  test('passes on the message of a server that does not start', async () => {
     await start();
     await stop();
     await rename(join(dataFolder(), 'global'), join(dataFolder(), 'hidden'));

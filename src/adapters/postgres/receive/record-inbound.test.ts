@@ -1,4 +1,4 @@
-/** One email that has to wait, or is refused, holds up no other; and what is recorded is never said not to be. */
+/** One email that has to wait, or is refused, holds up no other; and a recorded email is never reported as not recorded. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -69,7 +69,7 @@ describe('others do not wait', () => {
     expect(await answered).toMatchObject({ kind: 'recorded', threadId });
   });
 
-  it('for one that merges threads, nor for what is tied to that one', async () => {
+  it('for one that merges threads, nor for emails that are tied to it', async () => {
     const [one, other] = [inboundRecord(), inboundRecord()];
     await store.recordInbound(one);
     await store.recordInbound(other);
@@ -141,7 +141,7 @@ it('many answers into a long thread with many people are recorded in the time a 
   );
 });
 
-it('what was committed is recorded, though the answer to the commit was lost and it was tried again', async () => {
+it('a committed email is recorded, though the answer to the commit was lost and it was tried again', async () => {
   const emails = [unrelated(), unrelated()];
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
   let lose = false;

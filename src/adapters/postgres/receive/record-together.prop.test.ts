@@ -130,9 +130,9 @@ function toRecords(accountId: string, plans: readonly Plan[], allParents: boolea
 }
 
 /**
- * What was recorded, without what is another's each time; threads by the place of their first email.
+ * The records, without values that differ each time; threads by the place of their first email.
  *
- * @param withOrder with what depends on which email was recorded first
+ * @param withOrder also the values that depend on which email was recorded first
  */
 async function readRecorded(records: readonly InboundRecord[], withOrder: boolean) {
   const { rows } = await pool.query<Record<string, unknown> & { id: string; thread_id: string }>(

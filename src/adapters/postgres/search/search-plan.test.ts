@@ -31,11 +31,11 @@ describe('toStatistics', () => {
     expect(share('rechnung')).toBeCloseTo(0.3);
   });
 
-  it('takes a word that is not known for rarer than the others', () => {
+  it('takes an unknown word as rarer than the others', () => {
     expect(share('zitrone')).toBeCloseTo(0.05);
   });
 
-  it('takes several words for rarer than the rarest, but not as much as if they had nothing to do with each other', () => {
+  it('takes several words as rarer than the rarest, but not as rare as if they were independent', () => {
     expect(share('und rechnung')).toBeLessThan(0.3);
     expect(share('und rechnung')).toBeGreaterThan(0.9 * 0.3);
   });

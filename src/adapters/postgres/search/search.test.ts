@@ -144,7 +144,7 @@ describe('an email', () => {
     expect(await findEmails('zitrone', { state: 'sent' })).toEqual([]);
   });
 
-  it('is found by its new words after it was read again, and not any more when it is gone', async () => {
+  it('is found by its new words after it was read again, and no longer when it is gone', async () => {
     const { id } = await send({ subject: 'Zitrone' });
     await indexAll();
     await pool.query(`update emails set subject = 'Orange' where id = $1`, [id]);
@@ -226,7 +226,7 @@ describe('both ways of searching', () => {
       await store.recordOutbound(record);
       sent.push(record);
     }
-    // Of those that ask at the same moment, only one would index, and the others not wait for it.
+    // Of calls at the same moment, only one would index, and the others would not wait for it.
     await indexAll();
     for (const q of ['apfel', 'birne kirsche', '"apfel birne"', 'dattel -apfel', 'x']) {
       for (const filter of [

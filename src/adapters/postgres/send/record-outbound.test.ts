@@ -64,7 +64,7 @@ it('shares commits between emails that are recorded at the same moment', async (
   expect(await commits()).toBeLessThan(20);
 });
 
-it('refuses a record that is wrong without taking along those beside it', async () => {
+it('refuses a wrong record without refusing those beside it', async () => {
   const wrong = outboundRecord({ accountId: 'NOT AN ACCOUNT' });
   const good = Array.from({ length: 20 }, () => outboundRecord());
   const results = await Promise.allSettled(
@@ -188,7 +188,7 @@ it('finds the thread by the Message-ID that the relay gave as well', async () =>
   expect(facts).toMatchObject({ inReplyToThreadId: record.threadId, inReplyToReferences: record.references });
 });
 
-it('shows in a thread what was or may have been sent, and not what failed', async () => {
+it('shows in a thread the emails that were or may have been sent, and not those that failed', async () => {
   const root = outboundRecord();
   await store.recordOutbound(root);
   const inThread = {
@@ -256,7 +256,7 @@ it('gives a thread without a customer, and its emails, the customer that a later
   expect((await store.readEmail(first.id))!.customerId).toBe(customerId);
 });
 
-it('has no row that the schema would let be wrong', async () => {
+it('records rows that the schema protects from wrong values', async () => {
   const record = outboundRecord();
   await store.recordOutbound(record);
   for (const [wrong, constraint] of [

@@ -107,7 +107,7 @@ describe('a thread in the list', () => {
     expect(thread!.participants[0]!.address).toBe('sales@example.com');
   });
 
-  it('is not there when nothing went out, and without what did not', async () => {
+  it('is not there when nothing went out, and does not count emails that did not', async () => {
     await send({ state: 'failed' });
     expect(await idsOf({})).toEqual([]);
     const { threadId, messageId } = await send({ date: at(1) });
@@ -147,7 +147,7 @@ describe('the filters', () => {
     expect(await idsOf({ customerId: randomUUID() })).toEqual([]);
   });
 
-  it('tell what waits for an answer; automatic mail neither waits nor answers', async () => {
+  it('find the threads that wait for an answer; automatic mail neither waits nor answers', async () => {
     const question = inboundRecord({ date: at(1) });
     await inbound.recordInbound(question);
     const parents = [question.identity.messageId];
@@ -178,7 +178,7 @@ describe('the filters', () => {
     ]);
   });
 
-  it('choose by the direction of the newest email and by what is unread', async () => {
+  it('choose by the direction of the newest email and by unread emails', async () => {
     const sent = await send({ date: at(1) });
     const received = inboundRecord({ date: at(2) });
     await inbound.recordInbound(received);
@@ -289,7 +289,7 @@ it('means the same states in the database as in the code', async () => {
   );
 });
 
-it('counts what was there before the list', async () => {
+it('counts the emails that were there before the list', async () => {
   const question = inboundRecord({ date: at(1) });
   await inbound.recordInbound(question);
   const parent = question.identity.messageId;
@@ -308,7 +308,7 @@ it('counts what was there before the list', async () => {
 
   const { expected, found } = await compareSummaries(pool);
   expect(found).toEqual(expected);
-  // Only what came after the answer is unread.
+  // Only emails that came after the answer are unread.
   expect(await list.listThreads({ ...ALL_THREADS, unread: true })).toMatchObject([
     { id: question.newThreadId, emailCount: 3, unreadCount: 1, unanswered: false, hasAttachments: true },
   ]);

@@ -1,4 +1,4 @@
-/** Law: whatever is done to emails, one after the other or at the same moment, each thread's summary is what counting gives. */
+/** Law: after any operations on emails, one at a time or at the same moment, each thread's summary equals a count from scratch. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type pg from 'pg';
@@ -101,7 +101,7 @@ function knownIds(accountId: string, picks: readonly number[]): readonly Message
   return known.length === 0 ? [] : picks.map((index) => known[index % known.length]!);
 }
 
-/** As every writer here does: begins anew when another one got in its way. */
+/** As every writer does: starts again when another one got in its way. */
 async function retried(work: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -1,6 +1,6 @@
 /**
- * Laws of threads, for any mix of received mail, sends and decisions: what was made step by step is what the whole of it
- * says, and what a model without a database makes of it (its own laws: core/thread/live-threads.prop.test.ts), `rethread`
+ * Laws of threads, for any mix of received mail, sends and decisions: threads made step by step are those that all of it makes
+ * together, and those of a model without a database (its own laws: core/thread/live-threads.prop.test.ts), `rethread`
  * finds nothing, no received email joins what sends named for different customers, and the order of arrival does
  * not count. More runs: `THREAD_RUNS=1000`; the seed of a failure is printed, `THREAD_SEED` repeats it.
  */
@@ -266,7 +266,7 @@ async function requireLaw(accountId: string): Promise<void> {
 }
 
 it(
-  'what was made step by step is what the whole of it says',
+  'threads made step by step are those that all of the mail makes together',
   async () => {
     const property = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
       await truncate();
