@@ -1,5 +1,6 @@
 /** The program of a reading process. */
 import { closeSync, openSync, readSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import type { Content } from '../../app/files/file-ports.ts';
 import type { Readings } from '../../app/reading/reading-ports.ts';
 import { READINGS, understand } from '../../app/reading/readings.ts';
@@ -8,6 +9,10 @@ import { serveReadings } from './serve-readings.ts';
 
 /** Of a file, in bytes. */
 const CHUNK_BYTES = 256 * 1024;
+
+/** What strangers make slow gives way to the service and its database, which answer requests. About a third of their share. */
+const NICENESS = 5;
+setPriority(NICENESS);
 
 serveReadings(({ kind, asked }: Question) => {
   if (kind !== 'message') {
