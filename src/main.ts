@@ -35,7 +35,7 @@ async function runCommandLine(): Promise<void> {
     import('./cli/output.ts'),
     readInvocation(),
   ]);
-  // Who reads the result may close the pipe before its end, such as `head`.
+  // A program that reads the result, such as `head`, may close the pipe before its end.
   process.stdout.on('error', () => process.exit(1));
   process.exitCode = await runCommand(
     process.argv.slice(2),
@@ -130,7 +130,7 @@ async function runService(): Promise<void> {
     }
     tellFailure(err, logger);
     process.exitCode = 1;
-    // Nobody waits for what may still keep the process alive.
+    // What may still keep the process alive is not waited for.
     if (stopRequest?.signal.aborted === true) process.exit();
     return;
   }

@@ -13,7 +13,7 @@ import { parseDate } from './values.ts';
 
 /** How long the database or the file storage may be away, in ms: a restart of the service takes seconds. */
 const PATIENCE_MS = 2 * 60_000;
-/** Where nobody watches, a line so often, in ms. */
+/** How often a line is written when output is not a terminal, in ms. */
 const LINE_EVERY_MS = 30_000;
 
 export const importCommand = defineCommand({
@@ -116,7 +116,7 @@ export const importCommand = defineCommand({
       await report.close();
       output.print(formatSummary(counts, performance.now() - began));
       if (!report.isEmpty) output.print(`what could not be imported: ${report.path}`);
-      if (signal.aborted) output.note('run the same command again to go on');
+      if (signal.aborted) output.note('run the same command again to continue');
     }
     if (!signal.aborted && Object.values(counts).every((count) => count === 0)) {
       output.note('no new mail was found there');

@@ -7,7 +7,7 @@ export interface NpmVariables {
   readonly npm_package_name?: string | undefined;
 }
 
-/** Installed, or where nobody can tell; also what the program calls itself in messages. */
+/** Installed, or where that can't be told; also what the program calls itself in messages. */
 export const PROGRAM = 'email-worker';
 
 /**

@@ -3,9 +3,9 @@
 export interface Output {
   /** One line of the result. */
   print(line: string): void;
-  /** One line for whoever watches: progress, warnings, errors. */
+  /** One line for the person who watches: progress, warnings, errors. */
   note(line: string): void;
-  /** True when somebody watches standard error in a terminal. */
+  /** True when standard error is a terminal. */
   readonly watched: boolean;
   /** Set while something is drawn at the bottom of the terminal, which has to make way for lines. */
   drawn: { clear(): void; draw(): void } | null;

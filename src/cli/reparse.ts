@@ -33,7 +33,7 @@ export const reparseCommand = defineCommand({
     after: {
       type: 'string',
       value: 'id',
-      meaning: 'Goes on behind this email, which an interrupted run has named.',
+      meaning: 'Continues after this email, which an interrupted run has named.',
     },
     'dry-run': { type: 'boolean', meaning: 'Only prints what would change.' },
   },
@@ -88,7 +88,7 @@ export const reparseCommand = defineCommand({
           `${counts.unchanged} as before, ${counts.same_as} recorded twice, ${counts.not_parsed} can not be parsed, ` +
           `${counts.failed} failed`,
       );
-      if (signal.aborted && last !== null) output.note(`to go on: the same command with --after ${last}`);
+      if (signal.aborted && last !== null) output.note(`to continue: the same command with --after ${last}`);
     }
     if (filter.emailId !== null && read === 0 && !signal.aborted) {
       output.note(`no received email ${filter.emailId} was found that fits the other options`);

@@ -13,7 +13,7 @@ import { printable, type Output } from './output.ts';
 
 /** Everything was done; a part of it failed; the arguments can't be used. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
-/** What shells make of a program that a signal ended; ours ends by itself, in order. */
+/** What shells make of a program that a signal ended; ours ends on its own, in order. */
 const EXIT_OF_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
 
 type Signal = keyof typeof EXIT_OF_SIGNAL;

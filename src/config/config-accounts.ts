@@ -192,7 +192,7 @@ function parseAccounts(
   });
 }
 
-/** Longer than anybody waits with an answer; also keeps what one reply may find within bounds. */
+/** Longer than people take to answer; also keeps what one reply may find within bounds. */
 const MAX_WINDOW_DAYS = 366;
 
 /** Text from the environment, a number from the accounts file; null when there is none. */

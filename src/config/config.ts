@@ -154,7 +154,7 @@ export const VARIABLES = [
     name: 'IMAP_POLL_MS',
     defaultText: '60000',
     meaning:
-      'How long a mailbox may go without being looked at, in ms, also when the server says at once what is new in INBOX.',
+      'How long a mailbox may go without being checked, in ms, also when the server says at once what is new in INBOX.',
   },
   {
     name: 'IMAP_LEASE_MS',
@@ -240,7 +240,7 @@ export const VARIABLES = [
     name: 'LOOP_MAX_EMAILS',
     defaultText: '20',
     meaning:
-      'Emails of an automatic exchange (answers to programs, and automatic answers) that go from an account to one address within the window; the next one gets 429, other mail goes on. 0: no limit.',
+      'Emails of an automatic exchange (answers to programs, and automatic answers) that go from an account to one address within the window; the next one gets 429, other mail is not affected. 0: no limit.',
   },
   { name: 'LOOP_WINDOW_HOURS', defaultText: '24', meaning: 'That rolling window, in hours.' },
   {

@@ -3,7 +3,7 @@ import { createAccessTokens, type OAuth2Tokens } from '../adapters/oauth2/access
 import type { Logger } from '../app/base/basics.ts';
 import type { Config } from '../config/config.ts';
 
-/** Asks nobody yet. */
+/** Connects to no endpoint yet. */
 export function createTokens(config: Pick<Config, 'accounts'>, logger: Logger): OAuth2Tokens {
   return createAccessTokens(
     config.accounts.flatMap(({ id, oauth2 }) => (oauth2 === null ? [] : [{ id, ...oauth2 }])),

@@ -42,7 +42,7 @@ import { startSearchIndexer } from '../worker/search-indexer.ts';
 export interface ApplicationParts {
   readonly parts: Parts;
   readonly sending: Sending;
-  /** Has the mailboxes of an account looked at now. */
+  /** Has the mailboxes of an account checked now. */
   readonly wakeMailboxes: (accountId: string) => void;
 }
 
@@ -68,7 +68,7 @@ export function createApplication(
   const reportPorts = {
     reports: createReportStore(pool),
     settleUnknown,
-    // What fails is logged by the refresher, which goes on trying.
+    // What fails is logged by the refresher, which keeps trying.
     onApplied: () => suppressions.refresh().catch(() => undefined),
     logger,
   };

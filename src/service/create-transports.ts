@@ -37,7 +37,7 @@ export function createTransports(config: Config, tokens: AccessTokens, logger: L
       const outbox = path.join(config.dataDir, 'outbox');
       logger.warn(
         { accountId: id, outbox },
-        'no SMTP_URL is set: emails are written to the outbox folder and delivered to nobody',
+        'no SMTP_URL is set: emails are written to the outbox folder and not delivered',
       );
       transports.set(id, createOutboxTransport(outbox));
       connections.set(id, config.smtp.maxConnections);

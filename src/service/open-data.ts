@@ -36,7 +36,7 @@ export interface OpenData extends OpenDatabase, Pick<Application, 'receiveMessag
   readonly blobs: BlobStore;
   readonly reader: MessageReader;
   readonly unreadable: UnreadableMail;
-  /** For large messages; whoever makes a folder removes it. */
+  /** For large messages; the code that makes a folder removes it. */
   readonly spool: Spool;
   /** null when `isShared`. */
   readonly journal: Pick<Journal, 'entries'> | null;
@@ -181,7 +181,7 @@ function wire(
     store: createInboundStore(parts.pool, parts.db),
     reports: createReportStore(parts.pool),
     variants: createVariantStore(parts.pool),
-    // The service refreshes its copy of the suppression list by itself.
+    // The service refreshes its own copy of the suppression list.
     onApplied: () => Promise.resolve(),
     accounts,
     defaultAccountId,

@@ -2,7 +2,7 @@
 declare module 'fs-native-extensions' {
   /**
    * Locks the whole file exclusively: an open-file-description lock on Linux, flock(2) on macOS. The kernel releases
-   * it when the descriptor is closed, also by the death of the process. False when somebody else holds it.
+   * it when the descriptor is closed, also by the death of the process. False when another process holds it.
    */
   export function tryLock(fd: number): boolean;
 }

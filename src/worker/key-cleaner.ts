@@ -1,4 +1,4 @@
-/** The loop that deletes idempotency keys whose time is over. */
+/** The loop that deletes expired idempotency keys. */
 import type { IdempotencyKeys } from '../app/send/idempotency.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { startLoop, type Loop } from './loop.ts';

@@ -7,7 +7,7 @@ import { startLoop, type Loop } from './loop.ts';
 
 /** How often to look whether settling is due, in ms: a caller who repeats its request waits no longer than this. */
 const INTERVAL_MS = 1000;
-/** Rounds after which the keys are looked at unasked: a claim may be stored after its connection was given up. */
+/** Rounds after which the keys are checked unasked: a claim may be stored after its connection was given up. */
 const ROUNDS_BETWEEN_LOOKS = 60;
 
 export function startKeySettler(

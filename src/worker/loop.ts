@@ -10,7 +10,7 @@ export interface Loop {
 export interface LoopOptions {
   /** From the end of a round to the beginning of the next, in ms; the first begins at once. */
   readonly intervalMs: number;
-  /** What it throws is logged, and the loop goes on. */
+  /** What it throws is logged, and the loop continues. */
   readonly run: () => Promise<void>;
   /** Logged when `run` throws. */
   readonly failure: string;

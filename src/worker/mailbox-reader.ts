@@ -24,7 +24,7 @@ export interface MailboxReaderOptions {
   readonly accounts: readonly MailboxAccount[];
   /** How long a silent process keeps its accounts, in ms. */
   readonly leaseMs: number;
-  /** How long a mailbox may go without being looked at, in ms. */
+  /** How long a mailbox may go without being checked, in ms. */
   readonly pollMs: number;
   /** Of leases and of waiting; default: those of the system. */
   readonly timers?: Timers;
@@ -193,7 +193,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
   // Also when the database does not answer.
   const guardLoop = startLoop({
     intervalMs: leaseMs / CHECKS_PER_LEASE,
-    failure: 'leases of accounts could not be looked at',
+    failure: 'leases of accounts could not be checked',
     logger,
     timers,
     async run() {
@@ -215,7 +215,7 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
     } catch (err) {
       logger.warn(
         { err, leaseMs },
-        'accounts could not be given back; others take them when the lease is over',
+        'accounts could not be given back; others take them when the lease expires',
       );
     }
   }

@@ -19,7 +19,7 @@ export function startSuppressionRefresher(list: Pick<SuppressionList, 'refresh'>
       } catch (err) {
         // Once is enough: it is asked again twice a second.
         if (!away)
-          logger.warn({ err }, 'the suppression list can not be refreshed; the copy goes on as it is');
+          logger.warn({ err }, 'the suppression list can not be refreshed; the copy stays in use as it is');
         away = true;
       }
     },

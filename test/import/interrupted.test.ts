@@ -105,7 +105,7 @@ it('Ctrl-C ends it in order, and it goes on', async () => {
   await waitUntil('some emails are recorded', async () => (await countMails()) >= 50, 60_000);
   command.process.kill('SIGINT');
   expect(await command.ended()).toBe(130);
-  expect(command.stderr()).toContain('run the same command again to go on');
+  expect(command.stderr()).toContain('run the same command again to continue');
   // No control characters outside of a terminal
   expect(command.stderr()).not.toMatch(/[\r\u001b]/);
   const recorded = await countMails();

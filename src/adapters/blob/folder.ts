@@ -77,7 +77,7 @@ export class FolderBlobStore implements BlobStore {
       }
       await this.#place(segments, content).catch(async (error: unknown) => {
         if (!NO_FILE.has(codeOf(error))) throw error;
-        // A delete took the folder away in between, or somebody else did.
+        // A delete removed the folder in between, or another process did.
         this.#known.clear();
         await this.#place(segments, content);
       });

@@ -1,6 +1,6 @@
 /**
  * Blobs in a bucket of any S3 server: AWS, MinIO, Garage, Supabase. What fits into one part is sent as one request;
- * more goes up in parts that are read as they are sent, so that memory stays flat. Nothing here keeps a file
+ * larger files are uploaded in parts that are read as they are sent, so that memory stays flat. Nothing here keeps a file
  * locally. Deletes of unfinished uploads after a crash are left to the bucket's lifecycle rule.
  */
 import { createReadStream } from 'node:fs';

@@ -12,7 +12,7 @@ export interface FileSecret {
   readonly path: string;
 }
 
-/** 256 bits: nobody guesses it, whatever the rate of trying. */
+/** 256 bits: it can't be guessed at any rate of trying. */
 const SECRET_BYTES = 32;
 
 /**

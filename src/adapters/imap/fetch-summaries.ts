@@ -1,5 +1,7 @@
-/** What tells messages from each other, without reading them: date, size, whether it was seen, four header fields, and
- * the trace, which nobody else's message has. */
+/**
+ * What tells messages from each other, without reading them: date, size, whether it was seen, four header fields, and
+ * the trace, which no other message has.
+ */
 import type { FetchQueryObject } from 'imapflow';
 import type { MessageSummary, Uid } from '../../app/mailboxes/mailbox-ports.ts';
 import { fetchRows, findPresent, isRefused } from './fetch-rows.ts';

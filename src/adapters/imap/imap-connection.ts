@@ -1,6 +1,6 @@
 /**
  * One connection of the IMAP library with what it lacks: an end to every command, one error that says why the connection
- * is over, and a note of what changed in the open mailbox meanwhile.
+ * ended, and a note of what changed in the open mailbox meanwhile.
  *
  * The library's own timers are switched off where ours are stricter: its watchdog counts silence only, and a server that
  * says something now and then would hold it up for ever.
@@ -50,7 +50,7 @@ export class ImapConnection {
   /** Messages may have come or gone since this was last set to false. */
   changed = false;
   readonly #options: ConnectionOptions;
-  /** Why the connection is over; the first reason is the true one. */
+  /** Why the connection ended; the first reason is the true one. */
   #failure: MailboxError | null = null;
   /** Commands under way. */
   #active = 0;

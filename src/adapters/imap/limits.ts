@@ -18,18 +18,18 @@ export const MAX_RESPONSE_TOKENS = 100_000;
 export const MAX_COMMAND_MS = 900_000;
 
 /**
- * Everything that a server says during one command, in bytes: its answer, and what nobody asked for. A batch of small
+ * Everything that a server says during one command, in bytes: its answer, and what it sends unasked. A batch of small
  * messages has 8 MiB, the answer to a UID SEARCH at most 32 MiB.
  */
 export const MAX_COMMAND_BYTES = 64 * 1024 * 1024;
 
-/** The same for opening a mailbox: QRESYNC tells each change of flags since the last time, which nobody keeps. */
+/** The same for opening a mailbox: QRESYNC tells each change of flags since the last time, which is not kept. */
 export const MAX_OPEN_BYTES = 512 * 1024 * 1024;
 
 /** The same for the login, and for the list of mailboxes, which is kept whole: some ten thousand mailboxes. */
 export const MAX_LIST_BYTES = 4 * 1024 * 1024;
 
-/** How often a command under way is looked at, in ms. */
+/** How often a command under way is checked, in ms. */
 export const WATCH_MS = 250;
 
 /** Messages up to this size are fetched several in one command. */
@@ -42,7 +42,7 @@ export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** Larger messages are read in pieces of this size; two or three of them are in memory. */
 export const CHUNK_BYTES = 1024 * 1024;
 
-/** Sizes and offsets of messages are 32-bit numbers (RFC 3501 §9 "number"); a message that goes on has no end. */
+/** Sizes and offsets of messages are 32-bit numbers (RFC 3501 §9 "number"); a message beyond them counts as endless. */
 export const MAX_MESSAGE_BYTES = 2 ** 32 - 1;
 
 /** UIDs in one command for sizes or header fields. */
@@ -60,7 +60,7 @@ export const MAX_VANISHED = 1_000_000;
 /** How often a server without IDLE is asked for changes, in ms. */
 export const POLL_MS = 60_000;
 
-/** A server that ends IDLE sooner than this by itself, in ms, is asked from time to time instead. */
+/** A server that ends IDLE sooner than this on its own, in ms, is asked from time to time instead. */
 export const MIN_IDLE_MS = 1000;
 
 /** How long a logout may take before the line is cut, in ms. */

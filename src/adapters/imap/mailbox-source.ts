@@ -116,7 +116,7 @@ async function connect(
   return createSession(connection, account);
 }
 
-/** Nobody can read a mailbox without logging in, so TLS may be left out only where credentials may go without it. */
+/** No mailbox can be read without logging in, so TLS may be left out only where credentials may go without it. */
 function startTlsOf(account: ImapAccount): { readonly doSTARTTLS?: boolean } {
   if (account.tls === 'implicit') return {};
   if (account.tls === 'off') return { doSTARTTLS: false };

@@ -37,7 +37,7 @@ export function asServiceError(error: unknown): unknown {
     : diskFailure(error);
 }
 
-/** True when nobody knows whether the commit came about after all. */
+/** True when it is not known whether the commit took effect after all. */
 export function causedByTimeout(error: unknown): boolean {
   return error instanceof Error && error.cause instanceof CommitTimeout;
 }

@@ -37,8 +37,8 @@ interface StoredEnd {
 
 export class LmdbAttempts implements AttemptJournal {
   /**
-   * UUID of this journal, for `ClaimRequest.owner`. That the journal knows nothing of a claim counts as evidence, so the
-   * claims are the journal's own: whoever loses the journal loses them too, and can't take them for never begun.
+   * UUID of this journal, for `ClaimRequest.owner`. A claim that the journal does not know counts as never begun, so claims
+   * belong to the journal: a service that loses its journal loses them too, and can't take them for never begun.
    */
   readonly owner: string;
   readonly #log: OutcomeLog;

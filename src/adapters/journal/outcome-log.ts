@@ -98,7 +98,7 @@ export class OutcomeLog {
     }
     let flushed: Promise<void> | null = null;
     const flush = () => (flushed ??= this.#writeOutcome(key, outcome));
-    // Nearly every outcome is in the database a moment later, so it is put on the disk only when somebody asks.
+    // Nearly every outcome is in the database a moment later, so it is flushed to disk only on request.
     if (!keptAtOnce) flush().catch(() => undefined); // logged there
     return { flush };
   }

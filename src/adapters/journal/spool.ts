@@ -1,6 +1,6 @@
 /**
  * Scratch files of single requests: one folder each, below one root that belongs to this process alone.
- * Nothing here is durable until `sync()`; folders that nobody owns after a crash are deleted by `sweep()`.
+ * Nothing here is durable until `sync()`; folders without an owner after a crash are deleted by `sweep()`.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rm, unlink } from 'node:fs/promises';
@@ -60,7 +60,7 @@ export class DiskSpoolFolder implements SpoolFolder {
   readonly #files: string[] = [];
   #made: Promise<unknown> | null = null;
   #nextFile = 1;
-  #owner: 'request' | 'journal' | 'nobody' = 'request';
+  #owner: 'request' | 'journal' | 'none' = 'request';
 
   constructor(root: string) {
     this.#root = root;
@@ -134,7 +134,7 @@ export class DiskSpoolFolder implements SpoolFolder {
 
   async remove(): Promise<void> {
     if (this.#owner !== 'request') return;
-    this.#owner = 'nobody';
+    this.#owner = 'none';
     if (this.#made === null) return;
     await this.#made.catch(() => undefined);
     await rm(this.path, { recursive: true, force: true });

@@ -1,13 +1,13 @@
 /**
- * Finds the files of emails at the paths that somebody named. A folder is gone through with all it holds:
+ * Finds the files of emails at the paths of an import. A folder is searched with all it holds:
  * - a Maildir (a folder with `cur` or `new`): every file of both, and its subfolders (Maildir++: `.Sent`, `.a.b`);
  * - any other folder: `.eml` files, and files that begin as an mbox does; other files are none of ours.
  *
  * What a person names may be a symbolic link; one that lies in a folder is not followed, as it may lead anywhere or back.
  * Pipes, sockets and devices are not opened.
  *
- * What a folder or an mbox file is for is told by its name, for all that it holds (special-folder.ts). Whoever names a folder of
- * junk or trash wants what is in it.
+ * What a folder or an mbox file is for is told by its name, for all that it holds (special-folder.ts). An operator who
+ * names a folder of junk or trash wants what is in it.
  */
 import { createHash } from 'node:crypto';
 import type { BigIntStats, Dirent } from 'node:fs';
@@ -117,7 +117,7 @@ async function listNamed(file: string, stats: BigIntStats, use: SpecialFolder | 
   if (!LOOKS_LIKE_MESSAGE.test(beginning.toString('latin1')) && !file.toLowerCase().endsWith('.eml')) {
     return unusable(file, 'is neither an email nor an mbox file');
   }
-  // Its name is nobody's folder.
+  // Its name says nothing about a folder.
   return toListed(file, 'message', stats, null);
 }
 
@@ -178,7 +178,7 @@ function toListed(
 // Input: at most 255 characters, the name of a file.
 const isDraft = (name: string): boolean => /:2,[^:,]*D[^:]*$/.test(name);
 
-/** Maildir: what nobody has looked at is in `new`, and names in `cur` end in `:2,` and flags. */
+/** Maildir: mail that no program has opened yet is in `new`; names in `cur` end in `:2,` and flags. */
 function readMarkOf(file: string): boolean | null {
   const folder = path.basename(path.dirname(file));
   if (folder !== 'new' && folder !== 'cur') return null;

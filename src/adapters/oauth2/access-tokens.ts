@@ -11,7 +11,7 @@ export interface OAuth2Tokens extends AccessTokens {
   close(): Promise<void>;
 }
 
-/** Asks nobody before a token is asked for. */
+/** Connects to no endpoint before the first token is requested. */
 export function createAccessTokens(accounts: readonly OAuth2Account[], logger: Logger): OAuth2Tokens {
   const owner = randomUUID();
   let kept: TokenStore | null = null;

@@ -2,7 +2,7 @@
  * The OAuth2 tokens of one account. Used from the first `get` on, the access token is renewed at half of its lifetime, so
  * that a failing renewal is a warning long before mail stops.
  *
- * Processes that share a database share the tokens: whoever has the lease renews, the others take over what it kept. A
+ * Processes that share a database share the tokens: the one with the lease renews, the others take over what it kept. A
  * token endpoint may take a refresh token once only and give another one (Microsoft gives one each time), so what it gave
  * is kept before anything else, and no answer is called final before the kept and the configured token were both tried.
  */
@@ -156,7 +156,7 @@ export class AccountTokens {
       row = leased.row;
     } catch (error) {
       if (error instanceof TokenError) throw error;
-      // Sending goes on without the database.
+      // Sending continues without the database.
       logger.warn(
         { accountId: this.#account.id, err: error },
         'an OAuth2 token is renewed without the database',
@@ -174,7 +174,7 @@ export class AccountTokens {
       if (other !== null) return other;
       throw error;
     } finally {
-      // A lease that can't be given back ends by itself; nobody else's is ended.
+      // A lease that can't be given back expires; the lease of another process is left alone.
       if (row !== null)
         await store()
           .release(this.#name, owner)
@@ -187,7 +187,7 @@ export class AccountTokens {
    * refresh token that we were refused for.
    */
   async #renewedMeanwhile(row: KeptTokens | null, refusal: TokenError): Promise<HeldTokens | null> {
-    // Nobody can tell who else has renewed.
+    // It is not known whether another process has renewed.
     if (row === null) throw new TokenError(refusal.message, false, refusal);
     const now = await this.#options.store().load(this.#name);
     const kept = now === null || now.revision === row.revision ? null : this.#sealer.open(now.sealed);

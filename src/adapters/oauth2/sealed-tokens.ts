@@ -1,6 +1,6 @@
 /**
  * Tokens as they lie in the database: AES-256-GCM (NIST SP 800-38D) with a key from HKDF (RFC 5869) over the configured
- * refresh token and client secret. Whoever has the database alone can read nothing, and tokens of another configuration
+ * refresh token and client secret. With the database alone nothing can be read, and tokens of another configuration
  * can't be opened. The account is part of what is authenticated, so a row can't be moved to another one.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';

@@ -99,14 +99,14 @@ async function fetchBounded(
   const type = response.headers.get('content-type');
   // Fetch standard, "null body status"
   const bodyless = [204, 205, 304].includes(response.status);
-  // Only what is needed goes on: a challenge would hide the error in the body.
+  // Only what is needed is passed on: a challenge would hide the error in the body.
   return new Response(bodyless ? null : withoutIdToken(Buffer.concat(chunks)), {
     status: response.status,
     headers: type === null ? {} : { 'content-type': type },
   });
 }
 
-/** Nobody asked who the user is, and its issuer is not the address that we know. */
+/** The service did not ask who the user is, and the issuer is not the address that it knows. */
 function withoutIdToken(body: Buffer): Buffer | string {
   try {
     const json: unknown = JSON.parse(body.toString('utf8'));

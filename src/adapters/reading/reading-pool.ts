@@ -19,7 +19,7 @@ export interface ReadingPoolOptions extends ReadingLimits {
   readonly logger: Logger;
 }
 
-/** How often processes are looked at, in ms. */
+/** How often processes are checked, in ms. */
 const LOOK_MS = 100;
 /** Questions that a process has at once: the one in hand, and one that waits. */
 const MAX_LOAD = 2;

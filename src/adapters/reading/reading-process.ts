@@ -153,7 +153,7 @@ export class ReadingProcess {
     // From the first look on: it may have begun at any time since the last one.
     const usedMs = usage === null ? null : usage.cpuMs - (this.#cpuMsBefore ??= usage.cpuMs);
     this.#isSlow = usedMs === null ? this.#watchedMs > SLOW_CLOCK_MS : usedMs > SLOW_CPU_MS;
-    // Nobody waits for its answer.
+    // No caller waits for its answer.
     if (this.#isSlow && first.isTakenBack) return this.kill();
     this.#residentBytes = usage?.residentBytes ?? 0;
     if (this.#residentBytes > this.#limits.memoryMb * MIB) return this.#killFor('memory');

@@ -6,7 +6,7 @@ import { Script } from 'node:vm';
 import type { Answer, Question } from './protocol.ts';
 
 /**
- * How long a reading may take when there is nobody any more to end it, in ms: a service that is killed would else leave
+ * How long a reading may take when the service that would end it is gone, in ms: otherwise a killed service would leave
  * a process that reads for ever. Above every limit that the service has.
  */
 const ORPHAN_MS = 10 * 60_000;

@@ -1,7 +1,7 @@
 /**
  * What the clients of a listener may take from each other: connections, time and patience. As Postfix has it
  * (anvil's smtpd_client_connection_count_limit, smtpd_hard_error_limit, smtpd_junk_command_limit), errors and commands
- * count until a message is delivered, so that a mail server that goes on working is never cut off.
+ * count until a message is delivered, so that a mail server that keeps delivering is never cut off.
  *
  * It knows nothing of sockets: the listener tells what happens, and cuts off whom it names.
  */

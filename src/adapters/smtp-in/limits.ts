@@ -24,7 +24,7 @@ export const MAX_WITHOUT_MESSAGE_MS = 600_000;
 /** Time from DATA to the reply, in milliseconds: 50 MiB at 256 kbit/s take 27 minutes. */
 export const MAX_MESSAGE_MS = 1_800_000;
 
-/** How often the times are looked at, in milliseconds. */
+/** How often the times are checked, in milliseconds. */
 export const CHECK_MS = 5000;
 
 /** Window in which refused clients of one address are counted for the log, in milliseconds, and addresses that are counted. */

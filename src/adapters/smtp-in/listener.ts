@@ -35,7 +35,7 @@ export interface ListenerOptions {
   readonly maxClientsPerAddress: number;
   /** How long clients may finish when it is closed, in ms. */
   readonly closeTimeoutMs: number;
-  /** null: nobody's. */
+  /** null: it belongs to no account. */
   readonly accountOf: (address: string) => string | null;
   /** See takeDelivery. */
   readonly take: (delivery: Delivery) => Promise<ReadonlySet<string>>;
@@ -60,7 +60,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     now: () => performance.now(),
     cutOff(id, reason, address) {
       tell('mail_client.cut_off', reason, address);
-      // In the middle of a command, whose handling goes on behind this.
+      // In the middle of a command, whose handling continues after this.
       for (const connection of server.connections) {
         if (connection.id === id) connection.send(421, CUT_TEXTS[reason]);
       }

@@ -90,7 +90,7 @@ async function authenticate(connection: Connection, options: SessionOptions): Pr
   const { credentials } = options;
   if (credentials === null) return;
   if (!connection.library.secure && !options.allowPlaintextAuth && !isLoopback(options.host)) {
-    // Also what is left when somebody on the line takes STARTTLS out of the server's answer.
+    // This is also the result when an attacker on the line removes STARTTLS from the server's answer.
     throw new SessionError('the mail server offers no TLS, so the credentials are not sent');
   }
   if (!connection.library.allowsAuth) throw new SessionError('the mail server offers no AUTH');

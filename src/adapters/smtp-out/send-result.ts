@@ -1,6 +1,6 @@
 /**
  * From what the server said to the transport's result: one outcome for each recipient (RFC 5321 §4.2.1), and
- * whether a later try may help. A message counts as refused only when it is certain that nobody got it.
+ * whether a later try may help. A message counts as refused only when it is certain that no recipient got it.
  */
 import type { Envelope, TransportResult } from '../../app/send/transport-ports.ts';
 import { classifyReply, formatReply } from '../../core/delivery/reply.ts';
@@ -53,7 +53,7 @@ export function toRefused(
   };
 }
 
-/** The end of the message may have reached the server and no valid reply came: nobody knows. */
+/** The end of the message may have reached the server and no valid reply came: the outcome is unknown. */
 export function toUnknown(envelope: Envelope, detail: string, refused: RefusedRecipients): TransportResult {
   const recipients = toOutcomes(envelope, refused, { state: 'unknown', reply: null });
   return { kind: 'unknown', recipients, reply: null, detail, relayMessageId: null };

@@ -2,7 +2,7 @@
  * Keeps SMTP sessions open and lends them out, first come first served. Knows nothing of messages.
  *
  * A session is being opened, lent or idle; the sum never passes `maxConnections`. Sessions are opened only while
- * a caller waits. When opening fails while others are lent, the waiting go on waiting for those (a server may allow
+ * a caller waits. When opening fails while others are lent, callers keep waiting for those (a server may allow
  * fewer connections than we do); when none is left, every caller that waited since before the failed attempt is told.
  */
 import type { Logger } from '../../app/base/basics.ts';
@@ -89,7 +89,8 @@ export function createSessionPool(
       failedAttemptAt = null;
       if (lent + idle.size === 0) rejectWaiters((waiter) => waiter.since <= since, toSessionError(error));
     }
-    if (lent > 0) logger.warn({ err: error, open: lent }, 'no further SMTP connection; the open ones go on');
+    if (lent > 0)
+      logger.warn({ err: error, open: lent }, 'no further SMTP connection; the open ones are kept');
     openMore();
     checkDrained();
   }
@@ -166,13 +167,13 @@ export function createSessionPool(
   }
 
   function checkDrained(): void {
-    // Nobody waits any more for what is being opened after an abort.
+    // After an abort, no caller waits for a session that is being opened.
     if (waiters.length + lent + (aborted ? 0 : opening) === 0) onDrained();
   }
 
   function release(session: SmtpSession, condition: SessionOutcome['session']): void {
     if (condition === 'reset') {
-      // It stays lent until the server has confirmed that the transaction is over.
+      // It stays lent until the server has confirmed the end of the transaction.
       session.reset().then(
         (ok) => release(session, ok ? 'ready' : 'dead'),
         () => release(session, 'dead'),

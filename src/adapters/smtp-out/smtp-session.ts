@@ -44,7 +44,7 @@ export interface SmtpSession {
   onEnd(listener: () => void): void;
   /** One at a time. Never throws for what the server does. */
   send(envelope: Envelope, content: Content, eightBit: boolean): Promise<SessionOutcome>;
-  /** RSET; false when the session is over. */
+  /** RSET; false when the session has ended. */
   reset(): Promise<boolean>;
   /** Says QUIT and closes; returns when the server answered or after two seconds. */
   quit(): Promise<void>;
@@ -212,7 +212,7 @@ function findObstacle(connection: Connection, envelope: Envelope, content: Conte
   const addresses = [envelope.mailFrom ?? '', ...envelope.rcptTo];
   const international = addresses.find((address) => /[^\u0000-\u007f]/.test(address));
   if (international !== undefined && !connection.supports('SMTPUTF8')) {
-    // RFC 6531 §3.1: no such address to a server without SMTPUTF8. The header holds it too, so nobody gets the message.
+    // RFC 6531 §3.1: no such address to a server without SMTPUTF8. The header holds it too, so no recipient gets the message.
     return `the mail server does not support internationalised addresses (SMTPUTF8): ${international}`;
   }
   const limit = connection.maxSizeBytes;

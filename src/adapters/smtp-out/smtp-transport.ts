@@ -26,7 +26,7 @@ export interface SmtpTransport extends Transport {
 export interface SmtpTransportOptions extends SmtpOptions {
   /** For credentials without a password. */
   readonly tokens?: LoginTokens;
-  /** Gets what no result tells: a connection that failed while others went on. */
+  /** Gets what no result tells: a connection that failed while others continued. */
   readonly logger: Logger;
 }
 

@@ -7,7 +7,7 @@ export function createUsedAccounts(pool: Pool): (accountId: string) => Promise<b
   return async (accountId) => (await query('used-account', IS_USED, [accountId])).length > 0;
 }
 
-/** In the order of an index: nobody reads a million emails to find that none is there. */
+/** In the order of an index: otherwise a million emails would be read to find that none is there. */
 const IS_USED = `
   (select 1 from emails where account_id = $1 order by message_id limit 1)
   union all

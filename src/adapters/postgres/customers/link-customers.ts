@@ -31,7 +31,7 @@ export function createCustomerSettler(db: Kysely<Database>): CustomerSettler {
 
 /**
  * What a send taught is a new rule: past mail is linked by it, or no longer, where two customers claim an address.
- * False: somebody else changes the rules, so that it has to wait.
+ * False: another transaction changes the rules, so it has to wait.
  */
 function settleLearned(db: Kysely<Database>): Promise<boolean> {
   return inLinkingTransaction(db, async (trx) => {
@@ -49,7 +49,7 @@ function settleLearned(db: Kysely<Database>): Promise<boolean> {
   });
 }
 
-/** False: somebody changes the rules, so that it has to wait; or nothing is left. */
+/** False: another transaction changes the rules, so it has to wait; or nothing is left. */
 async function settleMarked(db: Kysely<Database>): Promise<boolean> {
   const marked = await inLinkingTransaction(db, async (trx) => {
     if (!(await tryToShareRules(trx))) return [];
@@ -64,7 +64,7 @@ async function settleMarked(db: Kysely<Database>): Promise<boolean> {
       trx,
       threads.rows.map(({ thread_id }) => thread_id),
     );
-    // As whoever records a send does: the thread first. What is new is applied to past mail by settleLearned.
+    // As when a send is recorded: the thread first. What is new is applied to past mail by settleLearned.
     await learnFrom(trx, ids);
     await sql`delete from customer_relinks where email_id = any (${ids}::uuid[])`.execute(trx);
     return ids;
@@ -73,7 +73,7 @@ async function settleMarked(db: Kysely<Database>): Promise<boolean> {
   return marked.length > 0;
 }
 
-/** Nobody learns while rules change. */
+/** Learns the addresses of explicit sends. The caller shares the lock of the rules: nothing is learned while they change. */
 async function learnFrom(trx: Transaction<Database>, emailIds: readonly string[]): Promise<void> {
   await sql`
     insert into customer_addresses (address, customer_id)
@@ -84,7 +84,7 @@ async function learnFrom(trx: Transaction<Database>, emailIds: readonly string[]
     on conflict do nothing`.execute(trx);
 }
 
-/** A change that failed after it took its number, or a server that crashed, leaves a number that nobody reads. */
+/** A change that failed after it took its number, or a server that crashed, leaves a number that no transaction reads. */
 async function mendVersion(db: Kysely<Database>): Promise<void> {
   if (await rulesAreInOrder(db)) return;
   await inLinkingTransaction(db, async (trx) => {

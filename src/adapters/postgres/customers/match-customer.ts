@@ -34,7 +34,7 @@ const HAS_RULES = `(select exists (select from customer_addresses) or ${HAS_DOMA
 
 /**
  * A subquery of one row, (customer_id, source): the customer of an email with these counterparties, and why. A null
- * customer with the source `ambiguous` when several have a claim, with null when nobody has. No work unless `condition`.
+ * customer with the source `ambiguous` when several have a claim, with null when none has. No work unless `condition`.
  */
 export const matchOf = (addresses: string, condition: string): string => `(
   select

@@ -59,7 +59,7 @@ export async function lockThreadOf(trx: Transaction<Database>, emailId: string):
     for no key update`.execute(trx);
 }
 
-/** Locks the threads first, those of them that still exist. For who holds the lock of the rules. */
+/** Locks the threads that still exist first. The caller holds the lock of the rules. */
 export async function lockAndSettle(
   trx: Transaction<Database>,
   threadIds: readonly string[],

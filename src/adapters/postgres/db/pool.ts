@@ -119,7 +119,7 @@ export function isRetryable(error: unknown): boolean {
   return RETRY.has(sqlState(error) ?? '');
 }
 
-/** lock_not_available: `lock_timeout` is over. */
+/** lock_not_available: `lock_timeout` has passed. */
 export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === '55P03';
 }
@@ -136,7 +136,7 @@ export function isAway(error: unknown): boolean {
 /** Of the system, as ECONNRESET, and of sockets and TLS; others of Node.js are faults of the program. */
 const NODE_CODES = /^E(?!RR_)[A-Z]{3,}|^ERR_(?:SSL|TLS|SOCKET|STREAM)_/;
 
-/** A statement of the `database_unavailable` took too long: it may be its fault, or that of who holds what it waits for. */
+/** The cause of `database_unavailable` is a statement that took too long: by itself, or waiting for another transaction. */
 export function isStatementTimeout(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
   return sqlState(cause) === '57014' || isReadTimeout(cause);

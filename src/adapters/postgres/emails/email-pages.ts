@@ -44,7 +44,7 @@ async function* readRest(
   while (ids.length > 0) {
     const rows = await query<EmailRow & { id: string }>(`read-${view.name}-piece`, readPiece(view), [ids]);
     const last = rows.at(-1);
-    // Those that are left went up in other records meanwhile.
+    // Those that are left were merged into other records meanwhile.
     if (last === undefined) return;
     yield rows;
     ids = ids.slice(ids.indexOf(last.id) + 1);

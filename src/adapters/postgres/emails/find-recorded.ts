@@ -66,7 +66,7 @@ function isCopy(identity: MessageIdentity, { date, from_address, subject }: Reco
   return isCopyOfSent(identity, { date: new Date(date), from: from_address.address, subject });
 }
 
-/** Sent emails with one Message-ID; more than one is somebody's mistake. */
+/** Sent emails with one Message-ID; more than one is a mistake of the caller. */
 const MAX_SENDS_OF_ONE_ID = 10;
 
 const COLUMNS = sql.raw(`id, thread_id, direction, state, identity_key is null as is_send, message_id, date,

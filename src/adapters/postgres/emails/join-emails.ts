@@ -26,7 +26,7 @@ export async function* joinEmails(
         ready += separator + json;
       } else {
         const large = await openLargeEmail(query, view, id);
-        // It went up in another record meanwhile.
+        // It was merged into another record meanwhile.
         if (large === null) continue;
         yield `${ready}${separator}${large.head}"`;
         yield* large.slices;
@@ -64,7 +64,7 @@ async function* readSlices(
 ): AsyncGenerator<string, void, void> {
   for (let from = 1; from <= chars; from += SLICE_CHARS) {
     const [row] = await query<{ json: string }>('read-text-slice', READ_SLICE, [id, from, digest]);
-    // It was parsed anew, or went up in another record: what was sent already does not fit the rest.
+    // It was parsed anew, or was merged into another record: what was sent already does not fit the rest.
     if (row === undefined)
       throw new ServiceError('database_unavailable', { cause: new Error(`email ${id} changed`) });
     yield row.json.slice(1, -1);

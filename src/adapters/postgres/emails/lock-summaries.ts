@@ -3,8 +3,8 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/database.ts';
 
 /**
- * For who takes away emails or read marks: whoever marks a thread has its summary first, then its emails and marks
- * (thread-list.ts); the triggers alone would take the summary last.
+ * Call it before emails or read marks are removed: marking a thread locks its summary first, then its emails and marks
+ * (thread-list.ts); the triggers alone would lock the summary last.
  */
 export async function lockSummariesOf(
   trx: Transaction<Database>,

@@ -1,4 +1,4 @@
-/** `VariantStore` on PostgreSQL. Whoever adds or removes variants locks their email's row. */
+/** `VariantStore` on PostgreSQL. Code that adds or removes variants locks the row of their email. */
 import type { Pool } from 'pg';
 import { ServiceError } from '../../../core/errors.ts';
 import {

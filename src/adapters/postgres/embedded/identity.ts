@@ -3,7 +3,7 @@
  *
  * - a user namespace in which root has another number. Its files stay root's, and every folder that root owns can be
  *   entered, closed or not. Containers usually forbid it (seccomp), and busybox' `unshare` can't do it.
- * - another account of the system: whoever owns the data already, else `email-worker`, `postgres` or `nobody`.
+ * - another account of the system: the owner of existing data, else `email-worker`, `postgres` or `nobody`.
  *
  * Which of them works, and can reach the binaries and the data, is tried out; nothing is assumed.
  */

@@ -1,7 +1,7 @@
 /**
  * A running server as a process: found by its pid file, recognised by its command line, ended by signals. A killed
- * service leaves its server running, and a pid may belong to somebody else by now: no process gets a signal, and no
- * pid file is removed, before it is known whose it is.
+ * service leaves its server running, and a pid may belong to another process by now: no process gets a signal,
+ * and no pid file is removed, before its owner is known.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -143,13 +143,13 @@ export async function terminateWhile(pid: number, isThere: () => Promise<boolean
  * Asks a server to end, and waits for nothing: for the last moment of this process. Sessions are cut, everything is
  * written.
  *
- * @param isOwn a child of this process that has not ended; any other process is looked at before
+ * @param isOwn a child of this process that has not ended; any other process is identified first
  */
 export function endBehind(pid: number, commandLine: string, isOwn: boolean): void {
   try {
     if (isOwn || readCommandLineNow(pid) === commandLine) process.kill(pid, 'SIGINT');
   } catch {
-    // It is gone, or can't be looked at: it is taken over by the next start.
+    // It is gone, or can't be identified: the next start takes it over.
   }
 }
 

@@ -35,7 +35,7 @@ const STEADY_MS = 60_000;
 
 const READY_POLL_MS = 5;
 const WATCH_INTERVAL_MS = 250;
-/** Recovery after a crash may take minutes; somebody who waits wants to know. */
+/** Recovery after a crash may take minutes; an operator who waits is told after this long. */
 const PATIENCE_MS = 10_000;
 
 /** For so long a start is repeated while the remains of a killed server go away. */
@@ -242,12 +242,12 @@ export class ServerProcess {
   async #end(): Promise<void> {
     const pid = this.#pid;
     if (pid === null) return;
-    // Between its end and this call the pid may have become somebody else's.
+    // Between its end and this call the pid may have passed to another process.
     if (await this.#isThere(pid)) await terminateWhile(pid, () => this.#isThere(pid));
     this.#pid = null;
   }
 
-  /** A child of this process tells its end by itself; only one that was taken over is looked at. */
+  /** A child of this process reports its own end; only a server that was taken over has to be checked. */
   async #isThere(pid: number): Promise<boolean> {
     return this.#child?.pid === pid || (await stillRuns(pid, this.#commandLine));
   }

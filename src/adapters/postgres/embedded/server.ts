@@ -19,7 +19,7 @@ export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
   readonly logger: Logger;
   /**
-   * Parent of the database's folder when root runs the service and nobody else can get into DATA_DIR; see place.ts.
+   * Parent of the database's folder when root runs the service and no other user can enter DATA_DIR; see place.ts.
    * Default `/var/lib/email-worker`.
    */
   readonly fallbackFolder?: string;
@@ -36,7 +36,7 @@ export interface EmbeddedPostgres {
 
 /**
  * Starts the server, or takes over one that a killed service left running, and makes the database when it is missing.
- * When the server ends unasked it is started again; pools reconnect by themselves. Throws `EmbeddedPostgresError`.
+ * When the server ends unasked it is started again; pools reconnect on their own. Throws `EmbeddedPostgresError`.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { logger, signal } = options;

@@ -1,6 +1,6 @@
 /**
- * The folder of the server's Unix socket. Whoever can enter it is the database's superuser without a password (see
- * settings.ts), so it is 0700 and owned by the server's user, always.
+ * The folder of the server's Unix socket. A user who can enter it is the database's superuser without a
+ * password (see settings.ts), so it is always 0700 and owned by the server's user.
  */
 import { createHash } from 'node:crypto';
 import { chown, lstat, mkdir, rmdir } from 'node:fs/promises';
@@ -41,8 +41,8 @@ export function chooseSocketFolder(place: Place, identity: Identity): SocketFold
 }
 
 /**
- * Makes a temporary folder, or makes sure that what is there is ours. Everybody can write to /tmp: somebody else's
- * folder or link of that name would hand them the database.
+ * Makes a temporary folder, or makes sure that what is there is ours. Every user can write to /tmp: a folder
+ * or link of that name that belongs to another user would hand that user the database.
  */
 export async function ensureSocketFolder(folder: SocketFolder, identity: Identity): Promise<void> {
   if (!folder.temporary) return;

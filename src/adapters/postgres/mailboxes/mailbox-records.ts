@@ -239,7 +239,7 @@ const SETTLE = `
   )
   select exists (select from held) as held`;
 
-/** $2 emails, null for none, $3 arrivals. An email may be known by the identifier of a record that went up in it. */
+/** $2 emails, null for none, $3 arrivals. An email may be known by the identifier of a record that was merged into it. */
 const ARRIVED = `
   select r.ordinal from unnest($2::uuid[], $3::bytea[]) with ordinality r (email_id, arrival, ordinal)
   where r.email_id is not null and exists (

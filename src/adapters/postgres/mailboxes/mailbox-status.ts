@@ -119,7 +119,7 @@ function toQuarantined(row: QuarantineRow): QuarantinedMessage {
   };
 }
 
-/** A lease that ran out is nobody's, whoever it was. */
+/** An expired lease has no owner, whichever process had it. */
 const READ_STATUS = `
   select a.account_id, case when a.lease_until > now() then a.owner end as owner, a.last_attempt_at,
     a.next_attempt_at, a.last_error, a.last_error_kind, a.last_error_at,

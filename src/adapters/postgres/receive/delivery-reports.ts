@@ -23,7 +23,7 @@ import { applyConclusion, lockQueueRow } from '../send/settle-attempt.ts';
 import { suppressByReport } from '../send/suppressions.ts';
 import { inTransaction } from '../db/transaction.ts';
 
-/** A report is looked at again as long as a send may be recorded late: one node may be away for that long. */
+/** A report is retried as long as a send may be recorded late: one node may be away for that long. */
 const MATCH_FOR_DAYS = 30;
 /** The pause doubles with the age of the report, between these, in seconds. */
 const MIN_MATCH_PAUSE_S = 5;
@@ -114,7 +114,7 @@ async function apply(client: PoolClient, reportId: string, emailId: string): Pro
     [reportId],
   );
   const [report] = reports;
-  // Somebody else did it.
+  // Another process did it.
   if (report === undefined) return 0;
   const queueRow = await lockQueueRow(client, emailId);
   const email = await lockEmail(client, emailId);
@@ -187,8 +187,8 @@ async function insertDeliveryReports(
 }
 
 /**
- * A recipient that bounced is not tried again by itself. While a process is at it, or was when it fell silent, only that
- * is noted: who settles its attempt concludes with it (saveOutcomes of settle-attempt.ts lets the failure stand).
+ * A recipient that bounced is not retried automatically. While a process works on it, or did when it fell silent, only
+ * the failure is noted: settling that attempt concludes with it (saveOutcomes of settle-attempt.ts lets the failure stand).
  */
 async function giveUp(
   client: PoolClient,

@@ -74,7 +74,7 @@ export function linksQuery(placed: readonly PlacedRecord[]): RawBuilder<LinkRow>
         as r (ordinal int, thread_id uuid, account_id text, named text, sender text, counterparties text[])
     ), people as materialized (
       -- Each thread is gone through once, however many of the emails are in it.
-      -- A stranger takes part when an email names it that is none's: its own emails let nobody in, itself included.
+      -- A stranger takes part once an email from a participant names it: its own emails let no address in, not even itself.
       select e.thread_id, array_agg(distinct a.address) filter (
           where a.address = any (${senders}::text[]) and not e.new_participant
         ) as found

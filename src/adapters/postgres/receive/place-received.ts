@@ -1,7 +1,7 @@
 /**
  * Places received emails that are recorded at the same moment into their threads, in one transaction: what
- * link-thread.ts does for one. Whoever locks threads does so before Message-IDs are written, and both in one order, so
- * that nobody waits for somebody who waits for them.
+ * link-thread.ts does for one. A transaction locks threads before it writes Message-IDs, and both in one order, so that
+ * two transactions never wait for each other.
  */
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
@@ -22,7 +22,7 @@ export class Unfit extends Error {
 export interface Placed {
   /** In the order of the records. */
   readonly places: readonly TogetherPlacement[];
-  /** Where each Message-ID is now, unless somebody else was faster. */
+  /** Where each Message-ID is now, unless another transaction was faster. */
   readonly named: readonly NamedId[];
   readonly keptApart: ReadonlySet<string>;
 }
@@ -129,8 +129,8 @@ function toOwners(named: readonly NamedId[], rows: readonly OwnerRow[]): Readonl
 }
 
 /**
- * Makes the new threads and locks the others: whose a thread is does not change before the emails are in it. Those that
- * somebody has locked, for however long, are not waited for. Then ties the Message-IDs that nobody knew. Throws Unfit.
+ * Makes the new threads and locks the others: whose a thread is does not change before the emails are in it. Threads
+ * that another transaction has locked are not waited for. Then ties the Message-IDs that were unknown. Throws Unfit.
  */
 async function enterThreads(
   trx: Transaction<Database>,

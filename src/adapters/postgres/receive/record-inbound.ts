@@ -83,7 +83,7 @@ export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundSto
     async recordInbound(email) {
       const isAlone = email.bySubject !== null || bytesOf(email) > MAX_SHARED_BYTES;
       const result = await (isAlone ? recordAlone(email) : record(email));
-      // It was committed on a try whose answer was lost: nobody else has its identifier.
+      // It was committed on a try whose answer was lost: no other email has its identifier.
       return result.id === email.id ? { ...result, kind: 'recorded' } : result;
     },
     turnIntoSent: (id, copy) => inLinkingTransaction(db, (trx) => turnIntoSent(trx, id, copy)),

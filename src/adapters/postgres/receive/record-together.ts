@@ -24,15 +24,15 @@ import { toKnown, toSought } from './record-alone.ts';
 
 /**
  * Results by the ids of the records; those that are missing are to be recorded alone. Never waits for an email that is
- * being recorded alone, nor for a thread that somebody has locked: whoever holds up one email does not hold up the others.
- * Throws `database_unavailable`; what the database refuses of a single record, and what takes it too long.
+ * being recorded alone, nor for a thread that another transaction has locked: what holds up one email does not hold up
+ * the others. Throws `database_unavailable`; what the database refuses of a single record, and what takes it too long.
  */
 export async function recordTogether(
   db: Kysely<Database>,
   records: readonly InboundRecord[],
   turns: KeyedTurns,
 ): Promise<ReadonlyMap<string, InboundResult>> {
-  // The order in which they count as recorded, also for who works out later whose they are.
+  // The order in which they count as recorded, also when the customers of a thread are worked out later.
   let left: readonly InboundRecord[] = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   for (;;) {
     const batch = left.filter((record) => turns.isFree(linkedKeysOf(record)));
@@ -88,7 +88,7 @@ async function insertTogether(
     return place === undefined ? [] : [{ record, ...place }];
   });
   const sought = fresh.map(toSought);
-  // Looked for after linking: whoever records the same email at this moment, or one that it is a copy of, links the same
+  // Searched after linking: a request that records the same email now, or one that it is a copy of, links the same
   // Message-ID before.
   const after = await readTogether<{ owners: OwnerRow; known: RecordedRow; links: LinkRow }>(trx, {
     owners: ownersQuery(placed.named),

@@ -114,7 +114,7 @@ async function replaceBy(
   if (known !== null && known.id !== email.id) return { kind: 'same_as', emailId: known.id };
   if (dryRun) return { kind: 'changed', fields };
 
-  // Before the email is locked: whoever merges threads locks them, then their emails.
+  // Before the email is locked: a merge locks the threads, then their emails.
   const isLinked = fields.some((field) => LINKING.has(field));
   const isOfOthers = fields.some((field) => PEOPLE.has(field));
   const place: { readonly thread_id?: string } = isLinked
@@ -221,7 +221,7 @@ function toTexts(id: string, reading: Reading, long: LongTexts): TextColumns {
   };
 }
 
-/** Texts are compared where they are: none of them comes here to be looked at. */
+/** Texts are compared in the database: none of them is fetched for that. */
 async function readColumns(
   trx: Transaction<Database>,
   id: string,
@@ -281,8 +281,8 @@ function sameAttachments(before: readonly StoredAttachment[], now: readonly Stor
 }
 
 /**
- * All of them anew, in today's order; the ids of those that stay are the same. Throws when somebody else replaced them
- * since they were read: files were chosen by what they were.
+ * All of them anew, in today's order; the ids of those that stay are the same. Throws when another process replaced
+ * them since they were read, because the files were chosen from what was read.
  */
 async function replaceAttachments(
   trx: Transaction<Database>,

@@ -32,7 +32,7 @@ export async function markAsSent(
   emailId: string,
   copy: SentCopy,
 ): Promise<string | null> {
-  // Before its mark goes, with the change: whoever marks a thread comes in this order.
+  // Before its mark goes, with the change: marking a thread takes its locks in this order.
   await lockSummariesOf(trx, [emailId]);
   const turned = await trx
     .updateTable('emails')

@@ -1,8 +1,8 @@
 /**
  * `SearchIndex` on PostgreSQL: makes the words of the emails in `search_queue`.
  *
- * One instance at a time, in one transaction for each batch: it reads an email as it is at that moment, and whoever
- * changes the email afterwards puts it into the queue again, so the last one to write its words has seen all changes.
+ * One instance at a time, in one transaction for each batch: it reads an email as it is at that moment, and a
+ * later change of the email puts it into the queue again, so the last one to write its words has seen all changes.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
@@ -16,7 +16,7 @@ import { inTransaction } from '../db/transaction.ts';
 /** Emails of a batch: some ten milliseconds, and with the longest bodies some ten megabytes. */
 const BATCH = 100;
 
-/** Rows of the queue that are looked at for a batch; each has one email or many. */
+/** Rows of the queue that are read for a batch; each has one email or many. */
 const MAX_QUEUE_ROWS = 100;
 
 /** Characters after which others get their turn. */

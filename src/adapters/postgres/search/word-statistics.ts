@@ -12,8 +12,8 @@ export interface WordStatistics {
   estimate(query: SearchQuery): number;
   /**
    * The words by which a query is best looked up in the index, as a `tsquery`: the rarest, and others that are rare too.
-   * Finds all that the query finds, and more. To have the index collect where a common word is, too, takes longer than
-   * looking at what the rare ones found; the more so when the word may go on.
+   * Finds all that the query finds, and more. Having the index also collect where a common word occurs takes
+   * longer than checking what the rare ones found; the more so when the word is a prefix.
    */
   rarest(query: SearchQuery): string;
 }

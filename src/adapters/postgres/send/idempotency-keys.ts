@@ -16,10 +16,10 @@ interface HoldRow {
   queued: boolean;
 }
 
-/** Tries of a claim. Another is needed only when the key was taken or freed by somebody else while the first one ran. */
+/** Tries of a claim. Another is needed only when another request took or freed the key while the first one ran. */
 const MAX_TRIES = 5;
 
-/** @param instanceId UUID of the data folder: whoever has that folder settles its open keys */
+/** @param instanceId UUID of the data folder: the process that has that folder settles its open keys */
 export function createIdempotencyKeys(pool: Pool, instanceId: string): IdempotencyKeys {
   const query = async <Row extends QueryResultRow>(
     name: string,
@@ -66,8 +66,8 @@ export function createIdempotencyKeys(pool: Pool, instanceId: string): Idempoten
 }
 
 /**
- * One row: without a fingerprint when the key is ours now, else what its holder stored. No row when somebody took it
- * after this statement began: the insert waits for them, but the select does not see them.
+ * One row: without a fingerprint when the key is ours now, else what its holder stored. No row when another
+ * request took it after this statement began: the insert waits for that request, but the select does not see its row.
  */
 const CLAIM = `
   with claimed as (

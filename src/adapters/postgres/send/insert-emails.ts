@@ -165,8 +165,9 @@ const INPUT = `
 export const SENT_ELSEWHERE = `e.direction = 'outbound' and e.identity_key is not null`;
 
 /**
- * Held, shared, by whoever records sends of an account and asked for copies that came first, until they can be seen:
- * a process that recorded such a copy waits for it once and then asks for sends. So one of the two sees the other.
+ * A transaction that records sends of an account and has searched for earlier copies holds it, shared, until its sends
+ * are visible. A process that recorded such a copy waits for it once and then searches for sends, so one of the two sees
+ * the other.
  */
 export const SENDS_LOCK = (account: string) =>
   `pg_advisory_xact_lock_shared(${0x73656e64}, hashtext(${account}))`;

@@ -85,7 +85,7 @@ async function link(
   });
   let { threadId, partyId } = linked;
   const ignoredIds = mayMerge ? [] : named.filter((name) => linked.owners.get(name) !== threadId);
-  // Looked for after linking: whoever records a copy at this moment links the same Message-ID before.
+  // Searched after linking: a request that records a copy at this moment links the same Message-ID first.
   const known = await findKnown(trx, record, threadId);
   if (known.ids.has(id)) throw new AlreadyRecorded();
   let recorded = record;

@@ -25,7 +25,7 @@ export interface TiedEmail {
   readonly state: EmailState;
   /** False: another Message-ID of a relay is known for it, and stays the one that is shown. */
   readonly isTaken: boolean;
-  /** What claims to be a copy of it went up in it; see compareCopies. */
+  /** Records that claimed to be copies of it were merged into it; see compareCopies. */
   readonly hasAbsorbed: boolean;
   /** Paths of the files of its copies, which nothing refers to any more. */
   readonly orphans: readonly string[];
@@ -66,7 +66,7 @@ export async function tieRelayMessageId(
     )
     .returning('id')
     .executeTakeFirst();
-  // Looked for after linking: whoever records a copy at this moment links the same Message-ID before.
+  // Searched after linking: a request that records a copy at this moment links the same Message-ID first.
   const key = sentIdentityKey(messageId, { ...email, from: email.from_address.address });
   const { cameBack, orphans } = await absorbCopies(trx, email.account_id, emailId, [key]);
   const now = await trx
@@ -97,7 +97,7 @@ export async function saveRelayMessageId(
   return orphans;
 }
 
-/** Nearly always nobody knows it yet: then one statement does it. */
+/** It is nearly always unknown before: then one statement is enough. */
 async function tieFresh(pool: Pool, { emailId, messageId }: RelayMessageId): Promise<boolean> {
   try {
     const query = { name: 'tie-relay-message-id', text: TIE_FRESH, values: [emailId, messageId] };
@@ -110,7 +110,7 @@ async function tieFresh(pool: Pool, { emailId, messageId }: RelayMessageId): Pro
 
 /**
  * $1 email, $2 Message-ID. The thread is locked first, as in linkThread; an email that is moved to another one meanwhile is
- * not found. Whoever records a copy or an answer links the same Message-ID, so that one of the two waits.
+ * not found. Recording a copy or an answer links the same Message-ID, so that one of the two waits.
  */
 const TIE_FRESH = `
   with email as materialized (

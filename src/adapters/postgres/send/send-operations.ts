@@ -32,7 +32,7 @@ export function createSendOperations(pool: Pool): SendOperations {
         const states = await readStates(client, emailId);
         const reached = states.filter((delivery) => delivery === 'accepted').length;
         const missed = states.length - reached;
-        // Who has got the email can't be made to forget it.
+        // What a recipient has received can't be taken back.
         const next = reached > 0 ? 'sent' : 'cancelled';
         const detail = reached > 0 ? `cancelled for ${missed} of ${states.length} recipients` : null;
         await applyConclusion(client, emailId, { state: 'sent', detail, dueAt: null });
@@ -103,7 +103,7 @@ async function setState(
   ]);
 }
 
-/** Puts the email into the queue as a free row, whatever row it has; attempts go on being counted where they ended. */
+/** Puts the email into the queue as a free row, whatever row it has; attempts continue to be counted from where they ended. */
 async function enqueue(client: PoolClient, email: LockedEmail, giveUpAt: Date, dueAt: Date): Promise<void> {
   await client.query(
     `insert into send_queue (email_id, account_id, lane, priority, due_at, give_up_at, attempts)

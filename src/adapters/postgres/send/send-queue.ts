@@ -119,7 +119,7 @@ interface Beginning {
 const BEGIN_LIMITS = { items: 64, bytes: Infinity, failTogether: true } as const;
 
 const LOST_DETAIL =
-  'the process that was sending fell silent; it settles this by itself when it comes back, else an operator decides';
+  'the process that was sending fell silent; it settles this automatically when it comes back, otherwise an operator decides';
 
 const DUE_ACCOUNTS = `
   select distinct a.account_id from unnest($1::text[]) a (account_id) cross join generate_series(0, 2) p
@@ -185,7 +185,7 @@ const EXPIRE = `
   )
   select email_id, attempts as attempt from silent`;
 
-/** As `conclude` does it: an email that somebody has is `sent`. */
+/** As in `conclude`: an email that any recipient has is `sent`. */
 const GIVE_UP_ORPHANS = `
   with orphans as materialized (
     select email_id from send_queue

@@ -1,7 +1,7 @@
 /**
  * Stores how an attempt ended, in one transaction; a Message-ID that the relay gave follows in another one, which locks
- * threads before emails. The queue row is locked before the email's, here and wherever an
- * operator changes a send, so that nobody waits for each other in a circle.
+ * threads before emails. The queue row is locked before the email's, here and wherever an operator changes a send, so
+ * that transactions never wait for each other in a circle.
  */
 import type { Kysely } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
@@ -162,8 +162,8 @@ async function saveOutcomes(
 }
 
 /**
- * An acceptance that became known after the claim was taken for lost: it ends the email when nobody is left to be
- * reached and no other process is at it, whatever was assumed or asked for meanwhile.
+ * An acceptance that became known after the claim was taken for lost: it ends the email when no recipient is left to be
+ * reached and no other process works on it, whatever was assumed or asked for meanwhile.
  */
 async function acceptLate(client: PoolClient, emailId: string, row: QueueRow | undefined): Promise<void> {
   if (row !== undefined && row.is_claimed) return;

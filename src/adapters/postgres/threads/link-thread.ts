@@ -5,7 +5,7 @@
  * Nearly every email joins one thread, so it is tried without a lock first. When its Message-IDs turn out to be in
  * other threads too, also because another email claimed them at this moment, the transaction is begun anew as an
  * exclusive one: those of an account come one after the other, and only they merge. An exclusive one locks threads
- * before it writes Message-IDs, so that it never waits for somebody who waits for it.
+ * before it writes Message-IDs, so that it never waits for a transaction that waits for it.
  *
  * Where threads are kept apart, by decisions or because sends named them for different customers, all links of all of
  * them are weighed anew (settle-threads.ts).
@@ -24,7 +24,7 @@ export interface LinkRequest {
   readonly threadId: string;
   /** The email, which is not recorded yet, or another Message-ID of a recorded one. */
   readonly email: Omit<Newcomer, 'partyId'>;
-  /** Whom its send named; null for nobody. */
+  /** The customer that its send named; null for none. */
   readonly customer: NamedCustomer | null;
   /** Message-IDs of recorded emails that are tied to this one, other than those it names. */
   readonly answeredBy?: readonly string[];
@@ -37,8 +37,8 @@ export interface LinkRequest {
 export interface NamedCustomer {
   readonly id: string;
   /**
-   * The caller put the email into a thread, or answered one that is in a thread: it is that thread's party, whoever
-   * the customer is. False for an email that begins a thread.
+   * The caller put the email into a thread, or answered one that is in a thread: it belongs to that thread's party,
+   * whichever customer that is. False for an email that begins a thread.
    */
   readonly joinsParty: boolean;
 }
@@ -119,13 +119,13 @@ async function isKeptApart(trx: Transaction<Database>, threadId: string): Promis
 
 /**
  * Makes the thread when it does not exist, and locks its row: whose it is does not change before the email is in it, nor
- * does it end. Returns the one that it was merged into when it ended. Before any Message-ID is written, so that nobody
- * waits for it who has what another one waits for. Throws LinkConflict.
+ * does it end. Returns the one that it was merged into when it ended. Called before any Message-ID is written, so that a
+ * transaction that waits for the thread holds nothing another one waits for. Throws LinkConflict.
  */
 async function enterThread(trx: Transaction<Database>, id: string, accountId: string): Promise<string> {
   const found = await openThread(trx, id, accountId);
   if (found === 'locked') return id;
-  // Read after the row was made: that waits for whoever is merging the thread away, and then finds no row in its way.
+  // Read after the row was made: that waits for a transaction that is merging the thread away, and then finds no row in its way.
   const successor = await resolveThread(trx, id);
   if (found === 'made' && successor === id) return id;
   if (found === 'absent' && successor !== id && (await openThread(trx, successor, accountId)) === 'locked') {
@@ -135,8 +135,8 @@ async function enterThread(trx: Transaction<Database>, id: string, accountId: st
 }
 
 /**
- * `absent`: it ended, or somebody made it at this moment. In conflict with any of the unique indexes: a row that is being
- * inserted at this moment is met in either first.
+ * `absent`: it ended, or another transaction is making it at this moment. In conflict with any of the unique indexes: a
+ * row that is being inserted at this moment is met in either first.
  */
 async function openThread(
   trx: Transaction<Database>,
@@ -161,7 +161,7 @@ async function openThread(
 /** First key of the advisory locks of exclusive transactions; the second is the account. */
 const MERGE_LOCK = 0x6d657267;
 
-/** One at a time for each account: whoever merges threads, or takes them apart. Held to the end of the transaction. */
+/** One transaction at a time for each account that merges threads or takes them apart. Held until the transaction ends. */
 export async function lockLinks(trx: Transaction<Database>, accountId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(${MERGE_LOCK}, hashtext(${accountId}))`.execute(trx);
 }

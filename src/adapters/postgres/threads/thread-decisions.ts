@@ -90,7 +90,7 @@ async function move(
     accountId,
     decisionId,
     threadIds: [thread.id, ...sources],
-    // A thread that is emptied goes on in this one, with what it is kept apart from.
+    // A thread that is emptied continues in this one, with the threads it is kept apart from.
     heirs: new Map(emptied.map((id) => [id, [thread.id]])),
     apart: left.map((id) => [thread.id, id] as const),
   });

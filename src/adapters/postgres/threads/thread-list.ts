@@ -57,7 +57,7 @@ export function createThreadList(pool: Pool, choose?: typeof planSearch): Thread
       inTransaction(pool, async (client) => {
         const thread = await lockThread(client, threadId);
         if (thread === null) return null;
-        // Whoever adds an email at this moment waits here, or we for them.
+        // A transaction that adds an email at this moment waits for this lock, or this one waits for that transaction.
         await client.query('select from thread_summaries where thread_id = $1 for update', [thread]);
         await client.query(mark === 'read' ? MARK_READ : MARK_UNREAD, [thread]);
         await client.query('select refresh_thread_summaries(array[$1::uuid])', [thread]);

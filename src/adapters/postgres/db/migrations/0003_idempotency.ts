@@ -20,7 +20,7 @@ const STATEMENTS = [
     outcome jsonb check (jsonb_typeof(outcome) = 'object'),
     created_at timestamptz not null default now()
   )`,
-  // Deleting what is over
+  // Deleting expired keys
   `create index idempotency_keys_created_at on idempotency_keys (created_at)`,
   // What an instance has to settle
   `create index idempotency_keys_open on idempotency_keys (instance_id) where outcome is null`,

@@ -1,6 +1,6 @@
 /**
  * What OAuth2 token endpoints gave out: rotated refresh tokens and access tokens, sealed with a key that is made from the
- * configured refresh token, so nobody can read them here. `key_id` names that key: a new refresh token begins a new row.
+ * configured refresh token, so they can't be read here. `key_id` names that key: a new refresh token begins a new row.
  * `leased_by` is renewing until `leased_until`.
  */
 import { sql, type Kysely } from 'kysely';

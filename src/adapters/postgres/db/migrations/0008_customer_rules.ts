@@ -37,7 +37,7 @@ const STATEMENTS = [
     company_id uuid not null
   )`,
 
-  // The same number in both when nobody changes rules; see rules-lock.ts.
+  // The same number in both while no transaction changes rules; see rules-lock.ts.
   `create sequence customer_rules_versions`,
   `select setval('customer_rules_versions', 1)`,
   `create table customer_rules_version (

@@ -4,7 +4,7 @@
  * `thread_summaries` has a row for each thread with a listed email, and `unread_emails` one for each unread email. Both
  * are kept by the triggers here alone, so that no writer of `emails` has to know of them: an insert adds to what is
  * there, every other change counts the thread anew (`refresh_thread_summaries`). A row's lock is taken before its
- * emails are counted; whoever inserts meanwhile waits for it and adds to the result.
+ * emails are counted; an insert meanwhile waits for it and adds to the result.
  *
  * `email_search` is filled by a worker from `search_queue`, see docs/decisions/0010-search.md.
  */
@@ -15,7 +15,7 @@ export async function up(db: Kysely<never>): Promise<void> {
 }
 
 /**
- * What the emails `e` mean for the list, one row for each thread; the statement goes on after `from`. An automatic
+ * What the emails `e` mean for the list, one row for each thread; the statement continues after `from`. An automatic
  * email neither answers nor waits for an answer. Two emails of the same moment are ordered by identifier.
  */
 const SUMMARY_COLUMNS = `
@@ -205,7 +205,7 @@ const STATEMENTS = [
     for each row when (old.customer_id is distinct from new.customer_id or old.company_id is distinct from new.company_id)
     execute function email_threads_after_update()`,
 
-  // What is there already. Nobody ever marked it: it counts as unread where nothing was answered after it.
+  // What is there already. It was never marked, so it counts as unread where nothing was answered after it.
   `insert into unread_emails (email_id)
     select e.id from emails e where e.direction = 'inbound' and not exists (
       select from emails a where a.thread_id = e.thread_id and a.direction = 'outbound' and email_is_listed(a.state)

@@ -1,5 +1,5 @@
 /**
- * What operators see of mailboxes without counting a million rows: counts, kept by triggers, so that whoever writes
+ * What operators see of mailboxes without counting a million rows: counts, kept by triggers, so that code that writes
  * messages of mailboxes need not know of them; and an identifier for what is set aside.
  */
 import { sql, type Kysely } from 'kysely';

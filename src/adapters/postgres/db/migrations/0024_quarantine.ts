@@ -1,5 +1,5 @@
 /**
- * What is set aside is recognised by its header, and a try that somebody asked for begins the delays anew.
+ * What is set aside is recognised by its header, and a try that an operator asked for begins the delays anew.
  */
 import { sql, type Kysely } from 'kysely';
 
@@ -11,6 +11,6 @@ const STATEMENTS = [
   `alter table mailbox_messages
     -- subject, from (name, address), date, size_bytes; while it has no email, and once its header was read
     add column header_summary jsonb,
-    -- How many of its delays it had since it was set aside, or since somebody asked for a try
+    -- How many of its delays it had since it was set aside, or since an operator asked for a try
     add column quarantine_delays int not null default 0 check (quarantine_delays >= 0)`,
 ];

@@ -2,7 +2,7 @@
  * Keeps `thread_summaries` for many emails that are inserted together, of which several may be in one thread, by adding
  * what they mean to the row: migration 0009 counted such threads anew, and all others of the statement with them.
  *
- * Emails that are read when they are received are not marked as unread first. Whoever inserts them names them in the
+ * Emails that are read when they are received are not marked as unread first. The insert names them in the
  * setting `email_worker.read_emails` of the transaction, as a uuid array.
  */
 import { sql, type Kysely } from 'kysely';
