@@ -22,7 +22,7 @@ if (first !== undefined && !first.startsWith('-')) await runCommandLine();
 else if (first === undefined && process.env.npm_lifecycle_event === 'cli') await refuseNoCommand();
 else await runServiceLine();
 
-/** Who calls the commands does not want the service. */
+/** `npm run cli` without a command must not start the service. */
 async function refuseNoCommand(): Promise<void> {
   process.stderr.write(`email-worker: which command?\n\n${await formatHelp()}`);
   process.exitCode = 2;

@@ -10,7 +10,7 @@ import type { CustomerRegistration } from './customers/customer-ports.ts';
 import type { SecurityEvent, SecurityLog } from './base/security-log.ts';
 import type { DecisionResult } from './threads/thread-decisions.ts';
 
-/** Who acts, as an edge knows it. */
+/** The person or program that acts, as an edge knows it. */
 export interface HttpActor {
   readonly by: 'http';
   /** See core/edge/address-group.ts. */

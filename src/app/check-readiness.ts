@@ -1,4 +1,4 @@
-/** Asks every dependency whether it is there, at the same time, each with a deadline. */
+/** Checks that every dependency is available: all at the same time, each with a deadline. */
 
 export interface Readiness {
   readonly ready: boolean;

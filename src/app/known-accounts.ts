@@ -1,4 +1,4 @@
-/** Lists that are asked for an account: a misspelt one must not answer like one that has nothing. */
+/** Lists that are requested for an account: a misspelt account must not look like one that has nothing. */
 import { ServiceError } from '../core/errors.ts';
 import type { Application } from './application.ts';
 import type { Account } from './base/basics.ts';

@@ -107,7 +107,7 @@ function parse(
       allowPositionals: true,
     });
   } catch (error) {
-    // Its messages are sentences for the one who typed.
+    // Its messages are sentences for the person who typed the command.
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }

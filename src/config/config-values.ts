@@ -40,7 +40,7 @@ export function readNetworks(name: string, text: string | null): readonly string
   for (const network of networks) {
     const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(network) ?? [];
     const version = isIP(address);
-    // A prefix of 0 trusts everybody, who can then call themselves what they like.
+    // A prefix of 0 trusts every client, and each of them could then claim any address.
     const isGood =
       version !== 0 &&
       (bits === undefined || (Number(bits) >= 1 && Number(bits) <= (version === 4 ? 32 : 128)));

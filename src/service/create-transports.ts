@@ -16,7 +16,7 @@ export interface Transports {
   of(accountId: string): Transport;
   /** How many messages of the account the queue may hand over at the same time. */
   queueSlotsOf(accountId: string): number;
-  /** Connects to every mail server without sending; throws when one is away. */
+  /** Connects to every mail server without sending; throws when one can't be reached. */
   verify(): Promise<void>;
   /** Ends what is under way at once; see `SmtpTransport.abort`. */
   abort(): void;

@@ -24,7 +24,7 @@ export interface Parts extends OpenStorage {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly ids: IdSource;
-  /** Who this DATA_DIR is. */
+  /** Identifies this DATA_DIR. */
   readonly instanceId: string;
   readonly accounts: ReadonlyMap<string, Account>;
   readonly attempts: LmdbAttempts;

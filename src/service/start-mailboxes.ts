@@ -5,7 +5,7 @@ import { startMailboxReader, type MailboxReader, type MailboxReaderPorts } from 
 
 export interface MailboxParts extends Omit<MailboxReaderPorts, 'records' | 'maxBytes' | 'random'> {
   readonly pool: Parameters<typeof createMailboxRecords>[0];
-  /** Who this DATA_DIR is; see adapters/data-dir/instance-id.ts. */
+  /** Identifies this DATA_DIR; see adapters/data-dir/instance-id.ts. */
   readonly instanceId: string;
 }
 

@@ -32,7 +32,7 @@ export function startSearchIndexer(index: SearchIndex, logger: Logger): Loop {
         }
         isAway = false;
       } catch (error) {
-        // A database that is away is worth one line, not two each second.
+        // An unavailable database is worth one line, not two each second.
         const isKnown = isAway && error instanceof ServiceError && error.temporary;
         isAway = true;
         if (!isKnown) throw error;

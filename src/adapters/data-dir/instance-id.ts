@@ -1,4 +1,4 @@
-/** Who a DATA_DIR is, among the instances that share a database: they mark what is theirs with it. */
+/** Identifies a DATA_DIR among the instances that share a database: each marks what belongs to it with this id. */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

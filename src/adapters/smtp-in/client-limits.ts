@@ -3,7 +3,7 @@
  * (anvil's smtpd_client_connection_count_limit, smtpd_hard_error_limit, smtpd_junk_command_limit), errors and commands
  * count until a message is delivered, so that a mail server that keeps delivering is never cut off.
  *
- * It knows nothing of sockets: the listener tells what happens, and cuts off whom it names.
+ * It knows nothing of sockets: the listener reports what happens, and cuts off the clients it names.
  */
 import { addressGroup } from '../../core/edge/address-group.ts';
 import { MAX_COMMANDS, MAX_ERRORS, MAX_MESSAGE_MS, MAX_WITHOUT_MESSAGE_MS } from './limits.ts';

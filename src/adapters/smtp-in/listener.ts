@@ -104,7 +104,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
         (replies) => {
           clients.noteMessageEnd(session.id, replies.includes(null));
           const refusal = replies.find((reply) => reply !== null) ?? null;
-          // By SMTP one reply stands for all: who has the message already gets it again, and knows it.
+          // With SMTP one reply stands for all: an account that has the message gets it again and recognises it.
           if (protocol === 'smtp') callback(refusal, '2.0.0 recorded');
           else
             callback(

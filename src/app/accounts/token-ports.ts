@@ -34,7 +34,7 @@ export interface TokenName {
   readonly keyId: Buffer;
 }
 
-/** Shared by all processes. All throw `ServiceError` when the database is away. */
+/** Shared by all processes. All throw `ServiceError` when the database is unavailable. */
 export interface TokenStore {
   load(name: TokenName): Promise<KeptTokens | null>;
   /**

@@ -1,7 +1,7 @@
 /**
- * The security log: what a person who watches over the service, or a program that reads its log, wants to know of
- * strangers at its edges and of operators' acts. Names and fields of the events are stable and documented in
- * docs/operations.md. No secrets, no texts of emails; of addresses only those that an act is about.
+ * The security log: what an operator, or a program that reads the log, needs to know about strangers at the edges and
+ * about the acts of operators. Names and fields of the events are stable and documented in docs/operations.md. It holds
+ * no secrets and no texts of emails, and only those addresses that an act is about.
  */
 import type { Logger } from './basics.ts';
 

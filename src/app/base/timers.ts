@@ -1,4 +1,4 @@
-/** The passing of time, as loops see it: handed in, so that a test decides when a timer goes off and in which order. */
+/** The passing of time, as loops see it: passed in, so that a test decides when timers fire and in which order. */
 
 export interface Timers {
   /** Milliseconds since some moment; never goes back, and continues while the process is stopped. */

@@ -1,4 +1,4 @@
-/** What is shown of variants, and by which way messages came. */
+/** What is shown of variants, and the ways in which messages arrive. */
 
 export const MAIL_WAYS = ['http', 'lmtp', 'smtp', 'imap', 'import'] as const;
 

@@ -2,9 +2,9 @@
  * Finds files in storage that no record refers to, and deletes them. They are left by a crash between storing the files of
  * an email and recording it, and by deletes that failed.
  *
- * Only old files are checked: younger ones may belong to an email that is about to be recorded. A send that
- * waits in a journal stores its files again before it is recorded, so that they are young then. Files that are not named
- * as the service names them are left alone.
+ * Only old files are checked: younger ones may belong to an email that is about to be recorded. A send that waits in a
+ * journal stores its files again before it is recorded, so that they are young then. Files whose names do not follow the
+ * service's scheme are left alone.
  */
 import type { BlobStore, StoredFile } from './file-ports.ts';
 import type { Clock } from '../base/basics.ts';

@@ -1,4 +1,4 @@
-/** What a content holds, wherever it is. */
+/** The size, bytes and checksum of a content, wherever it is stored. */
 import { createHash } from 'node:crypto';
 import type { Content } from './file-ports.ts';
 

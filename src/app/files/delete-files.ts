@@ -1,4 +1,4 @@
-/** Files that nothing refers to. */
+/** Deletes files that nothing refers to. */
 import type { BlobStore } from './file-ports.ts';
 import type { Logger } from '../base/basics.ts';
 

@@ -1,10 +1,11 @@
 /**
- * Imports files of emails: each email is recorded once, whatever was imported before, in whatever order and how many
- * at the same time. Several are under way at once, so that their commits share the disk's time; memory holds those few.
+ * Imports files of emails. Each email is recorded once, whatever was imported before, in any order and by any number of
+ * imports at the same time. Several emails are under way at once, so that their commits share the disk's time; only those
+ * few are in memory.
  *
- * A file that can't be read or recorded is reported and stops nothing. What lies behind everything, such as the database,
- * is waited for when it goes away. Stopped in any way, an import is taken up by importing the same again: what is marked
- * as done is not read again, and what was not marked any more is known by its identity.
+ * A file that can't be read or recorded is reported and does not stop the import. While the database or the storage is
+ * unavailable, the import waits. An import that was stopped in any way continues when the same files are imported again:
+ * what is marked as done is not read again, and what was recorded but not yet marked is known by its identity.
  */
 import { createHash } from 'node:crypto';
 import { readMbox } from '../../core/mbox/read-mbox.ts';
@@ -39,7 +40,7 @@ export interface ImportRequest {
   readonly isUnread: boolean;
 }
 
-/** Who watches an import. */
+/** Is told of the progress of an import. */
 export interface ImportObserver {
   /** So many bytes of files are done with. */
   advanced(bytes: number): void;
@@ -47,7 +48,7 @@ export interface ImportObserver {
   failed(failure: ImportFailure): void;
   /** There is nothing in a file that should be an email. */
   empty(path: string): void;
-  /** Something is away, and is waited for; once for each time. */
+  /** Something is unavailable, and is waited for; once for each time. */
   waiting(reason: string): void;
 }
 

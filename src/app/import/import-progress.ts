@@ -1,4 +1,4 @@
-/** Notes what is done while an import runs, many at a time: a note that is lost costs a second look at an email. */
+/** Notes what is done while an import runs, many at a time: when a note is lost, an email is read again. */
 import { ServiceError } from '../../core/errors.ts';
 import type { ImportMarks, MailFile, MailFiles } from './import-ports.ts';
 import type { Logger } from '../base/basics.ts';

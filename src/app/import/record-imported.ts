@@ -1,4 +1,4 @@
-/** One email of an import: read it, record it, and wait when what lies behind that is away for a while. */
+/** One email of an import: read it, record it, and wait while the database or the storage is unavailable. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ServiceError, type ErrorCode } from '../../core/errors.ts';
 import { readStatus } from '../../core/mbox/read-status.ts';
@@ -19,7 +19,7 @@ export interface RecordImportedPorts {
   readonly logger: Logger;
   /** Larger messages are not recorded; in bytes. */
   readonly maxBytes: number;
-  /** How long what is away may stay so, in ms. */
+  /** How long the database or the storage may stay unavailable, in ms. */
   readonly patienceMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** Runs tasks at the same time, a bounded number of them, and of bytes that they hold. */
+/** Runs tasks concurrently, with bounds on their number and on the bytes that they hold. */
 import { setImmediate } from 'node:timers/promises';
 
 export class TaskPool {
@@ -14,7 +14,7 @@ export class TaskPool {
 
   /** Waits for a free place and starts the task there; does not wait for its end. The task never rejects. */
   async run(bytes: number, task: () => Promise<void>): Promise<void> {
-    // Tasks that compute before they wait would else begin in one go, and the answers for those before lie unread meanwhile.
+    // Otherwise tasks that compute before they wait would all begin at once, and answers to earlier ones would wait unread.
     await setImmediate();
     while (this.#isFull(bytes)) await Promise.race(this.#running);
     this.#bytes += bytes;

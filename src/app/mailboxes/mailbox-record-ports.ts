@@ -1,10 +1,10 @@
 /**
- * What reading mailboxes needs from the database: who reads which account, how far each mailbox is, and what became of
- * each of its messages.
+ * What reading mailboxes needs from the database: which process reads which account, how far each mailbox was read, and
+ * what became of each of its messages.
  *
  * A message is one (mailbox, UIDVALIDITY, UID). It is `waiting` until it has an email, is set aside (quarantined) or is
- * known to be gone. Every write names its owner and does nothing, but throws `LeaseLost`, when the account's lease is
- * another's meanwhile. All throw `ServiceError('database_unavailable')`.
+ * known to be gone. Every write names its owner. When another process has the account's lease by
+ * then, it changes nothing and throws `LeaseLost`. All throw `ServiceError('database_unavailable')`.
  */
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import type { HeaderSummary } from '../../core/mailbox/header-summary.ts';

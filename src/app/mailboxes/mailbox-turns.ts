@@ -1,4 +1,4 @@
-/** Taking turns: at most so many at the same time, the others wait in the order they came. */
+/** Turns: a bounded number of callers work at the same time, the others wait in the order they came. */
 
 export interface Turns {
   /**

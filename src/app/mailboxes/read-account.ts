@@ -1,6 +1,6 @@
 /**
- * Reads the mailboxes of one account over one connection until that breaks or the reading is to stop: INBOX and the
- * Sent mailbox first, then INBOX whenever the server says that something changed, and both every now and then anyway.
+ * Reads the mailboxes of one account over one connection, until it breaks or the reading is stopped: INBOX and the Sent
+ * mailbox first, then INBOX whenever the server reports a change, and both from time to time anyway.
  */
 import { MailboxError, type MailboxInfo, type MailboxSession } from './mailbox-ports.ts';
 import type { MailboxRecords } from './mailbox-record-ports.ts';

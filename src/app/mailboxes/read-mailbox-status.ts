@@ -10,7 +10,7 @@ export interface MailboxStatusPorts {
   readonly status: MailboxStatusStore;
   readonly source: Pick<MailboxSource, 'accountIds' | 'warningOf'>;
   readonly accounts: ReadonlyMap<string, Account>;
-  /** Who this process is among those that share the database. */
+  /** Identifies this process among those that share the database. */
   readonly instanceId: string;
   /** Something of the account may be tried now. */
   readonly wake: (accountId: string) => void;

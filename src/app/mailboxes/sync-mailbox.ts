@@ -1,7 +1,7 @@
 /**
- * Brings what is known of one mailbox up to date: opens it, records what arrived and what is gone, and takes messages
- * that wait, the newest first, for a short while. Called again and again until nothing is left, with a new look at the
- * mailbox each time, so that mail which arrives during a long first reading comes before the rest of it.
+ * Brings the record of one mailbox up to date: opens it, records what arrived and what is gone, and takes waiting
+ * messages for a short while, the newest first. It is called until nothing is left and checks the mailbox each time, so
+ * that mail that arrives during a long first reading comes before the rest of it.
  */
 import { compareUids, planSync, sinceOf, type MailboxProgress } from '../../core/mailbox/sync-plan.ts';
 import { NO_UIDS, piecesOf, toUidSet } from '../../core/mailbox/uid-set.ts';

@@ -1,6 +1,6 @@
 /**
- * Takes messages that wait in an open mailbox: sees by their headers which are recorded already, fetches the others,
- * has them recorded, and notes what became of each. Whatever it is cut off at, what was not noted comes again.
+ * Takes messages that wait in an open mailbox: recognises recorded ones by their headers, fetches the others, has them
+ * recorded, and notes the result of each. It may be interrupted anywhere: a message without a noted result comes again.
  */
 import { createHash } from 'node:crypto';
 import { ServiceError, type ErrorCode } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-/** Understands the raw bytes of a received message. Whatever they are, something comes out that can be recorded. */
+/** Parses the raw bytes of a received message. Whatever they are, the result can be recorded. */
 import type { AutomaticContext } from '../../core/delivery/automatic.ts';
 import { parseMessage } from '../../core/mime/parse/parse.ts';
 import type { ParsedMessage, ParseDefect } from '../../core/mime/parse/parsed-message.ts';
@@ -23,7 +23,7 @@ const DEFECTS: Readonly<Record<ReadFailure, ParseDefect>> = {
   crash: 'reading_failed',
 };
 
-/** Throws when the bytes can't be had, and `ServiceError('reading_unavailable')`. */
+/** Throws when the bytes can't be read from their source, and `ServiceError('reading_unavailable')`. */
 export async function readReceived(
   ports: ReadReceivedPorts,
   raw: Content,
@@ -47,7 +47,7 @@ export async function readReceived(
   return await readFields(ports, raw, digest, result.reason);
 }
 
-/** What the header of a message says of which the whole can't be read. */
+/** What the header says of a message that can't be read as a whole. */
 async function readFields(
   ports: ReadReceivedPorts,
   raw: Content,

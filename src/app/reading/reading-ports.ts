@@ -1,6 +1,6 @@
 /**
- * Reading what strangers wrote, apart from everything else: a mail that takes for ever, or all memory, must cost nothing
- * but itself. What is asked and what is answered can be copied between processes.
+ * Reads mail from strangers apart from everything else: a mail that takes for ever, or all memory, must harm nothing but
+ * itself. Requests and answers can be copied between processes.
  */
 import type { AutomaticContext, AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { Bounce } from '../../core/delivery/bounce.ts';

@@ -1,4 +1,4 @@
-/** The readings themselves. They run where nothing else does; see reading-ports.ts. */
+/** The readings themselves. They run apart from everything else; see reading-ports.ts. */
 import { classifyAutomatic, type AutomaticContext } from '../../core/delivery/automatic.ts';
 import { readBounce } from '../../core/delivery/bounce.ts';
 import { identityOf } from '../../core/message/identity.ts';

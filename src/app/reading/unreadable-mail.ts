@@ -1,4 +1,4 @@
-/** Remembers mail at which reading failed, so that the same bytes, which come again by another way, are not read again. */
+/** Remembers mail that could not be read, so that the same bytes are not read again when they arrive in another way. */
 import type { ReadFailure } from './reading-ports.ts';
 
 /** Remembered at once: a flood of others makes the oldest forgotten, which costs one more try. */

@@ -1,4 +1,4 @@
-/** Which attachments of a message that is read again are those that its email has. */
+/** Matches the attachments of a message that is read again with those of its recorded email. */
 import { displayFilename, StorageNames } from '../../core/mime/text/filename.ts';
 import type { AttachmentInput } from '../emails/prepare-attachments.ts';
 import type { Content } from '../files/file-ports.ts';

@@ -1,4 +1,4 @@
-/** Finds the sent email that a message of the Sent mailbox is, also where the relay replaced its Message-ID. */
+/** Finds the sent email of which a message in the Sent mailbox is a copy, even when the relay replaced the Message-ID. */
 import { addrSpec } from '../../core/address/address.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { secondsOf, type MessageIdentity } from '../../core/message/identity.ts';
@@ -39,7 +39,7 @@ export function isFromAccount(
 
 /**
  * A copy of a sent email may come back before the email itself is recorded: while the mail server's answer is awaited,
- * or while the database is away. It has to come again, when it is known. Where the journal can't be asked, a message
+ * or while the database is unavailable. It has to come again, when it is known. Where the journal can't be asked, a message
  * of ours that is hardly old enough may be one. Throws `busy`.
  */
 export async function refuseUnrecordedSend(

@@ -1,5 +1,5 @@
 /**
- * Receives one email: understand its bytes, see whether it is known, store its files, record it.
+ * Receives one email: parse its bytes, check whether it is known, store its files, record it.
  *
  * Every step may be repeated, and many may run at the same moment: the database takes an email once, by its identity,
  * and a second request gets the record of the first. Nothing is acknowledged before the record is committed.

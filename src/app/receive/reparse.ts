@@ -1,10 +1,10 @@
 /**
- * Reads stored messages again, with the parser of today, and records what is different now. What is no part of the
- * message stays: the email's id, its customer, what operators decided, where its thread is, unless the message names
- * Message-IDs of other threads.
+ * Reads stored messages again with the current parser and records the differences. What is not part of the message
+ * stays: the email's id, its customer, the decisions of operators, and its thread, unless the message names Message-IDs
+ * of other threads.
  *
- * Files are stored before the email refers to them and deleted after it does not any more. Interrupted, it can be
- * repeated; an email that is read as before is not changed.
+ * Files are stored before the email refers to them, and deleted once it no longer does. It can be repeated after an
+ * interruption; an email with the same result as before is not changed.
  */
 import { ServiceError } from '../../core/errors.ts';
 import { identityKey, identityOf } from '../../core/message/identity.ts';
@@ -47,7 +47,7 @@ export interface ReparseOptions {
 /** Ids that are asked for together. */
 const PAGE = 500;
 
-/** One after the other. Ends early when the signal is aborted. Throws when the database is away. */
+/** One after the other. Ends early when the signal is aborted. Throws when the database is unavailable. */
 export async function reparse(ports: ReparsePorts, options: ReparseOptions): Promise<void> {
   let { after } = options;
   for (;;) {

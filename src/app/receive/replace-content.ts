@@ -1,6 +1,6 @@
 /**
- * Puts a Sent copy in the place of a received message that was recorded first under its identity and says something else.
- * The order of arrival must not let a stranger decide what the account's owner wrote; what was received becomes a variant.
+ * Puts a Sent copy in the place of a received message that was recorded first under the same identity with other content.
+ * The order of arrival must not let a stranger decide what the account's owner wrote. What was received becomes a variant.
  */
 import type { AttachmentInput } from '../emails/prepare-attachments.ts';
 import { deleteFiles } from '../files/delete-files.ts';

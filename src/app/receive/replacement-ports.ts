@@ -1,4 +1,4 @@
-/** What it takes to put a Sent copy in the place of what was received under its identity. */
+/** What replacing a received message by a Sent copy of the same identity needs from the database. */
 import type { RecordedRaw } from '../files/file-ports.ts';
 import type { ReadEmail, Reading } from './reparse-ports.ts';
 import type { MailSource } from '../emails/variant-view.ts';

@@ -1,6 +1,7 @@
 /**
- * Takes one message that a mail server hands over, for one or more accounts. Each account's outcome is its own: a
- * server that speaks LMTP is told each, one that speaks SMTP repeats all, and what was recorded then is a duplicate.
+ * Takes one message that a mail server hands over, for one or more accounts. Each account has its own outcome. A
+ * server that speaks LMTP is told each of them; one that speaks SMTP repeats the whole message, and an account that
+ * recorded it before gets a duplicate.
  */
 import { addrSpec } from '../../core/address/address.ts';
 import type { ReceiveRequest, ReceiveResult } from './use-cases.ts';

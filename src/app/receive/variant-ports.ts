@@ -1,6 +1,6 @@
 /**
- * Variants of recorded emails: messages with the same identity (Message-ID, Date, From and subject) that say something
- * else, such as a copy with a list's footer, or a forgery. The record stays one; each variant is kept whole, once.
+ * Variants of recorded emails: messages with the same identity (Message-ID, Date, From and subject) and other
+ * content, such as a copy with a list's footer, or a forgery. There is still one record; each variant is kept whole, once.
  */
 import type { RecordedRaw } from '../files/file-ports.ts';
 import type { MailSource } from '../emails/variant-view.ts';

@@ -1,6 +1,6 @@
 /**
- * Compares what arrives with what is recorded under its identity, and keeps what says something else. A copy of an email
- * of ours proves that the email went out only when it says exactly what was sent.
+ * Compares an arriving message with the record of the same identity, and keeps it when its content differs. A copy of an
+ * email of ours proves that the email went out only when it says exactly what was sent.
  */
 import { deleteFiles } from '../files/delete-files.ts';
 import type { BlobStore, Content, RecordedRaw, Spool, SpoolFolder } from '../files/file-ports.ts';

@@ -1,7 +1,7 @@
 /**
- * The sends that this process is carrying out right now, by email id, and the rounds of a loop that takes care of what
- * sends leave behind. A round passes by what is under way, and it may be one of those that asked for it; so a round
- * that is asked for is due now, and once more when each of those has ended.
+ * The sends that this process is carrying out right now, by email id, and the rounds of a loop that settles what sends
+ * leave behind. A round skips the sends under way, and one of them may be what the round was asked for. So a requested
+ * round is due now, and once more whenever one of those sends ends.
  */
 export interface ActiveSends {
   begin(emailId: string): void;

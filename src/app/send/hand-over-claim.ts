@@ -3,8 +3,8 @@
  *
  * The order is what keeps the promise of at most one copy: the attempt is in the journal, on the disk, before the
  * first byte goes out; then the database says that the claim still stands, and marks it as begun; the outcome is in the
- * journal before the database is asked again. A process that dies in between leaves evidence, and only an operator sends
- * again without it. A claim that is not the process' own any more, for whatever reason, fails at the database's row.
+ * journal before the database is asked again. A process that dies in between leaves evidence; without it, only an
+ * operator may send again. A claim that the process has lost, for whatever reason, fails at its row in the database.
  */
 import type { Readable } from 'node:stream';
 import { ServiceError } from '../../core/errors.ts';
@@ -127,7 +127,7 @@ async function openRaw(
 
 const NOBODY_LEFT: MissingRaw = { kind: 'missing', detail: 'no recipient is left', temporary: false };
 
-/** Who is on the suppression list was not sent to, and will not be. */
+/** A recipient on the suppression list was not sent to, and will not be. */
 function withSuppressed({ suppressed }: Claim, result: TransportResult): TransportResult {
   if (suppressed.length === 0) return result;
   const refused = suppressed.map((address): RecipientOutcome => ({

@@ -1,10 +1,10 @@
 /**
- * What `Idempotency-Key` needs beside the send itself: the keys as they are stored, and those this process works on.
+ * What `Idempotency-Key` needs besides the send itself: the keys as they are stored, and those this process works on.
  *
  * A key is claimed before anything of its request is carried out, together with the id that the email will have. It is
- * open until the outcome is stored with it, or until it is released because nothing was tried. A key that is open and
- * that its process does not work on any more (a crash, a database that went away) is settled by what the journal and
- * the record say of its email; see settle-keys.ts.
+ * open until the outcome is stored with it, or until it is released because nothing was tried. An open key that its
+ * process no longer works on (after a crash, or when the database became unavailable) is settled by what the journal and
+ * the record say about its email; see settle-keys.ts.
  */
 import { createActiveSends, type ActiveSends } from './active-sends.ts';
 import type { SendOutcome } from './use-cases.ts';
@@ -24,7 +24,7 @@ export type ClaimResult =
   | { readonly kind: 'claimed' }
   | { readonly kind: 'taken'; readonly fingerprint: Buffer; readonly outcome: SendOutcome | null };
 
-/** The stored keys. Throws `ServiceError('database_unavailable')` when the database is away. */
+/** The stored keys. Throws `ServiceError('database_unavailable')` when the database is unavailable. */
 export interface IdempotencyKeys {
   /**
    * Takes a free key for a request of this instance, durably; any number of processes may try at the same moment.

@@ -18,7 +18,7 @@ export interface ReplayResult {
 /**
  * Goes through the journal once, oldest first. An entry without an outcome is from a process that was killed in the
  * middle of a hand-over: it is recorded as `unknown` and never sent again. Stops at the first sign that a dependency
- * is away; an entry that is itself at fault is passed by, so that it blocks no other.
+ * is unavailable; an entry that is itself at fault is skipped, so that it blocks no other.
  */
 export async function replayJournal(ports: ReplayPorts): Promise<ReplayResult> {
   let stored = 0;

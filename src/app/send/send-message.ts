@@ -62,7 +62,7 @@ export interface SendMessagePorts extends StoreSendPorts, RateLimitPorts, LoopGu
 /** Bytes of the unguessable part of a Message-ID: a stranger can't get into a thread by guessing one. */
 const MESSAGE_ID_RANDOM_BYTES = 16;
 
-/** See `SendUseCases.sendMessage`. `id` is the email's: given by who must find the email whatever happens. */
+/** See `SendUseCases.sendMessage`. `id` is the email's: given by a caller that must find the email whatever happens. */
 export async function sendMessage(
   ports: SendMessagePorts,
   request: SendRequest,

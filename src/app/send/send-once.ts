@@ -2,8 +2,8 @@
  * A send under an `Idempotency-Key`: carried out for the first request with the key, answered again for the others.
  *
  * The key is claimed durably before the send begins, so that of any number of requests, in any number of processes,
- * one sends. What has been tried keeps its outcome: sent, partial, failed, deferred, unknown. What was refused before
- * anything was tried gives its key back, so that the corrected request may use it.
+ * one sends. A send that was tried keeps its outcome: sent, partial, failed, deferred, unknown. A send that was refused
+ * before anything was tried gives its key back, so that the corrected request may use it.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { SendFailure, SendOnceResult, SendOutcome, SendRequest, SendResult } from './use-cases.ts';

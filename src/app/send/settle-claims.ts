@@ -1,8 +1,8 @@
 /**
- * Brings into order what is claimed in this instance's name and not being worked on: after a start, and whenever
- * something could not be stored. The journal decides: an attempt in it was, or may have been, handed over; a claim
- * without one was certainly not, because the journal is written first. Only a claim that this process has given up
- * itself was not handed over although its attempt is in the journal.
+ * Settles the claims of this instance that are not being worked on: after a start, and whenever something could not be
+ * stored. The journal decides: an attempt in it was, or may have been, handed over; a claim without one certainly was
+ * not, because the journal is written first. One exception: a claim that this process gave up itself was not handed
+ * over, although its attempt is in the journal.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { HeldClaims } from './held-claims.ts';

@@ -1,9 +1,9 @@
 /**
  * Settles open keys that no request works on: after a crash, a failed claim, or an outcome that could not be stored.
  *
- * What the journal still has is not decided yet. The journal is asked first: an email leaves it only after it was
- * recorded. What neither the journal nor the record has was never handed to a mail server and its key is free again,
- * but not at once: a statement whose connection broke may still record the email, and put it into the queue.
+ * A send that is still in the journal is not decided yet. The journal is asked first, because an email leaves it only
+ * after it was recorded. A send that is neither in the journal nor recorded was never handed to a mail server. Its key
+ * becomes free, but not at once: a statement whose connection broke may still record the email and put it into the queue.
  */
 import type { SendOutcome } from './use-cases.ts';
 import type { IdempotencyKeys, KeyHold, KeyWork } from './idempotency.ts';
@@ -77,7 +77,7 @@ async function lookFor(ports: SettleKeyPorts, hold: KeyHold): Promise<Finding> {
   return 'settled';
 }
 
-/** The answer that the caller got, or would have got, as far as the record tells. */
+/** The answer that the caller got, or would have got, as far as the record shows. */
 function outcomeOf({ queued }: KeyHold, email: EmailDetail): SendOutcome {
   const { id, messageId, threadId, stateDetail: details } = email;
   if (queued) return { kind: 'queued', id, messageId, threadId };

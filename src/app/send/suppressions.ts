@@ -1,11 +1,11 @@
 /**
  * The addresses that nothing is sent to. The truth is in the database; every process has a copy in memory, so that a
- * send to other addresses asks the database nothing. The copy is refreshed every half second by the changes since the
- * last time: an address that is suppressed is refused by every process within a second. A hit in the copy is confirmed
- * by the database, so a lifted address is free at once. While the database is away, the copy as it was then decides.
+ * send to other addresses needs no query. The copy is refreshed every half second with the changes since the last time:
+ * a suppressed address is refused by every process within a second. A hit in the copy is confirmed by the database, so
+ * a lifted address is free at once. While the database is unavailable, the last state of the copy decides.
  *
- * Until the copy was complete for the first time, the database is asked about every recipient, and nothing is sent
- * without its answer: a million addresses do not keep the service from starting.
+ * Until the copy is complete for the first time, the database is asked about every recipient, and nothing is sent
+ * without its answer. So a million addresses do not delay the start of the service.
  */
 import { parseAddressList } from '../../core/address/address-list.ts';
 import { addrSpec, type Address } from '../../core/address/address.ts';

@@ -1,4 +1,4 @@
-/** What is known of the reasons why an email is in its thread. */
+/** What is known about the reasons why an email is in its thread. */
 import type { Tie } from '../../core/thread/link-chain.ts';
 import type { Placement } from '../emails/email-ports.ts';
 import type { RefusedMerge } from './refused-merge-ports.ts';

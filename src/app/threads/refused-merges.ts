@@ -1,4 +1,4 @@
-/** The list of merges that received mail did not get, page by page. */
+/** The list of merges that received mail asked for and did not get, page by page. */
 import type { ThreadUseCases, RefusedMergesPage } from './use-cases.ts';
 import { nextCursor, parseCursor } from '../base/cursor.ts';
 import type { RefusedMergeStore } from './refused-merge-ports.ts';

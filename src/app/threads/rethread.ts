@@ -1,7 +1,7 @@
 /**
- * Computes anew from the stored emails what the threads are, with what operators decided, and makes them so. A pass
+ * Recomputes the threads from the stored emails and the decisions of operators, and corrects those that differ. A pass
  * over all emails finds the threads that may be wrong, in little memory (core/thread/thread-scan.ts); only these are
- * weighed link by link. Mail may come in meanwhile: what is changed is weighed again under the lock for merging.
+ * weighed link by link. Mail may arrive meanwhile: what is changed is weighed again under the lock for merging.
  */
 import { ThreadScan, type ScannedEmail } from '../../core/thread/thread-scan.ts';
 

@@ -7,7 +7,7 @@ import providers from 'email-providers';
 import { parse } from 'tldts';
 import { toAsciiDomain } from '../address/domain.ts';
 
-/** Missing in the package; providers and access networks that give mailboxes to everybody, seen in German-speaking mail. */
+/** Missing in the package; providers and access networks that give mailboxes to any person, seen in German-speaking mail. */
 const MORE_PROVIDERS = [
   '1und1.de',
   'a1.net',

@@ -103,7 +103,7 @@ export function isPostmaster(address: Address): boolean {
   return isMailer(address) || POSTMASTER.test(address.localPart);
 }
 
-/** Who writes notices, but also answers as a person. */
+/** Local parts that send notices, but also answers of a person. */
 const POSTMASTER = /^(?:post_?master|mail[._ -]delivery[._ -](?:sub)?system)$/i;
 
 export interface AutomaticContext {

@@ -72,7 +72,7 @@ const ABOUT_US = words(
   String.raw`ptr|reverse|rdns|helo|ehlo|client|senders?|spf|dkim|dmarc|mail from|return path|try again|your (?:ip|domain|host|server)`,
 );
 
-/** Who says so speaks of us, whatever else he calls unknown. */
+/** A text that says so is about us, whatever else it calls unknown. */
 const SENDER_REFUSED = words(
   String.raw`domain of sender|sender(?:'s)? (?:address |domain )?(?:rejected|denied|blocked|does not|unknown|verify)|(?:sending|your|client|source) (?:ip|host|server|domain)|banned|open relay|my name was rejected|spamhaus|spamcop|after MAIL FROM|in reply to (?:EHLO|HELO|MAIL FROM)`,
   String.raw`(?:host|domain|hostname) not found,? (?:please )?try again`,

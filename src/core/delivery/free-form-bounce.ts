@@ -1,7 +1,7 @@
 /**
  * Bounces written for people: qmail, Exim, Postfix and sendmail without RFC 3464, OpenSMTPD, Exchange and Outlook, Gmail,
  * GMX, Domino. What they have in common is read: a line with the address, followed by the reason; then, perhaps, the
- * returned message. It may name too much: who acts on it looks for the recipients of the sent email among what is named.
+ * returned message. It may name too much, so code that acts on it looks for the sent email's recipients among the names.
  * Time grows with the length only.
  */
 import { addrSpec } from '../address/address.ts';

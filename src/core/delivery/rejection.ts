@@ -24,7 +24,7 @@ export function readRejection(message: ParsedMessage): BounceRecipient | null {
   if (part === undefined || !(REJECTED_SUBJECT.test(message.subject) || REJECTED.test(message.text)))
     return null;
   const fields = readReportFields(part.bytes);
-  // RFC 5429 §2.1.2: automatic, and deleted. Who deletes a mail by hand, or did not read it, refuses nothing.
+  // RFC 5429 §2.1.2: automatic, and deleted. A person who deletes a mail by hand, or does not read it, refuses nothing.
   if (!/^automatic-action\b.*;\s*(?:deleted|denied|failed)/i.test(fieldValue(fields, 'disposition') ?? ''))
     return null;
   const final = reportedAddress(fieldValue(fields, 'final-recipient'));

@@ -1,7 +1,7 @@
 /**
- * Addresses that nothing is sent to: why they are on the list, and when a report puts one there. The list is one for
- * all accounts: a mailbox that does not exist does so for everybody, and who called one email of the company spam
- * wants none from its other senders.
+ * Addresses that nothing is sent to: why they are on the list, and when a report puts one there. All accounts
+ * share one list: a mailbox that does not exist is missing for every sender, and a person who called one email of the
+ * company spam wants none from its other senders.
  */
 import type { ReportOutcome } from './delivery-report.ts';
 

@@ -67,8 +67,8 @@ export type Pair = readonly [string, string];
 
 /**
  * The separations after a decision. `before`: the separations of the old labels, each end a thread of the decision, or
- * another label. `heirs`: from whom each thread of the decision takes its separations from what is outside; old
- * ones within are kept unless both ends came together. `apart`: the new ones.
+ * another label. `heirs`: the threads from which each thread of the decision takes its separations from others;
+ * old ones within are kept unless both ends came together. `apart`: the new ones.
  */
 export function separationsAfter(
   before: readonly Pair[],

@@ -6,7 +6,7 @@ export interface LinkedEmail {
   readonly messageIds: readonly string[];
   /** The email beside which its sender put it; null for none. */
   readonly anchorId: string | null;
-  /** Whom its send, or a decision, put it down to; null for an email that names no customer. */
+  /** The customer to which its send or a decision assigned it; null for an email that names no customer. */
   readonly partyId: string | null;
   /** The Message-IDs that tie it to others, the most telling first. */
   readonly links: readonly string[];

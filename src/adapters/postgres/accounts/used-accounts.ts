@@ -1,4 +1,4 @@
-/** Which accounts anything is recorded of. */
+/** Tells which accounts have recorded data. */
 import type { Pool } from 'pg';
 import { createNamedQuery } from '../db/named-query.ts';
 

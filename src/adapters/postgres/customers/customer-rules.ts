@@ -1,4 +1,4 @@
-/** The registered rules of customers: reading them, and replacing them with all that follows for past mail. */
+/** The registered rules of customers: reading them, and replacing them, with all consequences for past mail. */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Pool } from 'pg';
 import type {

@@ -1,5 +1,5 @@
 /**
- * Whose an email is by the rules, for the statements that record one: `matchAll` of core/customer/match.ts as SQL.
+ * The customer of an email by the rules, for the statements that record one: `matchAll` of core/customer/match.ts as SQL.
  */
 
 /** Addresses as the rules spell them. */
@@ -28,7 +28,7 @@ const DOMAIN_RULES = `case when a.address ~ '.@[^@]{1,255}$' then (
     ) from (select string_to_array(split_part(a.address, '@', -1), '.') as labels) l
   ) end`;
 
-/** Asked once for a statement: who has no customers, or no domain rules, pays nothing for them. */
+/** Evaluated once for a statement: an instance without customers, or without domain rules, pays nothing for them. */
 const HAS_DOMAINS = '(select exists (select from customer_domains))';
 const HAS_RULES = `(select exists (select from customer_addresses) or ${HAS_DOMAINS})`;
 

@@ -1,6 +1,6 @@
 /**
  * Works out the customers and companies of whole threads anew (core/customer/link-thread.ts) and writes what differs.
- * For whatever changes which emails a thread has, what they name, or the rules.
+ * To be called after any change of the rules, of a thread's emails, or of what these name.
  */
 import { sql, type Transaction } from 'kysely';
 import { linkEmails, type LinkedMail, type ThreadLinks } from '../../../core/customer/link-thread.ts';

@@ -1,4 +1,4 @@
-/** Lets work of this process that would get in its own way wait outside of the database. */
+/** Makes work of this process that would block other work of it in the database wait outside. */
 
 export interface KeyedTurns {
   /** Runs `work` when all that was given before with one of the keys has ended. Rejects as `work` does. */

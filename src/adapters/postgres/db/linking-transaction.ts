@@ -1,4 +1,4 @@
-/** Transactions that link threads: begun anew, as exclusive ones if need be, until they get through. */
+/** Transactions that link threads: restarted, as exclusive ones if need be, until they succeed. */
 import type { Kysely, Transaction } from 'kysely';
 import type { Database } from './database.ts';
 import { guard, isRetryable } from './pool.ts';

@@ -1,8 +1,8 @@
 /**
  * `GET /api/emails`: emails of all threads, newest first, also those that a query finds.
  *
- * The indexes have the state before the date: a page is merged from the pieces of one index, one for each state, each in
- * order (see thread-list.ts). So the states that hardly an email has are found as fast as the others.
+ * In the indexes the state comes before the date: a page is merged from the pieces of one index, one for each state, each
+ * in order (see thread-list.ts). So rare states are found as fast as the others.
  */
 import type { Pool } from 'pg';
 import type { EmailPage } from '../../../app/emails/email-ports.ts';

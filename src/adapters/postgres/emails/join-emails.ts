@@ -1,4 +1,4 @@
-/** Emails of an answer as pieces of JSON, of which one at a time is in memory; see email-json.ts. */
+/** The emails of a response as pieces of JSON, with one piece in memory at a time; see email-json.ts. */
 import { ServiceError } from '../../../core/errors.ts';
 import { HEAD, type EmailView } from './email-json.ts';
 import type { NamedQuery } from '../db/named-query.ts';

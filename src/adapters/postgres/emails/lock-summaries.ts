@@ -1,4 +1,4 @@
-/** Locks the rows of `thread_summaries` before what they count. */
+/** Locks the rows of `thread_summaries` before the rows that they count. */
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/database.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Long texts on their way into the database. As one parameter, ten megabytes keep the event loop for a tenth of a second
- * and more: they are cleaned, escaped, encoded and copied several times. So they go ahead in pieces, within the transaction
- * of the statement that puts them together.
+ * Long texts on their way into the database. As one parameter, ten megabytes block the event loop for a tenth of a second
+ * or more: they are cleaned, escaped, encoded and copied several times. So they are sent ahead in pieces, within the
+ * transaction of the statement that joins them.
  */
 import { CompiledQuery, sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Database } from '../db/database.ts';

@@ -1,4 +1,4 @@
-/** What strangers wrote, as PostgreSQL takes it. */
+/** What strangers wrote, in a form that PostgreSQL accepts. */
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import { addrSpec, type Address } from '../../../core/address/address.ts';
 

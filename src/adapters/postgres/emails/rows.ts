@@ -1,4 +1,4 @@
-/** Rows of the reads, and their mapping to what the use cases speak of. */
+/** Rows of the reads, and their mapping to the types of the use cases. */
 import type {
   AddressView,
   AttachmentView,

@@ -59,7 +59,7 @@ export async function findBinaries(
 }
 
 /**
- * Copies the binaries to `<parent>/runtime-<version>`, readable by everybody who can enter `parent`, and removes
+ * Copies the binaries to `<parent>/runtime-<version>`, readable by every user who can enter `parent`, and removes
  * copies of other versions. A copy that is already there is used.
  */
 export async function copyBinaries(binaries: Binaries, parent: string): Promise<Binaries> {
@@ -155,7 +155,7 @@ async function readLinks(folder: string): Promise<readonly Link[]> {
   }));
 }
 
-/** Gives everybody what the owner has; an installation under a tight umask is closed to others. */
+/** Gives all users the rights of the owner; an installation under a tight umask is closed to others. */
 async function makeReadable(folder: string): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   for (const entry of entries) {

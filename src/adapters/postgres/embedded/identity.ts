@@ -1,11 +1,11 @@
 /**
- * Under which user the server runs. PostgreSQL refuses to run as root, so for root there are substitutes:
+ * The user that the server runs as. PostgreSQL refuses to run as root, so for root there are substitutes:
  *
  * - a user namespace in which root has another number. Its files stay root's, and every folder that root owns can be
  *   entered, closed or not. Containers usually forbid it (seccomp), and busybox' `unshare` can't do it.
  * - another account of the system: the owner of existing data, else `email-worker`, `postgres` or `nobody`.
  *
- * Which of them works, and can reach the binaries and the data, is tried out; nothing is assumed.
+ * The service tries out which of them works and can reach the binaries and the data; nothing is assumed.
  */
 import { execFile } from 'node:child_process';
 import { userInfo } from 'node:os';

@@ -1,5 +1,5 @@
 /**
- * Where the database lives. Always in `<DATA_DIR>/postgres`, unless the server's user can't get there: then in a
+ * Where the database lives. Always in `<DATA_DIR>/postgres`, unless the server's user can't enter it: then in a
  * folder of its own below `fallbackFolder`, which a file in DATA_DIR remembers, so that the data of one DATA_DIR is
  * never silently split in two.
  */

@@ -1,5 +1,5 @@
 /**
- * The file that takes the server's output. It is a file and no pipe, because a pipe breaks when this process is killed
+ * The file that takes the server's output. It is a file, not a pipe, because a pipe breaks when this process is killed
  * and blocks the server when this process is busy. The server only appends, so its size is bounded by moving the text
  * into a second file and cutting the first.
  */

@@ -2,9 +2,9 @@
  * The server process of one setup, kept alive.
  *
  * States: `bringUp` takes over the server that a killed service left behind when it is the one we would start, ends
- * any other one on our data, and else starts one. From then on the process is watched: when it goes away unasked, it
+ * any other one on our data, and otherwise starts one. From then on the process is watched: when it ends unasked, it
  * is brought up again after a growing pause. `stop` ends the watch first, then the process; there is no way back.
- * When this process ends in another way, but for SIGKILL, the server is asked to end in its last moment.
+ * When this process ends in any other way except SIGKILL, it asks the server to end at the last moment.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,7 +38,7 @@ const WATCH_INTERVAL_MS = 250;
 /** Recovery after a crash may take minutes; an operator who waits is told after this long. */
 const PATIENCE_MS = 10_000;
 
-/** For so long a start is repeated while the remains of a killed server go away. */
+/** How long a start is repeated while the remains of a killed server disappear, in ms. */
 const REMAINS_MS = 15_000;
 /** What the server says then: its sessions hold the shared memory, or another start was quicker. */
 const REMAINS = /pre-existing shared memory block|lock file "[^"\n]*" already exists|could not lock/;

@@ -1,7 +1,7 @@
 /**
- * How the server is set up. Everything stands on its command line, which wins over postgresql.conf: an update of the
- * service brings its settings with it, and a server that was left behind shows by its command line whether it is the
- * one that would be started now.
+ * The settings of the server. All are on its command line, which overrides postgresql.conf: an update of the service
+ * brings its settings with it, and the command line of a server that was left running shows whether it is the one that
+ * would be started now.
  */
 import { SOCKET_PORT } from './socket-folder.ts';
 

@@ -1,4 +1,4 @@
-/** Who reads which account: the leases of `mailbox_accounts`. All times are the database's. */
+/** Which process reads which account: the leases of `mailbox_accounts`. All times are the database's. */
 import { LeaseLost, type MailboxRecords } from '../../../app/mailboxes/mailbox-record-ports.ts';
 import type { NamedQuery } from '../db/named-query.ts';
 
@@ -52,7 +52,7 @@ export async function fenced(
   if (row?.held !== true) throw new LeaseLost(accountId);
 }
 
-/** $1 account, $2 owner. The lease stays whose it is until the statement ends. */
+/** $1 account, $2 owner. The lease keeps its owner until the statement ends. */
 export const HELD = `with held as materialized (
     select from mailbox_accounts where account_id = $1 and owner = $2 and lease_until > now() for share
   )`;

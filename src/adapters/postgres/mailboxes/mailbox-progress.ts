@@ -1,4 +1,4 @@
-/** How far a mailbox is, as its row has it. */
+/** How far a mailbox was read, from its row. */
 import { NEVER_OPENED, type MailboxProgress } from '../../../core/mailbox/sync-plan.ts';
 
 export const MAILBOX_COLUMNS = 'uid_validity, uid_next, message_count, highest_modseq, since';

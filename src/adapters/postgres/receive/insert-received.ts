@@ -1,4 +1,4 @@
-/** Writes received emails and Sent copies whose threads are there and locked: any number of them in one statement. */
+/** Writes received emails and Sent copies whose threads exist and are locked: any number of them in one statement. */
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { insertReport } from './delivery-reports.ts';

@@ -1,7 +1,7 @@
 /**
- * Joins replies that name no email to the conversation with the same subject, where the account asks for it. Both ways: a
- * reply looks for the email it may answer, and every email for replies that came before it, as they do when a mailbox is
- * read from its newest email on.
+ * Joins replies that name no email to the conversation with the same subject, where the account is configured for it. It works
+ * both ways: a reply looks for the email it may answer, and every email looks for replies that came before it, as happens
+ * when a mailbox is read from its newest email.
  */
 import { sql, type Transaction } from 'kysely';
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';

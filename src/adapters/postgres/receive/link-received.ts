@@ -1,4 +1,4 @@
-/** Whose received emails are while they are recorded, and whether their senders are new. Their threads are locked by then. */
+/** Finds the customers of received emails while they are recorded, and new senders. The threads are already locked. */
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import type { CompanySource, CustomerSource } from '../../../core/customer/link-thread.ts';

@@ -85,7 +85,7 @@ export interface NamedId {
   readonly messageId: string;
 }
 
-/** Each once, in the order in which everybody writes them. */
+/** Each once, in the order in which every transaction writes them. */
 export function namedIdsOf(records: readonly InboundRecord[]): readonly NamedId[] {
   const named = new Map<string, NamedId>();
   for (const { accountId, links } of records) {

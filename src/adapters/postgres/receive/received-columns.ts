@@ -1,4 +1,4 @@
-/** How what was read from a message stands in the tables: the same when it is recorded and when it is read again. */
+/** The columns for what was read from a message: the same when it is recorded and when it is read again. */
 import type { Transaction } from 'kysely';
 import type { StoredAttachment } from '../../../app/emails/email-ports.ts';
 import type { Reading } from '../../../app/receive/reparse-ports.ts';

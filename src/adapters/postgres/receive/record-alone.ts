@@ -1,4 +1,4 @@
-/** Records one received email in a transaction of its own, whatever it needs: threads are merged, subjects looked for. */
+/** Records one received email in a transaction of its own, with all it may need: merged threads, a search by subject. */
 import type { Transaction } from 'kysely';
 import type { InboundRecord, KnownEmail } from '../../../app/receive/inbound-ports.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';

@@ -3,7 +3,7 @@
  * else here only saves work, or tells the caller which record that is.
  *
  * Emails that come while others are being written are written together next (record-together.ts). Those that need more
- * take a transaction of their own (record-alone.ts), as nearly none do.
+ * take a transaction of their own (record-alone.ts), which is rare.
  */
 import type { Kysely, Transaction } from 'kysely';
 import type { Pool } from 'pg';

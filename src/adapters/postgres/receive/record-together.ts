@@ -1,4 +1,4 @@
-/** Records received emails in one transaction, as far as they need nothing else than that. */
+/** Records received emails together in one transaction, unless one of them needs more than that. */
 import type { Kysely, Transaction } from 'kysely';
 import { ServiceError } from '../../../core/errors.ts';
 import type { InboundRecord, InboundResult } from '../../../app/receive/inbound-ports.ts';

@@ -1,6 +1,6 @@
 /**
- * Puts a Sent copy in the place of a received message that was recorded first under the same identity and says something
- * else: what was sent from the account is what its owner wrote. What was there becomes a variant.
+ * Puts a Sent copy in the place of a received message that was recorded first under the same identity with other content:
+ * what was sent from the account is what its owner wrote. What was received becomes a variant.
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Pool } from 'pg';

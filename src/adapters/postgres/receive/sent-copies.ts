@@ -1,6 +1,6 @@
 /**
  * Emails that another program sent from an account, such as a clerk's mail program, known from their copy in the Sent
- * mailbox. That the copy is there says that a mail server took the email for all its recipients; its reply is unknown.
+ * mailbox. The copy shows that a mail server took the email for all its recipients; the server's reply is unknown.
  */
 import { sql, type Transaction } from 'kysely';
 import type { SentCopy } from '../../../app/receive/inbound-ports.ts';
@@ -20,7 +20,7 @@ export function counterpartiesOf({ from, to, cc, bcc }: SentCopy): readonly stri
     .map((address) => normaliseAddress(toView(address).address));
 }
 
-/** Who got it, each once, as far as their addresses can be read. */
+/** Its recipients, each once, as far as their addresses can be read. */
 export function takersOf({ to, cc, bcc }: SentCopy): readonly string[] {
   const readable = [...to, ...cc, ...bcc].filter(({ domain }) => domain !== '');
   return dedupeAddresses(readable).map((address) => clean(addrSpec(address)));

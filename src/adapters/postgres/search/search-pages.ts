@@ -1,4 +1,4 @@
-/** A page of what a query finds, by the way that search-plan.ts chooses. */
+/** A page of search results, read in the way that search-plan.ts chooses. */
 import { MIN_STEPS, planSearch, type SearchSituation } from './search-plan.ts';
 
 export interface SearchedList<Row> {

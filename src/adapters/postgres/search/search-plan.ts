@@ -1,8 +1,8 @@
 /**
- * How a page of what a query finds is read. A GIN index gives all that match and no order, so a common word would read
- * a large part of the mailbox for one page. Hence two ways to the same result:
+ * How a page of search results is read. A GIN index gives all matches without an order, so a common word would read a
+ * large part of the mailbox for one page. Hence two ways to the same result:
  *
- * - `walk`: go through the list in its order and look at each entry, until the page is full. Good when many match.
+ * - `walk`: go through the list in its order and check each entry, until the page is full. Good when many match.
  * - `look up`: all that match, from the index, then the newest of these. Good when few match.
  *
  * The walk is bounded: when it ends before the page is full, the other way is taken. Figures: docs/benchmarks.md.

@@ -1,6 +1,6 @@
 /**
  * How common words are, for choosing how to search: what ANALYZE knows of `email_search`, kept for a minute. It knows the
- * thousand or so most common words; others are rarer than the rarest of these. A wrong answer costs time only.
+ * thousand or so most common words; others are rarer than the rarest of these. A wrong answer only costs time.
  */
 import { formatTsquery, type SearchQuery, type Term, type TermWord } from '../../../core/search/query.ts';
 import type { NamedQuery } from '../db/named-query.ts';

@@ -1,8 +1,8 @@
 /**
  * Copies of a sent email that were recorded before it was known that they are copies: because the email itself was
  * recorded later, or because the relay had replaced its Message-ID. The sent email stays, with the identifier that its
- * sender got; the identifiers of the copies become aliases of it, what they say its variants. Whether they are copies indeed
- * is seen when they are compared (app/receive/variants.ts), after the commit: for that the raw message is read.
+ * sender got; the identifiers of the copies become aliases of it, what they say its variants. Whether they really are
+ * copies is decided when they are compared (app/receive/variants.ts), after the commit, because that reads the raw message.
  */
 import { sql, type Transaction } from 'kysely';
 import type { RecordedSend } from '../../../app/send/outbound-ports.ts';

@@ -1,4 +1,4 @@
-/** `IdempotencyKeys` on PostgreSQL: the primary key decides who of several has a key; each call is one statement. */
+/** `IdempotencyKeys` on PostgreSQL: the primary key decides which of several requests has a key; each call is one statement. */
 import type { Pool, QueryResultRow } from 'pg';
 import type { SendOutcome } from '../../../app/send/use-cases.ts';
 import type { ClaimResult, IdempotencyKeys, KeyHold } from '../../../app/send/idempotency.ts';

@@ -91,7 +91,7 @@ function toRow(record: LinkedRecord) {
     placement_message_id: record.placement.matchedMessageId,
     anchor_id: record.link?.anchorId ?? null,
     ignored_ids: record.link?.ignoredIds ?? [],
-    // Of the first email of a thread it is whom that names.
+    // For the first email of a thread it is the customer that this email names.
     party_id: record.link === undefined ? record.customerId : record.link.partyId,
     raw_size_bytes: record.rawSizeBytes,
     raw: record.raw?.toString('base64') ?? null,
@@ -182,7 +182,7 @@ const LINK_FRESH = `
       select account_id, message_id, thread_id from input
       union
       select account_id, relay_message_id, thread_id from input where relay_message_id is not null
-      -- As everybody writes them.
+      -- In the order in which every transaction writes them.
       order by account_id, message_id
       on conflict do nothing
       returning account_id, message_id, thread_id

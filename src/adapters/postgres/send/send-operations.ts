@@ -1,6 +1,6 @@
 /**
- * What operators do to sends. Each change locks the queue row, then the email, looks
- * at its state and only then acts: of two at the same moment one finds the state changed and is refused.
+ * What operators do to sends. Each change locks the queue row, then the email, checks its state and only then acts: of
+ * two changes at the same moment, one finds the state changed and is refused.
  */
 import type { Pool, PoolClient } from 'pg';
 import type { OperationResult, SendOperations } from '../../../app/send/queue-ports.ts';

@@ -164,7 +164,7 @@ const RELEASE = `
   )
   select email_id as id from free`;
 
-/** The rows keep their owner, who alone has evidence. */
+/** The rows keep their owner, which alone has evidence. */
 const EXPIRE = `
   with silent as materialized (
     select email_id, attempts, claimed_at from send_queue

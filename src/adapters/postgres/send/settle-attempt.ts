@@ -130,8 +130,8 @@ async function saveAttempt(client: PoolClient, ended: EndedAttempt): Promise<voi
 }
 
 /**
- * That a recipient was accepted is never taken back. Who is `rejected` though the attempt was under way bounced
- * meanwhile, and is not to be tried again unless the attempt knows better.
+ * That a recipient was accepted is never taken back. A recipient that is `rejected` although the attempt was
+ * under way bounced meanwhile, and is not retried unless the attempt says otherwise.
  */
 async function saveOutcomes(
   client: PoolClient,

@@ -1,6 +1,6 @@
 /**
  * `SuppressionStore` on PostgreSQL. Every change takes the next number of `suppression_clock`, whose only row is locked
- * until the commit: so the numbers grow in the order of commits, and who has read up to one has missed none before it.
+ * until the commit: so the numbers grow in the order of commits, and a reader that has read up to one has missed none before it.
  */
 import type { Pool, PoolClient } from 'pg';
 import type {

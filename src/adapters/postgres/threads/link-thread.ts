@@ -3,8 +3,8 @@
  * one conversation (the linking steps of RFC 5256 §3's REFERENCES algorithm).
  *
  * Nearly every email joins one thread, so it is tried without a lock first. When its Message-IDs turn out to be in
- * other threads too, also because another email claimed them at this moment, the transaction is begun anew as an
- * exclusive one: those of an account come one after the other, and only they merge. An exclusive one locks threads
+ * other threads too, also because another email claimed them at this moment, the transaction is restarted as an
+ * exclusive one: those of an account run one after the other, and only they merge. An exclusive one locks threads
  * before it writes Message-IDs, so that it never waits for a transaction that waits for it.
  *
  * Where threads are kept apart, by decisions or because sends named them for different customers, all links of all of
@@ -236,7 +236,7 @@ async function placeExclusively(
   return place;
 }
 
-/** For whom sends named the threads. */
+/** The customers that sends named for the threads. */
 async function readParties(trx: Transaction<Database>, threadIds: readonly string[]): Promise<Set<string>> {
   if (threadIds.length === 0) return new Set();
   const rows = await trx

@@ -1,6 +1,6 @@
 /**
- * Threads that end, and emails and Message-IDs that change threads. All within a transaction that holds `lockLinks`, and
- * that works out in the end whose the threads are (settle-customers.ts).
+ * Threads that end, and emails and Message-IDs that change threads. All within a transaction that holds `lockLinks` and
+ * that works out the customers of the threads at its end (settle-customers.ts).
  */
 import { sql, type Transaction } from 'kysely';
 import type { Move } from '../../../core/thread/plan-threads.ts';

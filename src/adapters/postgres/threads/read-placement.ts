@@ -1,4 +1,4 @@
-/** `PlacementStore` on PostgreSQL: several reads of one moment. For people who ask now and then. */
+/** `PlacementStore` on PostgreSQL: several reads of one snapshot. Made for occasional questions of people. */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type {
   PlacedEmail,

@@ -1,7 +1,7 @@
 /**
- * Reads threads as JSON. Small ones share statements: what is asked for while four are under way is read by the next one. Of a
- * large one each statement reads a piece, when the one before was taken, so that a slow reader holds no connection and
- * no snapshot.
+ * Reads threads as JSON. Small ones share statements: requests that come while four are under way are served by the next
+ * one. A large one is read in pieces, each by its own statement once the piece before was taken, so that a slow reader
+ * holds no connection and no snapshot.
  */
 import type { Pool } from 'pg';
 import type { EmailsJson } from '../../../app/emails/email-ports.ts';

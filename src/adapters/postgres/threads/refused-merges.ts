@@ -1,4 +1,4 @@
-/** `RefusedMergeStore` on PostgreSQL. What came together since, by hand or by a decision, is not refused any more. */
+/** `RefusedMergeStore` on PostgreSQL. Threads that were joined since, by hand or by a decision, no longer count as refused. */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { RefusedMerge, RefusedMergeStore } from '../../../app/threads/refused-merge-ports.ts';
 import type { Database } from '../db/database.ts';

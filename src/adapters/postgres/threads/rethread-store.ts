@@ -1,4 +1,4 @@
-/** `RethreadStore` on PostgreSQL: reads everything of one moment page by page, and settles threads one by one. */
+/** `RethreadStore` on PostgreSQL: reads everything of one snapshot page by page, and settles threads one by one. */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type {
   RethreadStore,

@@ -1,6 +1,6 @@
 /**
- * Makes threads what their links, the customers that sends named and decisions say: reads whole threads, groups them anew
- * and moves what is in the wrong one. Used where threads are kept apart, and by rethreading.
+ * Brings threads in line with their links, the customers that sends named, and decisions: reads whole threads, groups
+ * their emails anew and moves those that are in the wrong one. Used where threads are kept apart, and by rethreading.
  */
 import { randomUUID } from 'node:crypto';
 import { sql, type RawBuilder, type Transaction } from 'kysely';

@@ -1,5 +1,5 @@
 /**
- * Idempotency keys: which request holds each, and how its send ended. A key without an outcome is open.
+ * Idempotency keys: the request that holds each, and how its send ended. A key without an outcome is open.
  *
  * `email_id` names no row of `emails`: the email is recorded after the key is claimed, or never.
  */

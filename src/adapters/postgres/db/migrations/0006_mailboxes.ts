@@ -1,5 +1,6 @@
 /**
- * Mailboxes that are read by IMAP: who reads an account, how far each mailbox is, and what became of each message.
+ * Mailboxes that are read by IMAP: which process reads an account, how far each mailbox was read, and what became of each
+ * message.
  *
  * A message waits while it has no email, is not gone and is not set aside; `next_try_at` says from when on it may be
  * tried. `email_id` has no foreign key: deleting an email must not make its message wait again.
