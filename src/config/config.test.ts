@@ -118,7 +118,7 @@ describe('values', () => {
     expect(() => load({ TRUSTED_PROXIES: text })).toThrow(ConfigError);
   });
 
-  it('refuses a certificate without its key, and files that can not be read', () => {
+  it('refuses a certificate without its key, and files that cannot be read', () => {
     expect(() => load({ LISTEN_TLS_CERT_FILE: 'a.pem' })).toThrow(ConfigError);
     expect(() => load({ LISTEN_TLS_KEY_FILE: 'a.pem' })).toThrow(ConfigError);
     expect(() => load({ LISTEN_TLS_CERT_FILE: 'a.pem', LISTEN_TLS_KEY_FILE: 'b.pem' })).toThrow(ConfigError);

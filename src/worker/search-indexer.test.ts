@@ -4,7 +4,7 @@ import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import { waitUntil } from '../../test/helpers/wait-until.ts';
 import { startSearchIndexer } from './search-indexer.ts';
 
-it('stops in the midst of its rest, however long that is', async () => {
+it('stops during its rest, however long that is', async () => {
   let begun = 0;
   let ended = 0;
   const indexer = startSearchIndexer(

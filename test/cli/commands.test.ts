@@ -68,7 +68,7 @@ describe('arguments', () => {
     expect(await readdir(dataDir)).toEqual([]);
   });
 
-  it('a configuration that can not be used is named, and fails', async () => {
+  it('a configuration that cannot be used is named, and fails', async () => {
     const dataDir = await makeDataDir();
     const result = await runCommand(['import', '.'], { dataDir, env: { DATABASE_POOL_SIZE: 'many' } });
     expect(result).toMatchObject({ exitCode: 1, stdout: '' });

@@ -210,7 +210,7 @@ describe('options', () => {
     [['--account', 'nobody'], 'there is no account nobody'],
     [['--since', 'yesterday'], '--since must be a date'],
     [['--since', '2026-13-45'], '--since must be a date'],
-  ])('%j can not be used', async (args, message) => {
+  ])('%j cannot be used', async (args, message) => {
     const result = await runImport([place(), ...args]);
     expect(result).toMatchObject({ exitCode: 2, stdout: '' });
     expect(result.stderr).toContain(message);

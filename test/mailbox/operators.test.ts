@@ -51,7 +51,7 @@ describe.skipIf(skipWithoutMailServers())('mailboxes of a Dovecot', () => {
       null,
       Array.from({ length: 20 }, (_, index) => numbered(index + 1)),
     );
-    // Two that Dovecot can not read, so that it ends the session.
+    // Two that Dovecot cannot read, so that it ends the session.
     const cur = path.join(dovecot.root, 'mail', 'alice', 'cur');
     const files = (await readdir(cur)).sort();
     for (const index of [4, 12]) await chmod(path.join(cur, files[index]!), 0);

@@ -8,7 +8,7 @@ import { waitUntil } from '../helpers/wait-until.ts';
 
 const worlds = useMailboxWorlds();
 
-describe('a message that can not be taken', () => {
+describe('a message that cannot be taken', () => {
   it('because the line breaks at it is set aside, and blocks nothing', async () => {
     const world = worlds.createWorld();
     fill(world.inbox, 20);

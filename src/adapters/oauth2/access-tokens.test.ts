@@ -146,7 +146,7 @@ describe('a stored token', () => {
     ]);
   });
 
-  it('can not be read in the database', async () => {
+  it('cannot be read in the database', async () => {
     const token = await get(start());
     const { rows } = await pool.query<{ row: string; sealed: Buffer }>(
       'select t::text as row, sealed from oauth2_tokens t where account_id = $1',

@@ -59,7 +59,7 @@ describe('createOutboxTransport', () => {
     expect(await readdir(path.join(folder, 'outbox'))).toEqual([]);
   });
 
-  it('refuses for now when the folder can not be written', async () => {
+  it('refuses for now when the folder cannot be written', async () => {
     await writeFile(path.join(folder, 'outbox'), 'a file in the way');
     const transport = createOutboxTransport(path.join(folder, 'outbox'));
     const result = await transport.send(ENVELOPE, { kind: 'bytes', bytes: BYTES });

@@ -37,7 +37,7 @@ function failing(reason: ReadFailure, kinds: readonly ReadingKind[]) {
   return { asked, reader, unreadable: new UnreadableMail(), openFile, logger: silentLogger };
 }
 
-describe('a message that can not be read', () => {
+describe('a message that cannot be read', () => {
   it.each(READ_FAILURES)('keeps what its header says, and the reason: %s', async (reason) => {
     const { message } = await readReceived(failing(reason, ['message']), contentOf(...HEADER), {});
     expect(message).toMatchObject({
@@ -95,7 +95,7 @@ it('does not take a message for bad when nothing can be read at the moment', asy
   expect(ports.unreadable.isEmpty).toBe(true);
 });
 
-it('knows a header by its shortened fields when the whole can not be read', async () => {
+it('knows a header by its shortened fields when the whole cannot be read', async () => {
   const header = Buffer.from([...HEADER, '', ''].join('\r\n'));
   const whole = await readHeader(directReader, header);
   const asked: boolean[] = [];

@@ -1,4 +1,4 @@
-/** Faults in the midst of a send with a key. The ways without faults are in test/e2e/idempotency.test.ts. */
+/** Faults during a send with a key. Sends without faults are in test/e2e/idempotency.test.ts. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createMemoryKeys, type MemoryKeys } from '../../../test/helpers/memory-keys.ts';
 import { sampleDetail } from '../../../test/helpers/recording-application.ts';
@@ -92,7 +92,7 @@ const openKeys = () => keys.listOpen();
 const away = () => Promise.reject(new ServiceError('database_unavailable'));
 
 describe('a send with a key', () => {
-  test('is not sent when the key can not be claimed; a claim that was stored all the same is undone later', async () => {
+  test('is not sent when the key cannot be claimed; a claim that was stored all the same is undone later', async () => {
     const { claim } = keys;
     keys.claim = async (...args) => {
       await claim(...args);
@@ -110,7 +110,7 @@ describe('a send with a key', () => {
     expect(await once()).toMatchObject({ replayed: false });
   });
 
-  test('has its answer although that can not be stored; a repeat has it once it is', async () => {
+  test('has its answer although that cannot be stored; a repeat has it once it is', async () => {
     const { complete } = keys;
     keys.complete = away;
     const first = await once();

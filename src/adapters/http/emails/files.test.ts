@@ -111,7 +111,7 @@ describe('attachment', () => {
     expect(application.streams).toEqual([]);
   });
 
-  it('answers an error as JSON when the file can not be opened', async () => {
+  it('answers an error as JSON when the file cannot be opened', async () => {
     const response = await get(
       {},
       { overrides: { openAttachment: () => Promise.reject(new ServiceError('content_missing')) } },

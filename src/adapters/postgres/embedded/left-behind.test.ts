@@ -95,7 +95,7 @@ describe('after the service was killed', () => {
     expect(await query(second.connection, 'select one from note')).toEqual([{ one: 1 }]);
   });
 
-  test('during initdb, the next start begins anew and removes the remains', async () => {
+  test('during initdb, the next start begins again and removes the remains', async () => {
     await rm(workspace.dataDir, { recursive: true });
     const child = workspace.launch();
     await waitUntil('initdb works', async () => (await names()).some(isUnfinished));

@@ -201,7 +201,7 @@ describe('the user the server runs as', () => {
     }
   });
 
-  test('without a name can not make a database where namespaces are missing, and is told so', async (context) => {
+  test('without a name cannot make a database where namespaces are missing, and is told so', async (context) => {
     const missing = rootMissing ?? (await whyBinariesClosed());
     context.skip(missing !== null, missing ?? '');
     await mkdir(workspace.dataDir);

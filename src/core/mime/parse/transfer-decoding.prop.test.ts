@@ -54,7 +54,7 @@ describe('transfer decoding', () => {
   it.each([
     ['lines', 'QUJD\r\nREVG\r\n', 'ABCDEF'],
     ['no padding', 'QUI', 'AB'],
-    ['padding in the midst', 'QQ==QkM=', 'ABC'],
+    ['padding in the middle', 'QQ==QkM=', 'ABC'],
     ['foreign characters', 'Q.U!J D', 'ABC'],
   ])('reads base64 with %s', (_, encoded, expected) => {
     expect(decodeTransfer(Buffer.from(encoded), 'base64').toString()).toBe(expected);

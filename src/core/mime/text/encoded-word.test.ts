@@ -31,7 +31,7 @@ describe('decodeEncodedWords', () => {
     ['an unknown charset that is none', ['=?klingon?q?gr=FCn?='], 'grün'],
     ['a character between two words of an unknown charset', ['=?x-9?B?4oI=?=', '=?X-9?B?rA==?='], '€'],
     [
-      'shift states that begin anew in each word',
+      'shift states that begin again in each word',
       ['=?iso-2022-jp?B?GyRCRnwbKEI=?=', '=?iso-2022-jp?B?GyRCS1wbKEI=?=', '=?ISO-2022-JP?Q?_x?='],
       '日本 x',
     ],
