@@ -8,7 +8,7 @@ import type { Database } from '../db/database.ts';
 import { createNamedQuery } from '../db/named-query.ts';
 import { guard } from '../db/pool.ts';
 import { isLimited, lockRoom, useRoom } from './rate-windows.ts';
-import { FREE, settleAttempt } from './settle-attempt.ts';
+import { FREE, lockQueueRow, settleAttempt } from './settle-attempt.ts';
 import { inTransaction } from '../db/transaction.ts';
 
 export function createSendQueue(pool: Pool, db: Kysely<Database>): SendQueue {
@@ -56,10 +56,14 @@ export function createSendQueue(pool: Pool, db: Kysely<Database>): SendQueue {
 
     settle: (owner, attempt, decide) => settleAttempt(pool, db, owner, attempt, decide),
 
-    async release(owner, { emailId, claimId, attempt }, { evenBegun }) {
-      const values = [emailId, owner, claimId, attempt, evenBegun];
-      return (await query<{ id: string }>('release-claim', RELEASE, values)).length > 0;
-    },
+    release: (owner, { emailId, claimId, attempt }, { evenBegun }) =>
+      inTransaction(pool, async (client) => {
+        // A statement sees other tables as they were when it began. One that had to wait here for `expire` would free the row and
+        // leave the recipients unknown, so that the next claim would find none.
+        await lockQueueRow(client, emailId);
+        const { rowCount } = await client.query(RELEASE, [emailId, owner, claimId, attempt, evenBegun]);
+        return rowCount === 1;
+      }),
 
     async claimsOf(owner) {
       const rows = await query<ClaimRow>(
