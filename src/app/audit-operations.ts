@@ -33,14 +33,14 @@ export type Operations = Pick<
   | 'retryQuarantined'
 >;
 
-/** Of a list, so many entries are told; beyond them their number alone. */
+/** Entries of a list that are logged; beyond them only their number. */
 const MAX_TOLD = 100;
 /** Emails whose thread is looked up before they are moved; each is read whole. */
 const MAX_LOCATED = 20;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The same operations, told as those of this actor. */
+/** The same operations, logged as acts of this actor. */
 export function auditOperations(
   application: Application,
   security: SecurityLog,
@@ -173,7 +173,7 @@ export function auditOperations(
   };
 }
 
-/** null for what is not there, or is not asked for rightly: the act itself says that. */
+/** null when it does not exist or the request is invalid: the act itself reports that. */
 async function unlessRefused(read: () => Promise<unknown>): Promise<unknown> {
   try {
     return await read();

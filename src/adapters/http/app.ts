@@ -191,7 +191,7 @@ function addShutdown(app: HttpServer): Shutdown {
   return shutdown;
 }
 
-/** Says `100 Continue` only when somebody wants the body; other expectations may be ignored (RFC 9110 §10.1.1). */
+/** Says `100 Continue` only when the body is read; other expectations may be ignored (RFC 9110 §10.1.1). */
 function answerExpectations(app: HttpServer): void {
   const { server } = app;
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {

@@ -3,8 +3,9 @@ import type { CustomerRules } from '../../core/customer/rules.ts';
 import type { EmailPage } from '../emails/email-ports.ts';
 
 /**
- * What a rule of a customer does now. `decides`: it says whose mail it is. `ambiguous`: so does the same rule of another
- * customer, and so none does. `overruled`: another customer's rule for the address was set by hand, this one was learned.
+ * What a rule of a customer does now. `decides`: it gives mail to its customer. `ambiguous`: another customer has the
+ * same rule, so neither decides. `overruled`: another customer's rule for the address was set by hand, this one was
+ * learned.
  */
 export type ClaimStatus = 'decides' | 'ambiguous' | 'overruled';
 
@@ -70,8 +71,8 @@ export interface CustomerStore {
   /** An unknown customer has nothing registered. */
   readRegistration(customerId: string): Promise<CustomerRegistration>;
   /**
-   * From now on the customer has exactly these rules, and past mail is linked by them; all or nothing. What it had and
-   * is not among them, learned or not, is not learned again.
+   * From now on the customer has exactly these rules, and past mail is linked by them; all or nothing. A former rule
+   * that is not among them, learned or not, is not learned again.
    */
   replaceRegistration(customerId: string, rules: CustomerRules, companyId: string | null): Promise<Relinked>;
   /** Addresses before domains, each by value; at most `limit`. */

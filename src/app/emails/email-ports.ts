@@ -50,7 +50,7 @@ export interface EmailSummary {
 /**
  * Emails as the API shows them (`toEmailJson`), in JSON with commas between them: made by the database and handed on as it is.
  * What is too large to be held in memory comes in pieces, whose ends mean nothing; each is read when it is asked for, and
- * reading may fail between two of them. An email that is there all the while is in them once.
+ * reading may fail between two of them. An email that exists all the while is in them once.
  */
 export type EmailsJson =
   | { readonly kind: 'whole'; readonly json: string }
@@ -59,7 +59,7 @@ export type EmailsJson =
 /** A page of a list. */
 export interface EmailPage {
   readonly emails: EmailsJson;
-  /** Its last email, behind which the next page begins; null when there is none. */
+  /** Its last email, after which the next page begins; null when there is none. */
   readonly next: { readonly date: Date; readonly id: string } | null;
 }
 
@@ -102,7 +102,7 @@ export interface EmailDetail extends EmailSummary {
   readonly replyTo: readonly AddressView[];
   /** What was wrong with a received email, as `ParseDefect` names it, and CONTENT_DIFFERS where it has variants. */
   readonly defects: readonly string[];
-  /** By which way its message came; null for an email of ours, and where it is not known. */
+  /** How its message arrived; null for a sent email, and where it is not known. */
   readonly receivedBy: MailSource | null;
   /** The oldest first. */
   readonly variants: readonly VariantView[];
@@ -120,7 +120,7 @@ export interface EmailDetail extends EmailSummary {
   readonly nextAttemptAt: Date | null;
   /** After this it is not tried again; null when it is not in the queue. */
   readonly giveUpAt: Date | null;
-  /** The queue's process that had it fell silent; when it comes back, it says what became of it, or sends it. */
+  /** The process that had claimed it fell silent; when it comes back, it reports the outcome or sends the email. */
   readonly claimLost: boolean;
 }
 

@@ -2,10 +2,10 @@
 
 export const MAIL_WAYS = ['http', 'lmtp', 'smtp', 'imap', 'import'] as const;
 
-/** By which way a message came. */
+/** How a message arrived. */
 export interface MailSource {
   readonly way: (typeof MAIL_WAYS)[number];
-  /** By IMAP the mailbox; of an import `maildir`, `mbox` or `file`; null else. */
+  /** By IMAP the mailbox; of an import `maildir`, `mbox` or `file`; otherwise null. */
   readonly place: string | null;
 }
 

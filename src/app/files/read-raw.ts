@@ -1,6 +1,9 @@
 import type { Content, SpoolFolder } from './file-ports.ts';
 
-/** A message as it comes: in memory up to `maxInlineBytes`, else in a file of the spool. Throws what `body` and it throw. */
+/**
+ * Reads a message as it arrives: into memory up to `maxInlineBytes`, otherwise into a spool file. Throws what `body` and
+ * the spool throw.
+ */
 export async function readRaw(
   body: AsyncIterator<Buffer>,
   maxInlineBytes: number,

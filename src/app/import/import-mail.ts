@@ -96,7 +96,7 @@ const MAX_BYTES_AT_ONCE = 16 * 1024 * 1024;
 const FILES_AT_ONCE = 500;
 
 /**
- * Ends early when `signal` is aborted. Throws when something behind it stays away.
+ * Ends early when `signal` is aborted. Throws when the database or the storage stays unavailable.
  *
  * @param counts counted up while it runs
  */
@@ -117,7 +117,7 @@ class ImportRun {
   readonly #counts: ImportCounts;
   readonly #pool: TaskPool;
   readonly #marks: MarkWriter;
-  /** Of the caller, or because something failed that lies behind everything. */
+  /** Aborted by the caller, or because the database or the storage failed. */
   readonly #signal: AbortSignal;
   readonly #fatal = new AbortController();
 

@@ -78,9 +78,9 @@ export async function readImported(
 }
 
 /**
- * Removes the folder. Throws what `receive` throws; when something stays away for `patienceMs`, that.
+ * Removes the folder. Throws what `receive` throws; when something stays unavailable for `patienceMs`, that error.
  *
- * @param onWaiting told each time when something went away
+ * @param onWaiting called each time something becomes unavailable
  */
 export async function recordImported(
   ports: RecordImportedPorts,

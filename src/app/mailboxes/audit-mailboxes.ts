@@ -96,7 +96,7 @@ async function auditMailbox(
   const compare = { ...ports, mailbox, uidValidity };
   const listed = await session.listUids(1, mailbox.progress.since);
   const suspicious = await findWrong(compare, listed, null);
-  // Both sides may have changed between one look and the other; what is wrong stays so.
+  // Both sides may have changed between the two reads; a real fault is still there at the second.
   const findings =
     suspicious.size === 0
       ? suspicious

@@ -11,7 +11,7 @@ export interface AuditedMailbox {
 }
 
 export interface MailboxRepair {
-  /** To be taken again: unknown until now, or what they have is not theirs. */
+  /** To be taken again: unknown until now, or recorded with an email that is not theirs. */
   readonly take: UidSet;
   /** There, whatever their marks say. */
   readonly present: UidSet;

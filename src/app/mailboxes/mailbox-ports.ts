@@ -89,8 +89,9 @@ export interface MailboxSession {
   /** In the order given. A message's bytes are streamed with bounded memory, whatever its size. Never marks it as read. */
   fetchMessages(uids: readonly Uid[]): AsyncIterable<FetchedMessage>;
   /**
-   * Resolves when messages may have come or gone in the open mailbox, after `timeoutMs`, or when `signal` says stop. IDLE
-   * where there is one, else it asks from time to time. What changed since `open` counts, so nothing is missed in between.
+   * Resolves when messages may have come or gone in the open mailbox, after `timeoutMs`, or when `signal` says stop.
+   * Uses IDLE where the server has it, otherwise asks from time to time. What changed since `open` counts, so nothing
+   * is missed in between.
    */
   waitForChange(timeoutMs: number, signal: AbortSignal): Promise<'changed' | 'timeout' | 'stopped'>;
   /** Logs out, or cuts the line when that takes long; a second call does nothing. */

@@ -47,7 +47,7 @@ export interface GenerationRef extends MailboxRef {
   readonly uidValidity: number;
 }
 
-/** A message of a mailbox, by what its server tells without giving it. */
+/** A message of a mailbox, by what its server says about it without sending it. */
 export interface ArrivedMessage {
   readonly identity: MessageIdentity;
   /** See identityKey. */
@@ -80,8 +80,8 @@ export interface PassResult {
 
 export interface MailboxRecords {
   /**
-   * Takes what is free of `accountIds`, or was left by a silent process, and renews what is the owner's. Returns the
-   * accounts that are the owner's for the next `leaseMs`, each with whether something of it waits to be tried now.
+   * Takes those of `accountIds` that are free or were left by a silent process, and renews the owner's. Returns the
+   * accounts that the owner has for the next `leaseMs`, each with whether something of it waits to be tried now.
    */
   claim(
     owner: string,
@@ -90,7 +90,7 @@ export interface MailboxRecords {
   ): Promise<ReadonlyMap<string, { readonly due: boolean }>>;
   /** Gives accounts back, for others to take at once. */
   release(owner: string, accountIds: readonly string[]): Promise<void>;
-  /** A connection is tried now; with `failed` the last one did not come to be, or broke. */
+  /** A connection is tried now; with `failed` the last one could not be made, or broke. */
   noteAttempt(owner: string, accountId: string): Promise<void>;
   noteAccountFailure(
     owner: string,

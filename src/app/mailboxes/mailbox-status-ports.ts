@@ -25,7 +25,7 @@ export interface MailboxStatus {
   /** How long ago that was, by the database's clock. */
   readonly lagMs: number | null;
   readonly lastError: { readonly reason: string; readonly at: Date } | null;
-  /** Since when it is not read any more; null: it is. */
+  /** When reading it was stopped; null: it is read. */
   readonly leftAt: Date | null;
   readonly counts: MailboxCounts;
 }

@@ -55,17 +55,18 @@ export interface TakeFrom {
   readonly until: number;
 }
 
-/** Messages whose headers are asked for at once, and of which the database is asked at once. */
+/** Messages whose headers are requested together, and which are looked up in the database together. */
 const SLICE_MESSAGES = 100;
 /**
- * Small messages are fetched together, so that a distant server costs one round trip for many: so many after no
- * failure, after one, and so on. When the line breaks, it is not known at which of them; the last tries are a message's own.
+ * Small messages are fetched together, so that a distant server costs one round trip for many: their number after no
+ * failure, after one, and so on. When the line breaks, it is not known at which of them; in the last tries each message
+ * is fetched alone.
  */
 const BATCH_MESSAGES = [50, 8, 1] as const;
 const BATCH_BYTES = 2 * 1024 * 1024;
 /** Messages of one account that are being recorded, each of them in memory or in the spool: written a batch at a time. */
 const MAX_RECORDING = 50;
-/** So many failures of unknown cause, one after the other, are not the messages' fault. */
+/** After so many failures of unknown cause in a row, the messages are not at fault. */
 const MAX_FAILURES_IN_A_ROW = 20;
 
 /** What keeps every message from being recorded: it says nothing about the one in hand. */
@@ -131,7 +132,7 @@ function* groupsOf<T extends WaitingMessage>(messages: readonly T[], most: numbe
   }
 }
 
-/** Large ones alone, others together as long as they are small together as well. */
+/** Large ones alone, others together as long as their sum stays small. */
 function* batchesOf(messages: readonly WantedMessage[]): Generator<readonly WantedMessage[]> {
   const isLarge = ({ sizeBytes }: WantedMessage) => sizeBytes > DELIVERY_IN_MEMORY_MAX_BYTES;
   for (const group of groupsOf(messages, BATCH_MESSAGES[0])) {
@@ -203,7 +204,7 @@ async function findRecorded(
   return result;
 }
 
-/** No stranger knows the trace that a message gets on its last way, so none can make another one that is taken for it. */
+/** A stranger does not know the trace that a message gets on its last hop, so he can't forge one that is taken for it. */
 function arrivalOf({ header, sizeBytes }: Pick<MessageSummary, 'header' | 'sizeBytes'>): string {
   return createHash('sha256').update(`${sizeBytes} `).update(header).digest('hex');
 }
@@ -292,7 +293,7 @@ async function takeBatch(
   if (away !== null) throw away;
 }
 
-/** At which of the messages that were asked for, and not given, the line may have broken. */
+/** The requested messages that did not come: the line may have broken at any of them. */
 function suspectsOf<T extends WaitingMessage>(
   left: ReadonlyMap<Uid, T>,
   { uid }: MailboxError,
@@ -355,7 +356,7 @@ export function reasonOf(error: unknown): string {
   return [...new Set(messages)].join(': ');
 }
 
-/** A cause may be its own. */
+/** A cause may refer to itself. */
 const MAX_CAUSES = 5;
 
 async function noteGone(

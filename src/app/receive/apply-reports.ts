@@ -33,7 +33,7 @@ export async function applyReport(ports: ApplyReportsPorts, reportId: string): P
   if (count > 0) await ports.onApplied();
 }
 
-/** Applies what is due. One that fails does not hinder the others. */
+/** Applies what is due. One that fails does not stop the others. */
 export async function applyDueReports(ports: ApplyReportsPorts): Promise<void> {
   for (;;) {
     const due = await ports.reports.dueReports(BATCH);

@@ -108,9 +108,9 @@ export interface InboundStore {
    */
   findSends(accountId: string, copy: CopyContent): Promise<readonly SentCandidate[]>;
   /**
-   * Makes the Message-ID of a copy the relay's one of a sent email. Threads that know it are merged, and a record of the
-   * copy is merged into the sent email: its identifier becomes an alias. null when the sent email has another relay's
-   * Message-ID meanwhile.
+   * Records the Message-ID of a copy as the one that the relay gave a sent email. Threads that know it are merged, and
+   * a record of the copy is merged into the sent email: its identifier becomes an alias. null when the sent email has
+   * another relay's Message-ID meanwhile.
    */
   adoptCopy(sendId: string, messageId: MessageId): Promise<AdoptedCopy | null>;
 }

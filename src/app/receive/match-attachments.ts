@@ -59,7 +59,7 @@ export async function matchAttachments(
   return matched;
 }
 
-/** Those of an email that it has no more. */
+/** Those that the email no longer has. */
 export function removedFrom(
   email: Pick<ReadEmail, 'attachments'>,
   attachments: readonly MatchedAttachment[],

@@ -39,8 +39,8 @@ export function isFromAccount(
 
 /**
  * A copy of a sent email may come back before the email itself is recorded: while the mail server's answer is awaited,
- * or while the database is unavailable. It has to come again, when it is known. Where the journal can't be asked, a message
- * of ours that is hardly old enough may be one. Throws `busy`.
+ * or while the database is unavailable. It has to be taken again once the email is known. Where the journal can't be
+ * asked, any recent message of ours may be such a copy. Throws `busy`.
  */
 export async function refuseUnrecordedSend(
   ports: Pick<MatchSentCopyPorts, 'journal' | 'accounts' | 'clock' | 'reader'>,
@@ -76,7 +76,7 @@ export async function adoptRewrittenCopy(
   copy: CopyContent,
 ): Promise<KnownEmail | null> {
   const account = ports.accounts.get(accountId);
-  // The relay kept it. It is not recorded yet, or sent by another service; another email it is not.
+  // The relay kept it: the email is not recorded yet, or another service sent it. It is no other email of ours.
   if (account === undefined || isOwnMessageId(messageId, account.from.domain)) return null;
   for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
     const candidates = await ports.store.findSends(accountId, copy);
@@ -106,7 +106,7 @@ function withoutMore(copy: CopyContent): CopyContent {
   return { date, from, to, cc, bcc, subject, inReplyTo, text, html, attachmentDigests, originalIds };
 }
 
-/** What a send that is not recorded yet says. */
+/** The content of a send that is not recorded yet. */
 export function toSentContent(record: JournalEntry['record']): SentContent {
   const toTexts = (addresses: typeof record.to) => addresses.map(addrSpec);
   return {

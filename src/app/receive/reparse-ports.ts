@@ -39,8 +39,8 @@ export type Reading = Omit<
 > & { readonly identity: MessageIdentity };
 
 /**
- * `changed`: `fields` names what is different now. `same_as`: today the message is one that another record is of;
- * nothing was changed. `gone`: there is no such email any more.
+ * `changed`: `fields` names what is different now. `same_as`: with the current parser, the message is that of another
+ * record; nothing was changed. `gone`: there is no such email any more.
  */
 export type ReplaceResult =
   | { readonly kind: 'unchanged' | 'gone' }
@@ -55,7 +55,7 @@ export interface ReparseStore {
   read(id: string): Promise<ReadEmail | null>;
   /**
    * Puts what is read today in the place of what was read before, whole or not at all, and links the email by the
-   * Message-IDs that it names. Links are only added. With `dryRun` it only tells.
+   * Message-IDs that it names. Links are only added. With `dryRun` it only reports.
    */
   replace(email: ReadEmail, reading: Reading, dryRun: boolean): Promise<ReplaceResult>;
 }

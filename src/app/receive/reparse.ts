@@ -114,7 +114,7 @@ async function readAgain(
   return result;
 }
 
-/** The sender of the envelope is not kept, but for what it told then. */
+/** The sender of the envelope is not stored, only what was concluded from it then. */
 function contextOf({ automatic }: ReadEmail): { mailFrom?: null } {
   const evidence = automatic?.evidence ?? '';
   const told =

@@ -17,7 +17,7 @@ export interface ContentReplacements {
   readRecorded(id: string): Promise<ReadEmail | null>;
   /**
    * Makes a received email the one that was sent from the account, and says what its Sent copy says; what it said before
-   * becomes a variant. Returns the paths of files that nothing refers to any more, but for attachments; null when it is
+   * becomes a variant. Returns the paths of files that nothing refers to any more, except attachments; null when it is
    * outbound already, or gone.
    */
   replaceBySent(email: ReadEmail, copy: SentContentRecord): Promise<readonly string[] | null>;

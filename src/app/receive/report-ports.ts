@@ -15,13 +15,13 @@ export interface ReportedEmail {
 export interface ReportStore {
   /** Reports that are due for a try now, the longest due first; at most `limit`. */
   dueReports(limit: number): Promise<readonly string[]>;
-  /** The sent email that bears the surest known one of the report's Message-IDs; null when there is none (yet). */
+  /** The sent email with the surest known one of the report's Message-IDs; null when there is none (yet). */
   findReportedEmail(reportId: string): Promise<ReportedEmail | null>;
   /**
    * Stores what the report says about that email's recipients, takes them out of the queue when it says that they
    * failed, and suppresses addresses. Whole or not at all; a repeat changes nothing. Returns how many it was about.
    */
   applyReport(reportId: string, emailId: string): Promise<number>;
-  /** The email is not known: looks again later, ever less often, and gives up in the end. */
+  /** The email is not known: the report is retried later, ever less often, and given up in the end. */
   postponeReport(reportId: string): Promise<void>;
 }

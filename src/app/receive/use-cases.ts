@@ -26,8 +26,8 @@ export interface ReceiveRequest {
 }
 
 /**
- * `duplicate`: the email was recorded before, or it was sent from here; nothing was added, but that an email recorded
- * as received turns into a sent one when its Sent copy comes, and that a message which says something else is kept as a
+ * `duplicate`: the email was recorded before, or it was sent from here; nothing was added, except that an email
+ * recorded as received becomes a sent one when its Sent copy comes, and that a message with other content is kept as a
  * variant of the record.
  */
 export interface ReceiveResult {
@@ -39,10 +39,10 @@ export interface ReceiveResult {
 
 export interface ReceiveUseCases {
   /**
-   * Records one received email, or one that was sent by another program, once however often it comes; returns when the record is durable. Takes over `folder`,
-   * which holds a large message. Bad mail is recorded with its defects. Throws `unknown_account`,
-   * `busy`, `database_unavailable`, `storage_unavailable`, `reading_unavailable` and `disk_full`; it may then be recorded nevertheless, and should be
-   * given again.
+   * Records one received email, or one that was sent by another program, once however often it comes; returns when the
+   * record is durable. Takes over `folder`, which holds a large message. Bad mail is recorded with its defects. Throws
+   * `unknown_account`, `busy`, `database_unavailable`, `storage_unavailable`, `reading_unavailable` and `disk_full`; the
+   * email may be recorded nevertheless, and the caller should repeat the request.
    */
   receiveMessage(request: ReceiveRequest, folder: SpoolFolder): Promise<ReceiveResult>;
 }

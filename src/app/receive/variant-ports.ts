@@ -29,7 +29,7 @@ export interface VariantStore {
   ): Promise<{ readonly bytes: Buffer | null; readonly path: string | null } | null>;
   /** Sent emails whose copies were recorded before them, and are not compared yet. */
   dueComparisons(limit: number): Promise<readonly string[]>;
-  /** Whether one of the email's copies that are not compared yet says that. */
+  /** Whether one of the email's copies that are not compared yet has that content. */
   hasUncompared(emailId: string, contentDigest: string): Promise<boolean>;
   /**
    * All copies are compared: those with this content are no variants. Returns the paths of their files.

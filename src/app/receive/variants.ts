@@ -31,7 +31,7 @@ export async function saysTheSame(
   return email.contentDigest === contentDigest || (await digestOfStored(ports, email.id)) === contentDigest;
 }
 
-/** Of the raw message, as it is read today. null when that is not there any more. */
+/** Of the raw message, as the current parser reads it; null when the message is gone. */
 async function digestOfStored(ports: VariantPorts, emailId: string): Promise<string | null> {
   const place = await ports.variants.readRawPlace(emailId);
   if (place === null) return null;
@@ -90,7 +90,7 @@ export async function compareCopies(ports: CompareCopiesPorts, emailId: string):
   await deleteFiles(ports, await ports.variants.concludeComparison(emailId, digest));
 }
 
-/** All that wait, after a crash too. One that fails does not hinder the others. */
+/** All that wait, after a crash too. One that fails does not stop the others. */
 export async function compareDueCopies(ports: CompareCopiesPorts): Promise<void> {
   for (const emailId of await ports.variants.dueComparisons(BATCH)) {
     try {

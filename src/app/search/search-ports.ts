@@ -8,7 +8,7 @@ export interface SearchIndex {
 }
 
 export interface IndexedSome {
-  /** Emails; 0 when none waits, or another instance is at it. */
+  /** Emails; 0 when none waits, or another instance works on them. */
   readonly count: number;
   /** Some of them came after those of the last call: emails are being written. */
   readonly isBusy: boolean;

@@ -20,7 +20,7 @@ export interface EnqueuePorts extends Pick<StoreSendPorts, 'blobs' | 'store' | '
 /** How far ahead a send may be scheduled. */
 const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000;
 
-/** How long a caller may wait for a database that went away: one that is restarted is back by then. */
+/** How long a caller may wait for an unavailable database: one that is restarted is back by then. */
 const STORE_AGAIN_FOR_MS = 5_000;
 const STORE_AGAIN_PAUSE_MS = 200;
 

@@ -30,7 +30,7 @@ export type HandOverResult =
   | { readonly kind: 'given_up' }
   | { readonly kind: 'unstored' };
 
-/** @param begin asked right before the first byte: false when the claim is not, or may not be, this process' own any more */
+/** @param begin asked right before the first byte: false when this process has lost the claim, or may have lost it */
 export async function handOverClaim(
   ports: HandOverPorts,
   claim: Claim,

@@ -13,7 +13,7 @@ export interface RateLimitPorts {
 
 /**
  * Counts one message of the account. Throws `rate_limited` when there is no room for it.
- * Without the database it goes out uncounted: that a send works then is worth more, and the provider counts, too.
+ * Without the database it goes out uncounted: a send that works is worth more then, and the provider counts, too.
  */
 export async function useRoomOf(ports: RateLimitPorts, accountId: string): Promise<void> {
   const rate = ports.rateOf(accountId);

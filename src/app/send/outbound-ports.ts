@@ -52,7 +52,7 @@ export interface RecordedOutcome {
 }
 
 export interface RecordedSend {
-  /** What claims to be a copy of it was there already; see compareCopies. */
+  /** Records that claim to be copies of it were there already; see compareCopies. */
   readonly cameBack: boolean;
   /** Paths of the copy's files, which nothing refers to any more. */
   readonly orphans: readonly string[];

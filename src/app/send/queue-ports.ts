@@ -84,13 +84,13 @@ export interface SendQueue {
   /** Renews the leases of those claims that still stand. */
   renew(owner: string, refs: readonly ClaimRef[], leaseMs: number): Promise<void>;
   /**
-   * The fence before the first byte: marks a claim that still stands as begun and renews its lease. False when it is not
-   * this owner's any more, or was taken for lost; then nothing may be handed over. May be repeated.
+   * The fence before the first byte: marks a claim that still stands as begun and renews its lease. False when this
+   * owner has lost it, or it was taken for lost; then nothing may be handed over. May be repeated.
    */
   begin(owner: string, ref: ClaimRef, leaseMs: number): Promise<boolean>;
   /**
-   * Stores the outcome of an attempt, whole or not at all; a repeat changes nothing. When the claim is not this
-   * owner's any more, only facts are stored: the attempt, and recipients that were accepted. After it, the Message-ID that
+   * Stores the outcome of an attempt, whole or not at all; a repeat changes nothing. When this owner has lost
+   * the claim, only facts are stored: the attempt, and recipients that were accepted. After it, the Message-ID that
    * the relay gave, if another one: threads that know it are merged, and copies under it are merged into the email; when that
    * fails, a repeat makes up for it. Returns the paths of the copies' files, which nothing refers to any more.
    */
@@ -100,8 +100,8 @@ export interface SendQueue {
     decide: (situation: Situation) => Conclusion,
   ): Promise<readonly string[]>;
   /**
-   * Gives back a claim of which certainly nothing was handed over, and its attempt with it. False, and without effect, when
-   * the claim does not stand any more, or was begun and `evenBegun` is not set.
+   * Gives back a claim for which certainly nothing was handed over, and its attempt with it. False, and without effect,
+   * when the claim no longer stands, or was begun and `evenBegun` is not set.
    */
   release(owner: string, ref: ClaimRef, options: ReleaseOptions): Promise<boolean>;
   /** Every claim of the owner, those included that were taken for lost. */

@@ -288,7 +288,7 @@ function accountOf(ports: SendMessagePorts, accountId: string): Account {
   return account;
 }
 
-/** Empty for HTML at which reading fails: it is sent nevertheless, and kept. */
+/** Empty for HTML that can't be read: it is sent nevertheless, and kept. */
 async function toText({ reader, logger }: SendMessagePorts, html: string): Promise<string> {
   const result = await reader.read('html', { html });
   if (result.kind === 'read') return result.value;

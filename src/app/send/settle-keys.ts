@@ -29,8 +29,8 @@ export interface SettleKeysPorts extends SettleKeyPorts {
 type Finding = 'settled' | 'undecided' | 'nothing';
 
 /**
- * Returns what goes once over the open keys of this instance. It asks for another round when some can't be settled yet.
- * Throws `database_unavailable`.
+ * Returns a function that goes once over the open keys of this instance. It asks for another round when some can't be
+ * settled yet. Throws `database_unavailable`.
  */
 export function createKeySettlement(ports: SettleKeysPorts): () => Promise<void> {
   const { keys, work, clock, logger } = ports;

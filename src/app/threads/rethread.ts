@@ -5,7 +5,7 @@
  */
 import { ThreadScan, type ScannedEmail } from '../../core/thread/thread-scan.ts';
 
-/** An email that belongs into another thread. */
+/** An email that belongs in another thread. */
 export interface ThreadMove {
   readonly emailId: string;
   readonly messageId: string;
@@ -41,12 +41,12 @@ export interface ThreadSnapshot {
 /** Throws `ServiceError('database_unavailable')`. */
 export interface RethreadStore {
   inSnapshot<T>(work: (snapshot: ThreadSnapshot) => Promise<T>): Promise<T>;
-  /** Weighs the threads as they are now, and makes them so, in one transaction. */
+  /** Weighs the threads as they are now and corrects them, in one transaction. */
   settle(threadIds: readonly string[]): Promise<ThreadChanges>;
 }
 
 export interface RethreadOptions {
-  /** True: only tell. */
+  /** True: only report. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
   /** Gets the changes of threads one after the other, also of a dry run. */

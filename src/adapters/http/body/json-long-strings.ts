@@ -3,7 +3,7 @@
  *
  * A scanner over the bytes knows only whether it is inside a string literal and which key came last. A string that is
  * the value of a key `content` and longer than a threshold is cut out: its Base64 is decoded into a file while it
- * arrives, and a placeholder nobody can guess takes its place. What remains is small, stays in memory and is read by
+ * arrives, and an unguessable placeholder takes its place. What remains is small, stays in memory and is read by
  * parseJson, which alone decides what is valid JSON (RFC 8259).
  *
  * It does not judge the Base64: a bad one is reported as `invalid`, so that errors come in the same order whatever the

@@ -1,5 +1,5 @@
 /**
- * Reads a request body in pieces, bounded in size and in time, and gets rid of one that nobody wants.
+ * Reads a request body in pieces, bounded in size and in time, and discards one that no route reads.
  */
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../../core/errors.ts';

@@ -3,7 +3,7 @@
  */
 import type { FastifyReply } from 'fastify';
 
-/** For JSON: nothing may be loaded, nobody may frame it. */
+/** For JSON: nothing may be loaded, and no page may frame it. */
 export const API_CSP = "default-src 'none'; frame-ancestors 'none'";
 
 /** For files that strangers sent: even when opened, no script, no form, no origin. */

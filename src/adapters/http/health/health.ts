@@ -98,7 +98,7 @@ export function registerHealthRoutes(app: HttpServer, context: HttpContext): voi
   );
 }
 
-/** Callers at the same moment, and for a short time after, share one answer: anybody may ask, and asking costs. */
+/** Callers at the same moment, and for a short time after, share one answer: any client may ask, and asking costs. */
 function createReadinessCheck({ application, clock, limits, logger }: HttpContext): () => Promise<Readiness> {
   let askedAt = Number.NEGATIVE_INFINITY;
   let answer: Promise<Readiness> | undefined;
