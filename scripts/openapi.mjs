@@ -7,7 +7,7 @@ import { createHttpApp } from '../dist/adapters/http/app.js';
 
 const FILE = new URL('../docs/openapi.json', import.meta.url);
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const silent = { debug() {}, info() {}, warn() {}, error: console.error };
 const { fastify } = createHttpApp({
   application: {},
   spool: {},
@@ -18,6 +18,7 @@ const { fastify } = createHttpApp({
 });
 const response = await fastify.inject('/api/openapi.json');
 await fastify.close();
+if (response.statusCode !== 200) throw new Error(`the document could not be made: ${response.body}`);
 
 const generated = { 'x-generated-by': 'scripts/openapi.mjs', ...response.json() };
 const text = `${JSON.stringify(generated, null, 2)}\n`;

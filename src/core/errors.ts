@@ -129,6 +129,59 @@ export const ERRORS = {
   shutting_down: temporary(503, 'Der Dienst wird gerade beendet.'),
 } as const satisfies Record<string, ErrorEntry>;
 
+/** What `invalid_request` says is wrong, as its `{detail}`. */
+const REQUEST_FAULTS = {
+  not_http: 'Sie ist kein gültiges HTTP.',
+  bad_path: 'Die Adresse ist fehlerhaft kodiert.',
+  wrong_content_length: 'Content-Length passt nicht zum Inhalt.',
+  precondition_failed: 'Die Vorbedingung ist nicht erfüllt.',
+  repeated_header: 'Die Kopfzeile {field} ist mehrfach angegeben.',
+  missing_host: 'Die Kopfzeile Host fehlt.',
+  invalid_host: 'Die Kopfzeile Host ist ungültig.',
+  cut_off: 'Die Übertragung brach ab.',
+  missing_message: 'Die Nachricht fehlt.',
+  not_an_object: 'Ein JSON-Objekt wird erwartet.',
+  missing: '{field} fehlt.',
+  repeated: '{field} ist mehrfach angegeben.',
+  wrong_type: '{field} muss {type} sein.',
+  not_one_of: '{field} muss einer dieser Werte sein: {values}.',
+  malformed: '{field} hat nicht die verlangte Form.',
+  not_a_moment: '{field} muss ein Zeitpunkt der Form 2026-01-31T12:00:00Z sein.',
+  no_such_moment: '{field} ist kein gültiger Zeitpunkt.',
+  too_small: '{field} muss mindestens {limit} sein.',
+  too_large: '{field} darf höchstens {limit} sein.',
+  empty: '{field} darf nicht leer sein.',
+  too_long: '{field} darf höchstens {limit} Zeichen haben.',
+  no_entries: '{field} muss mindestens einen Eintrag haben.',
+  too_few_entries: '{field} muss mindestens {limit} Einträge haben.',
+  too_many_entries: '{field} darf höchstens {limit} Einträge haben.',
+  address_and_domain: 'address und domain schließen einander aus.',
+} as const;
+type RequestFault = keyof typeof REQUEST_FAULTS;
+
+/** The `{type}` of `wrong_type`, by JSON type. */
+export const TYPE_TEXTS: Readonly<Record<string, string>> = {
+  integer: 'eine ganze Zahl',
+  string: 'eine Zeichenkette',
+  array: 'eine Liste',
+  object: 'ein Objekt',
+  boolean: 'true oder false',
+  strings: 'eine Zeichenkette oder eine Liste von Zeichenketten',
+  objects: 'eine Liste von Objekten',
+};
+
+/** `message` of a send that was not recorded yet; not an error. */
+export const PARTIAL_TEXT =
+  'Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.';
+
+/** Why nothing is sent to an address, the `{detail}` of `recipient_suppressed`. */
+export const SUPPRESSION_TEXTS = {
+  repeated_soft_bounces: 'mehrere Zustellungen nacheinander sind gescheitert',
+  hard_bounce: 'die Adresse nimmt keine E-Mails an',
+  complaint: 'der Empfänger hat eine E-Mail als Spam gemeldet',
+  manual: 'von Hand gesperrt',
+} as const;
+
 /** A stable error code of the registry. */
 export type ErrorCode = keyof typeof ERRORS;
 
@@ -161,10 +214,26 @@ export class ServiceError extends Error {
     this.code = code;
     this.status = entry.status;
     this.temporary = entry.temporary;
-    this.text = entry.text.replace(/\{(\w+)\}/g, (_, name: string) => shorten(options.values?.[name] ?? ''));
+    this.text = fillIn(entry.text, options.values);
     this.details = options.details;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
+}
+
+/** The error `invalid_request` with what is wrong; `values` are those of the fault's text. */
+export function invalidRequest(
+  fault: RequestFault,
+  values: ServiceErrorOptions['values'] = {},
+  cause?: unknown,
+): ServiceError {
+  return new ServiceError('invalid_request', {
+    values: { detail: fillIn(REQUEST_FAULTS[fault], values) },
+    cause,
+  });
+}
+
+function fillIn(text: string, values: ServiceErrorOptions['values'] = {}): string {
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => shorten(values[name] ?? ''));
 }
 
 /** A caller's value is echoed in an error only this far, in characters. */

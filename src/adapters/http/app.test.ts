@@ -47,6 +47,7 @@ describe('health', () => {
     const { fastify, logs } = await start({ application });
     const response = await fastify.inject('/api/health/ready');
     expect(response.statusCode).toBe(503);
+    expect(response.headers['retry-after']).toBe('5');
     expect(response.json()).toEqual({
       error: expect.any(String),
       code: 'not_ready',

@@ -216,8 +216,7 @@ function createGuard(limits: HttpLimits, shutdown: Shutdown, places: ConnectionP
     } else if ((raw.url ?? '').length > limits.maxUrlLength) {
       done(new ServiceError('uri_too_long'));
     } else {
-      const detail = findHeaderFault(raw);
-      done(detail === null ? undefined : new ServiceError('invalid_request', { values: { detail } }));
+      done(findHeaderFault(raw) ?? undefined);
     }
   };
 }

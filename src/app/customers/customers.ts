@@ -1,5 +1,5 @@
 /** The rules of customers, and what several of them claim. */
-import { ServiceError } from '../../core/errors.ts';
+import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { parseCustomerRules, readAddressRule, readDomainRule } from '../../core/customer/rules.ts';
 import type { AmbiguousEmailsRequest, CustomerUseCases } from './use-cases.ts';
 import { nextCursor, parseCursor } from '../base/cursor.ts';
@@ -42,9 +42,7 @@ export function createCustomers(store: CustomerStore): Customers {
 
 function readClaim({ address, domain }: AmbiguousEmailsRequest): ClaimKey | null {
   if (address !== null && domain !== null) {
-    throw new ServiceError('invalid_request', {
-      values: { detail: 'address und domain schließen einander aus.' },
-    });
+    throw invalidRequest('address_and_domain');
   }
   if (address !== null) return { kind: 'address', value: readAddressRule(address, 'address') };
   return domain === null ? null : { kind: 'domain', value: readDomainRule(domain, 'domain') };

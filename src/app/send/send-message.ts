@@ -8,7 +8,7 @@
 import { parseAddressList } from '../../core/address/address-list.ts';
 import { addrSpec, dedupeAddresses, type Address } from '../../core/address/address.ts';
 import { automaticExchange } from '../../core/delivery/loop-guard.ts';
-import { ServiceError } from '../../core/errors.ts';
+import { invalidRequest, ServiceError } from '../../core/errors.ts';
 import { subjectKeyOf } from '../../core/message/base-subject.ts';
 import {
   createMessageId,
@@ -150,8 +150,7 @@ async function prepareSend(
   // Only addresses that may be suppressed wait for the database; any other send waits for nothing.
   if (refused !== null) await refused;
   if (request.subject.length > MAX_SUBJECT_CHARS) {
-    const detail = `subject darf höchstens ${MAX_SUBJECT_CHARS} Zeichen haben.`;
-    throw new ServiceError('invalid_request', { values: { detail } });
+    throw invalidRequest('too_long', { field: 'subject', limit: MAX_SUBJECT_CHARS });
   }
   const inReplyTo = readInReplyTo(request.inReplyTo);
   const placement = await place(ports, request, inReplyTo);

@@ -29,14 +29,6 @@ export interface Suppression {
 /** RFC 5321 §4.5.3.1: longer addresses exist in copies of what other programs sent only, and get no mail anyway. */
 export const MAX_SUPPRESSED_CHARS = 320;
 
-/** What a caller is told, German. */
-export const SUPPRESSION_TEXTS: Readonly<Record<SuppressionReason, string>> = {
-  repeated_soft_bounces: 'mehrere Zustellungen nacheinander sind gescheitert',
-  hard_bounce: 'die Adresse nimmt keine E-Mails an',
-  complaint: 'der Empfänger hat eine E-Mail als Spam gemeldet',
-  manual: 'von Hand gesperrt',
-};
-
 /**
  * Soft bounces that suppress an address: as many emails in a row, the first and the last this far apart, none of them
  * older than the window, and no report of a delivery between. A mailbox that is full for a week of holidays gets

@@ -3,8 +3,7 @@
  */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { ServiceError } from '../../../core/errors.ts';
-import type { ErrorCode } from '../../../core/errors.ts';
+import { invalidRequest, ServiceError, type ErrorCode } from '../../../core/errors.ts';
 import { toErrorJson } from './error-handler.ts';
 import type { LingeringClose } from '../connections/lingering-close.ts';
 
@@ -25,8 +24,8 @@ export function createClientErrorHandler(lingering: LingeringClose) {
 }
 
 function formatAnswer(error: NodeJS.ErrnoException): string {
-  const code = CODES[error.code ?? ''] ?? 'invalid_request';
-  const failure = new ServiceError(code, { values: { detail: 'Die Anfrage ist kein gültiges HTTP.' } });
+  const code = CODES[error.code ?? ''];
+  const failure = code === undefined ? invalidRequest('not_http') : new ServiceError(code);
   const body = JSON.stringify(toErrorJson(failure));
   return [
     `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ''}`,

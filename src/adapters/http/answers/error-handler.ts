@@ -4,14 +4,14 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../../app/base/basics.ts';
-import { ServiceError, type ErrorCode } from '../../../core/errors.ts';
+import { invalidRequest, ServiceError, type ErrorCode } from '../../../core/errors.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import type { LingeringClose } from '../connections/lingering-close.ts';
 import { closeAfterAnswer, drainRest } from '../body/request-body.ts';
 import { setSecurityHeaders } from '../connections/security-headers.ts';
 
 /** When a caller may try again after a 503 or 429, in seconds. */
-const RETRY_AFTER_SECONDS = 5;
+export const RETRY_AFTER_SECONDS = 5;
 /** The same while the first request with an idempotency key runs: most sends take less. */
 const RETRY_AFTER_RUNNING_SECONDS = 1;
 
@@ -25,9 +25,9 @@ const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_NOT_FOUND: 'not_found',
 };
 
-const FASTIFY_DETAILS: Readonly<Record<string, string>> = {
-  FST_ERR_BAD_URL: 'Die Adresse ist fehlerhaft kodiert.',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'Content-Length passt nicht zum Inhalt.',
+const FASTIFY_FAULTS: Readonly<Record<string, () => ServiceError>> = {
+  FST_ERR_BAD_URL: () => invalidRequest('bad_path'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => invalidRequest('wrong_content_length'),
 };
 
 /** What the static files of the documentation refuse, by its status: the caller's fault, so nothing for the log. */
@@ -36,8 +36,7 @@ const STATIC_REFUSALS: Readonly<Record<number, () => ServiceError>> = {
   // A path that leaves the folder
   403: () => new ServiceError('not_found'),
   404: () => new ServiceError('not_found'),
-  412: () =>
-    new ServiceError('invalid_request', { values: { detail: 'Die Vorbedingung ist nicht erfüllt.' } }),
+  412: () => invalidRequest('precondition_failed'),
   416: () => new ServiceError('range_not_satisfiable'),
 };
 
@@ -96,9 +95,7 @@ function toServiceError(thrown: unknown): ServiceError {
     const known = FASTIFY_CODES[code];
     if (known !== undefined) return new ServiceError(known);
     if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
-      return new ServiceError('invalid_request', {
-        values: { detail: FASTIFY_DETAILS[code] ?? 'Sie ist kein gültiges HTTP.' },
-      });
+      return (FASTIFY_FAULTS[code] ?? (() => invalidRequest('not_http')))();
     }
   }
   const refusal = STATIC_REFUSALS[Number(statusCode)];

@@ -17,6 +17,16 @@ export interface FileResponse {
   readonly stream: Readable | null;
 }
 
+/** Header fields of every file; see answers/file-response.ts. */
+export const FILE_HEADERS = {
+  'Content-Length': { type: 'integer', minimum: 0, description: 'Bytes of this answer.' },
+  'Content-Disposition': {
+    type: 'string',
+    description: '`attachment` with the name of the file (RFC 6266).',
+  },
+  'Accept-Ranges': { type: 'string', enum: ['bytes', 'none'], description: 'RFC 9110 §14.3.' },
+} as const;
+
 /** Sends it; the stream is destroyed when the client goes away, or takes nothing any more. */
 export function sendFile(
   reply: FastifyReply,

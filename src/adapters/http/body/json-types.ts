@@ -2,7 +2,7 @@
  * Checks what a JSON body is made of before its schema is applied: Fastify's validation makes "5" of 5, as parameters
  * need it, and would so change what a body says.
  */
-import { ServiceError } from '../../../core/errors.ts';
+import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import { toTypeText } from './validation.ts';
 
 /** As much of a JSON schema as the small bodies use. */
@@ -15,7 +15,7 @@ export interface TypeSchema {
 /** Throws `invalid_request` for another type than the schema's, and `unknown_field` before it. */
 export function refuseOtherTypes(body: unknown, { properties = {} }: TypeSchema): void {
   if (typeOf(body) !== 'object') {
-    throw new ServiceError('invalid_request', { values: { detail: 'Ein JSON-Objekt wird erwartet.' } });
+    throw invalidRequest('not_an_object');
   }
   const entries = Object.entries(body as object);
   const unknown = entries.find(([field]) => !Object.hasOwn(properties, field));
@@ -26,9 +26,7 @@ export function refuseOtherTypes(body: unknown, { properties = {} }: TypeSchema)
 function refuseOtherType(field: string, value: unknown, { type, items }: TypeSchema): void {
   const types = [type ?? []].flat();
   if (types.length > 0 && !types.includes(typeOf(value))) {
-    throw new ServiceError('invalid_request', {
-      values: { detail: `${field} muss ${toTypeText(types)} sein.` },
-    });
+    throw invalidRequest('wrong_type', { field, type: toTypeText(types) });
   }
   if (Array.isArray(value) && items !== undefined) {
     for (const [index, item] of value.entries()) refuseOtherType(`${field}[${index}]`, item, items);

@@ -2,7 +2,7 @@
  * Reads a request body in pieces, bounded in size and in time, and discards one that no route reads.
  */
 import type { IncomingMessage } from 'node:http';
-import { ServiceError } from '../../../core/errors.ts';
+import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { LingeringClose } from '../connections/lingering-close.ts';
 
 export interface RequestBodyOptions {
@@ -43,10 +43,7 @@ export async function* readRequestBody(
     }
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw new ServiceError('invalid_request', {
-      values: { detail: 'Die Übertragung brach ab.' },
-      cause: error,
-    });
+    throw invalidRequest('cut_off', {}, error);
   } finally {
     // While a piece is awaited the iterator can't be left; the connection is closed then, which ends it.
     if (!waiting) await iterator.return?.();

@@ -3,6 +3,7 @@
  * the first one on and drops the others; a proxy in front may have judged another one.
  */
 import type { IncomingMessage } from 'node:http';
+import { invalidRequest, type ServiceError } from '../../../core/errors.ts';
 
 /** Fields that say where a request goes, by whom it is, and what it holds; each at most once (RFC 9110 §5.3). */
 const SINGLE = ['Host', 'Authorization', 'Content-Type'] as const;
@@ -10,16 +11,16 @@ const SINGLE = ['Host', 'Authorization', 'Content-Type'] as const;
 /** RFC 9110 §7.2: `uri-host [ ":" port ]` as RFC 3986 §3.2.2 has it; may be empty. */
 const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9\-._~%!$&'()*+,;=]*)(?::\d*)?$/i;
 
-/** The German detail for `invalid_request`; null when all is well. */
-export function findHeaderFault({ headers, rawHeaders, httpVersion }: IncomingMessage): string | null {
+/** The `invalid_request` to answer with; null when all is well. */
+export function findHeaderFault({ headers, rawHeaders, httpVersion }: IncomingMessage): ServiceError | null {
   const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   for (const field of SINGLE) {
     const name = field.toLowerCase();
     if (names.indexOf(name) !== names.lastIndexOf(name)) {
-      return `Die Kopfzeile ${field} ist mehrfach angegeben.`;
+      return invalidRequest('repeated_header', { field });
     }
   }
   // RFC 9112 §3.2
-  if (headers.host === undefined) return httpVersion === '1.1' ? 'Die Kopfzeile Host fehlt.' : null;
-  return HOST.test(headers.host) ? null : 'Die Kopfzeile Host ist ungültig.';
+  if (headers.host === undefined) return httpVersion === '1.1' ? invalidRequest('missing_host') : null;
+  return HOST.test(headers.host) ? null : invalidRequest('invalid_host');
 }

@@ -3,7 +3,7 @@
  * claim it, GET /api/customers/ambiguous and /api/customers/ambiguous/emails.
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { DEFAULT_PAGE_LIMIT, PageCursor, PageLimit, pageSchema } from '../schemas/page-schemas.ts';
+import { DEFAULT_PAGE_LIMIT, LONG_PAGE_PARAMETERS } from '../schemas/page-schemas.ts';
 import {
   AmbiguousClaimsSchema,
   RegisteredSchema,
@@ -12,15 +12,10 @@ import {
   toRegisteredJson,
   toRegistrationJson,
 } from './customer-view.ts';
-import { EmailListingSchema, NullableUuid } from '../emails/email-detail-schema.ts';
+import { EmailListings } from '../emails/email-detail-schema.ts';
 import { smallJsonBody } from '../body/json-body.ts';
-import { errorResponses, Uuid } from '../schemas/schemas.ts';
-
-const CustomerParams = {
-  type: 'object',
-  required: ['customerId'],
-  properties: { customerId: { ...Uuid, description: 'The customer, as the calling system knows it.' } },
-} as const;
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { CustomerParams, jsonResponse, NullableUuid } from '../schemas/schemas.ts';
 
 /** As many addresses and domains as are allowed, with room for names. */
 const MAX_BODY_BYTES = 512 * 1024;
@@ -41,12 +36,11 @@ const RegistrationBody = {
   },
 } as const;
 
-const pageProperties = {
-  limit: PageLimit,
-  cursor: { ...PageCursor, maxLength: 2048 },
+const ClaimsQuery = {
+  type: 'object',
+  additionalProperties: false,
+  properties: LONG_PAGE_PARAMETERS,
 } as const;
-
-const ClaimsQuery = { type: 'object', additionalProperties: false, properties: pageProperties } as const;
 
 const EmailsQuery = {
   type: 'object',
@@ -60,11 +54,9 @@ const EmailsQuery = {
       maxLength: 1000,
       description: 'Only those under this domain rule.',
     },
-    ...pageProperties,
+    ...LONG_PAGE_PARAMETERS,
   },
 } as const;
-
-const AmbiguousEmails = pageSchema('AmbiguousEmails', 'emails', EmailListingSchema);
 
 export function registerCustomerRuleRoutes(
   app: HttpServer,
@@ -80,7 +72,7 @@ export function registerCustomerRuleRoutes(
         description: 'Those set by hand and those that sends taught. An unknown customer has none.',
         params: CustomerParams,
         response: {
-          200: { description: 'What is registered.', ...RegistrationSchema },
+          200: jsonResponse('What is registered.', RegistrationSchema),
           ...errorResponses('invalid_uuid', 'unauthorized', 'database_unavailable'),
         },
       },
@@ -104,7 +96,7 @@ export function registerCustomerRuleRoutes(
         params: CustomerParams,
         body: RegistrationBody,
         response: {
-          200: { description: 'Registered, and past mail is linked.', ...RegisteredSchema },
+          200: jsonResponse('Registered, and past mail is linked.', RegisteredSchema),
           ...errorResponses(
             'invalid_json',
             'duplicate_field',
@@ -151,7 +143,7 @@ export function registerCustomerRuleRoutes(
           'Addresses, then domains, each in order. Mail from or to them has no customer until one has it alone.',
         querystring: ClaimsQuery,
         response: {
-          200: { description: 'One page.', ...AmbiguousClaimsSchema },
+          200: jsonResponse('One page.', AmbiguousClaimsSchema),
           ...errorResponses(
             'invalid_request',
             'unknown_field',
@@ -179,7 +171,7 @@ export function registerCustomerRuleRoutes(
         description: 'Newest first. `address` and `domain` exclude one another.',
         querystring: EmailsQuery,
         response: {
-          200: { description: 'One page.', ...AmbiguousEmails },
+          200: jsonResponse('One page.', EmailListings),
           ...errorResponses(
             'invalid_request',
             'invalid_address',

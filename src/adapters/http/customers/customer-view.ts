@@ -5,12 +5,12 @@ import type {
   CustomerRegistration,
   Relinked,
 } from '../../../app/customers/customer-ports.ts';
-import { NullableUuid } from '../emails/email-detail-schema.ts';
 import { pageSchema } from '../schemas/page-schemas.ts';
-import { Uuid } from '../schemas/schemas.ts';
+import { NullableUuid, Uuid } from '../schemas/schemas.ts';
 
 const claimProperties = {
   status: {
+    title: 'ClaimStatus',
     type: 'string',
     enum: ['decides', 'ambiguous', 'overruled'],
     description:

@@ -1,31 +1,25 @@
 /**
  * GET /api/customer/{customerId}/emails: the emails of one customer, newest first, page by page.
  */
-import { ServiceError } from '../../../core/errors.ts';
+import { invalidRequest } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { DEFAULT_PAGE_LIMIT, PageCursor, PageLimit, pageSchema } from '../schemas/page-schemas.ts';
-import { errorResponses, Uuid } from '../schemas/schemas.ts';
-
-const CustomerParams = {
-  type: 'object',
-  required: ['customerId'],
-  properties: { customerId: { ...Uuid, description: 'The customer, as the calling system knows it.' } },
-} as const;
+import { DEFAULT_PAGE_LIMIT, PAGE_PARAMETERS, pageSchema } from '../schemas/page-schemas.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { CustomerParams, Direction, Email, jsonResponse } from '../schemas/schemas.ts';
 
 const CustomerQuery = {
   type: 'object',
   // A misspelt filter must not answer with emails it was meant to leave out.
   additionalProperties: false,
   properties: {
-    limit: { ...PageLimit, description: 'Emails on a page.' },
-    cursor: PageCursor,
-    direction: { type: 'string', enum: ['inbound', 'outbound'], description: 'Only this direction.' },
+    ...PAGE_PARAMETERS,
+    direction: { ...Direction, description: 'Only this direction.' },
     since: { type: 'string', format: 'date-time', description: 'Only emails of this moment or later.' },
     until: { type: 'string', format: 'date-time', description: 'Only emails before this moment.' },
   },
 } as const;
 
-const CustomerEmails = pageSchema('CustomerEmails', 'emails', { $ref: 'Email#' });
+const CustomerEmails = pageSchema('CustomerEmails', 'emails', Email);
 
 export function registerCustomerRoutes(app: HttpServer, { application, sendEmailPage }: HttpContext): void {
   app.get(
@@ -41,7 +35,7 @@ export function registerCustomerRoutes(app: HttpServer, { application, sendEmail
         params: CustomerParams,
         querystring: CustomerQuery,
         response: {
-          200: { description: 'One page.', ...CustomerEmails },
+          200: jsonResponse('One page.', CustomerEmails),
           ...errorResponses(
             'invalid_uuid',
             'invalid_request',
@@ -73,10 +67,6 @@ function toDate(field: string, text: string | undefined): Date | null {
   if (text === undefined) return null;
   const date = new Date(text);
   // RFC 3339 allows a leap second, which a Date can't hold.
-  if (Number.isNaN(date.getTime())) {
-    throw new ServiceError('invalid_request', {
-      values: { detail: `${field} ist kein gültiger Zeitpunkt.` },
-    });
-  }
+  if (Number.isNaN(date.getTime())) throw invalidRequest('no_such_moment', { field });
   return date;
 }

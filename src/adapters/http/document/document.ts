@@ -9,7 +9,8 @@ import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { createErrorHandler } from '../answers/error-handler.ts';
 import { buildOpenApiDocument } from './openapi.ts';
 import type { RouteTable } from './route-table.ts';
-import { errorResponses } from '../schemas/schemas.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { jsonResponse } from '../schemas/schemas.ts';
 
 const DOCUMENT_PATH = '/api/openapi.json';
 const PAGE_PATH = '/api/docs';
@@ -38,8 +39,12 @@ export function registerDocumentRoutes(app: HttpServer, context: HttpContext, ro
         description: 'OpenAPI 3.1. Needs no secret.',
         security: [],
         response: {
-          200: { description: 'The document.', type: 'object', additionalProperties: true },
-          ...errorResponses(),
+          200: jsonResponse('The document.', {
+            title: 'OpenApiDocument',
+            type: 'object',
+            additionalProperties: true,
+          }),
+          ...errorResponses('invalid_request'),
         },
       },
     },

@@ -1,20 +1,31 @@
 import { readFile } from 'node:fs/promises';
+import { Compile } from 'typebox/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestHttpApp, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
 import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
+import { ERRORS, type ErrorCode } from '../../../core/errors.ts';
+
+type Example = Readonly<Record<string, unknown>>;
+type Content = Readonly<
+  Record<
+    string,
+    { readonly example?: unknown; readonly examples?: Readonly<Record<string, { value: Example }>> }
+  >
+>;
 
 interface Operation {
   readonly summary?: string;
   readonly description?: string;
   readonly operationId?: string;
   readonly security?: readonly object[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly example?: unknown;
+    readonly schema: object;
+  }[];
+  readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<
-    Record<
-      string,
-      {
-        readonly content?: Readonly<Record<string, { readonly schema?: object; readonly examples?: object }>>;
-      }
-    >
+    Record<string, { readonly description: string; readonly headers?: object; readonly content?: Content }>
   >;
 }
 
@@ -22,14 +33,17 @@ interface Document {
   readonly openapi: string;
   readonly security: readonly object[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 let app: TestHttpApp;
 let document: Document;
+/** The same with everything spelt out. */
+let spelt: Document;
 beforeAll(async () => {
   app = await createTestHttpApp({ application: createRecordingApplication() });
   document = (await app.fastify.inject('/api/openapi.json')).json<Document>();
+  spelt = resolveReferences(document, document) as Document;
 });
 afterAll(() => app.close());
 
@@ -87,7 +101,7 @@ describe('the OpenAPI document', () => {
 
   it('describes each operation, its security and its errors', () => {
     const ids = new Set<string>();
-    for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [path, methods] of Object.entries(spelt.paths)) {
       for (const operation of Object.values(methods)) {
         expect(operation.summary).toMatch(/\S/);
         expect(operation.description).toMatch(/\S/);
@@ -95,27 +109,142 @@ describe('the OpenAPI document', () => {
         ids.add(operation.operationId ?? '');
         const open = /^\/api\/(health|openapi)/.test(path);
         expect(operation.security ?? document.security).toEqual(open ? [] : [{ bearer: [] }]);
-        const errors = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400);
-        expect(errors.map(([status]) => status)).toEqual(
-          expect.arrayContaining(open ? ['500', '503'] : ['401', '500', '503']),
+        expect(Object.keys(operation.responses)).toEqual(
+          expect.arrayContaining(open ? ['400', '500', '503'] : ['401', '429', '500', '503']),
         );
-        const shared = errors.filter(([status]) => path !== '/api/health/ready' || status !== '503');
-        for (const [, { content }] of shared) {
-          const json = content?.['application/json'];
-          expect(json?.schema).toEqual({ $ref: '#/components/schemas/Error' });
-          expect(json?.examples).toEqual(expect.objectContaining({}));
-        }
       }
     }
   });
 
-  it('has no dangling references', () => {
+  it('has an enum of the codes of each error answer, and an example of each code', () => {
+    const answers = operations().flatMap(({ responses }) => Object.entries(responses));
+    const errors = answers.filter(([, { description }]) => description.startsWith('Codes:'));
+    expect(errors.length).toBeGreaterThan(200);
+    for (const [status, { description, content }] of errors) {
+      const { schema, examples = {} } = Object(content?.['application/json']) as {
+        schema: { allOf: [{ required: string[] }, { properties: { code: { enum: ErrorCode[] } } }] };
+        examples?: Record<string, { value: Example }>;
+      };
+      const codes = schema.allOf[1].properties.code.enum;
+      expect(schema.allOf[0].required).toEqual(['error', 'code']);
+      expect(codes.length).toBeGreaterThan(0);
+      expect(new Set(codes.map((code) => ERRORS[code].status))).toEqual(new Set([Number(status)]));
+      expect(description).toBe(`Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`);
+      expect(Object.entries(examples).map(([name, { value }]) => [name, value['code']])).toEqual(
+        codes.map((code) => [code, code]),
+      );
+    }
+  });
+
+  it('has an example for each body and each answer, and each is valid', () => {
+    const media = operations().flatMap(({ operationId, requestBody, responses }) =>
+      Object.values({ ...responses, body: requestBody }).flatMap((one) =>
+        Object.values(one?.content ?? {}).map((content) => ({ operationId, ...content })),
+      ),
+    );
+    for (const { operationId, example, examples, ...rest } of media) {
+      const values = examples === undefined ? [example] : Object.values(examples).map(({ value }) => value);
+      const validator = Compile((rest as { schema: object }).schema);
+      for (const value of values) {
+        expect(value).toBeDefined();
+        expect([operationId, value, validator.Errors(value)[1]]).toEqual([operationId, value, []]);
+      }
+    }
+  });
+
+  it('names in the examples of errors only what the operation takes', () => {
+    const field = /^([a-z_]+|[a-z]+Id)(?:\[0\]\.\w+)? (?:ist keine|enthält|fehlt|hat|darf)/;
+    for (const operation of operations()) {
+      const body = operation.requestBody?.content['application/json'] as { schema?: { properties?: object } };
+      const takes = new Set([
+        ...(operation.parameters ?? []).map(({ name }) => name),
+        ...Object.keys(body?.schema?.properties ?? {}),
+      ]);
+      const texts = Object.values(operation.responses)
+        .flatMap(({ content }) => Object.values(content?.['application/json']?.examples ?? {}))
+        .map(({ value }) => String(value['error']));
+      expect(texts.filter((text) => text.includes('{') || /\s\s|: $/.test(text))).toEqual([]);
+      const named = texts.flatMap((text) => field.exec(text)?.[1] ?? []);
+      expect([operation.operationId, named.filter((name) => !takes.has(name))]).toEqual([
+        operation.operationId,
+        [],
+      ]);
+    }
+  });
+
+  it('fills in no parameter: a constant Idempotency-Key would fail from the second try on', () => {
+    const filled = operations()
+      .flatMap(({ parameters = [] }) => parameters)
+      .filter((parameter) => /"examples?":/.test(JSON.stringify(parameter)));
+    expect(filled).toEqual([]);
+  });
+
+  it('says what is true or false by a boolean', () => {
+    expect(JSON.stringify(document)).not.toMatch(/"enum":\["(?:true|false)"/);
+  });
+
+  it('says when to try again', () => {
+    const answers = operations().flatMap(({ responses }) => Object.entries(responses));
+    const waiting = answers.filter(([status]) => status === '429' || status === '503');
+    expect(waiting.filter(([, { headers }]) => !Object.hasOwn(headers ?? {}, 'Retry-After'))).toEqual([]);
+  });
+
+  it('has no dangling references and no unused component', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]);
+    const { securitySchemes, ...components } = document.components;
+    expect(securitySchemes).toEqual({ bearer: expect.objectContaining({ scheme: 'bearer' }) });
     expect(new Set(references)).toEqual(
-      new Set(Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`)),
+      new Set(
+        Object.entries(components).flatMap(([kind, all]) =>
+          Object.keys(all).map((name) => `#/components/${kind}/${name}`),
+        ),
+      ),
     );
   });
+
+  it('says no schema twice', () => {
+    const seen = new Map<string, number>();
+    JSON.stringify(
+      {
+        ...document,
+        components: { ...document.components, schemas: Object.values(document.components['schemas'] ?? {}) },
+      },
+      (key, value: unknown) => {
+        if (key === 'example' || key === 'examples') return undefined;
+        if (typeof value !== 'object' || value === null) return value;
+        const { description, ...schema } = value as { description?: unknown; type?: unknown };
+        void description;
+        // What a type and its bounds say is no concept of its own.
+        const isConcept =
+          'properties' in schema ||
+          'pattern' in schema ||
+          ('enum' in schema && (schema.enum as unknown[]).length > 1);
+        if (isConcept && !Array.isArray(value)) {
+          const text = JSON.stringify(schema);
+          seen.set(text, (seen.get(text) ?? 0) + 1);
+        }
+        return value;
+      },
+    );
+    expect(seen.size).toBeGreaterThan(50);
+    expect([...seen].filter(([, count]) => count > 1)).toEqual([]);
+  });
 });
+
+const operations = () => Object.values(spelt.paths).flatMap((methods) => Object.values(methods));
+
+function resolveReferences(value: unknown, root: Document): unknown {
+  if (Array.isArray(value)) return value.map((one) => resolveReferences(one, root));
+  if (typeof value !== 'object' || value === null) return value;
+  const { $ref } = value as { $ref?: unknown };
+  if (typeof $ref === 'string') {
+    const [, , kind = '', name = ''] = $ref.split('/');
+    return resolveReferences(root.components[kind]?.[name], root);
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, resolveReferences(inner, root)]),
+  );
+}
 
 describe('the page', () => {
   it('works with a strict policy: nothing inline, nothing from elsewhere', async () => {

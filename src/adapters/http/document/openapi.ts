@@ -2,8 +2,8 @@
  * The OpenAPI 3.1 document, made from the schemas of the routes.
  */
 import Fastify from 'fastify';
-import { sharedSchemas } from '../schemas/schemas.ts';
-import { SendBody } from '../send/send-body.ts';
+import { shareComponents, type Paths } from './components.ts';
+import { addExamples } from './examples.ts';
 import type { DocumentedRoute } from './route-table.ts';
 
 const DESCRIPTION = `Sends and receives email, records it and returns it by thread and by customer.
@@ -22,7 +22,14 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'email-worker', version: '1', description: DESCRIPTION },
+      info: {
+        title: 'email-worker',
+        version: '1',
+        description: DESCRIPTION,
+        contact: { name: 'The operator of this installation' },
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/', description: 'This installation.' }],
       tags: [
         { name: 'Sending', description: 'Send an email.' },
         { name: 'Receiving', description: 'Take in what came from elsewhere.' },
@@ -41,14 +48,15 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
       },
       security: [{ bearer: [] }],
     },
-    refResolver: { buildLocalReference: (schema) => String(schema['$id']) },
   });
-  for (const schema of [...sharedSchemas, SendBody]) app.addSchema(schema);
   for (const route of routes) {
     app.route({ method: route.method, url: route.url, schema: route.schema, handler: () => '' });
   }
   await app.ready();
-  const document = app.swagger();
+  // A copy: the generator's holds the routes' own schemas.
+  const document = structuredClone<unknown>(app.swagger()) as { paths: Paths; components: object };
   await app.close();
-  return document;
+  addExamples(document.paths);
+  const { paths, components } = shareComponents(document.paths);
+  return { ...document, paths, components: { ...document.components, ...components } };
 }

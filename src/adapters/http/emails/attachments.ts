@@ -4,9 +4,10 @@
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { parseByteRange } from '../answers/byte-range.ts';
 import { isSameEntity, isUnchanged } from '../answers/entity-tag.ts';
-import { sendFile, toContentType } from '../answers/file-response.ts';
+import { FILE_HEADERS, sendFile, toContentType } from '../answers/file-response.ts';
 import { ServiceError } from '../../../core/errors.ts';
-import { errorResponses, Uuid } from '../schemas/schemas.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { Uuid } from '../schemas/schemas.ts';
 
 const AttachmentParams = {
   type: 'object',
@@ -34,6 +35,16 @@ const ConditionalHeaders = {
 
 const Bytes = { '*/*': { schema: { type: 'string', format: 'binary' } } } as const;
 
+const CacheHeaders = {
+  ETag: { type: 'string', description: 'The SHA-256 of the whole file, in quotes.' },
+  'Cache-Control': { type: 'string', const: 'private, no-cache' },
+} as const;
+const AttachmentHeaders = { ...FILE_HEADERS, ...CacheHeaders } as const;
+const RangeHeaders = {
+  ...AttachmentHeaders,
+  'Content-Range': { type: 'string', description: 'Which bytes of how many (RFC 9110 §14.4).' },
+} as const;
+
 export function registerAttachmentRoutes(app: HttpServer, context: HttpContext): void {
   const { application } = context;
   app.route({
@@ -49,9 +60,9 @@ export function registerAttachmentRoutes(app: HttpServer, context: HttpContext):
       params: AttachmentParams,
       headers: ConditionalHeaders,
       response: {
-        200: { description: 'The whole file.', content: Bytes },
-        206: { description: 'The range asked for.', content: Bytes },
-        304: { description: 'The caller has it already.', type: 'null' },
+        200: { description: 'The whole file.', headers: AttachmentHeaders, content: Bytes },
+        206: { description: 'The range asked for.', headers: RangeHeaders, content: Bytes },
+        304: { description: 'The caller has it already.', headers: CacheHeaders, type: 'null' },
         ...errorResponses(
           'invalid_uuid',
           'unauthorized',

@@ -13,13 +13,15 @@ import {
   AddressObject,
   emailFields,
   emailProperties,
+  EnhancedStatus,
   MessageIdText,
+  NullableTimestamp,
+  NullableUuid,
   Timestamp,
   Uuid,
 } from '../schemas/schemas.ts';
+import { pageSchema } from '../schemas/page-schemas.ts';
 import { NullableSource, Variant } from './variant-schema.ts';
-
-export const NullableUuid = { ...Uuid, type: ['string', 'null'] } as const;
 
 const SmtpReply = {
   type: 'object',
@@ -28,12 +30,10 @@ const SmtpReply = {
   required: ['code', 'enhanced_status', 'text'],
   properties: {
     code: { type: 'integer', minimum: 200, maximum: 599 },
-    enhanced_status: { type: ['string', 'null'], description: 'RFC 3463, such as `5.1.1`.' },
+    enhanced_status: EnhancedStatus,
     text: { type: 'string' },
   },
 } as const;
-
-const NullableTimestamp = { type: ['string', 'null'], format: 'date-time' } as const;
 
 const Attempt = {
   type: 'object',
@@ -53,9 +53,11 @@ const Attempt = {
   },
 } as const;
 
+export const State = { title: 'EmailState', type: 'string', enum: EMAIL_STATES } as const;
+
 /** How far the sending of an email is. */
 const stateProperties = {
-  state: { type: 'string', enum: EMAIL_STATES },
+  state: State,
   state_detail: {
     type: ['string', 'null'],
     description:
@@ -67,8 +69,20 @@ const stateProperties = {
   },
 } as const;
 
+export const PLACEMENT_RULES = [
+  'thread_id',
+  'in_reply_to',
+  'references',
+  'message_id',
+  'bounce',
+  'subject',
+  'decision',
+  'new',
+] as const;
+export const PlacementRule = { title: 'PlacementRule', type: 'string', enum: PLACEMENT_RULES } as const;
+
 /** An email in the list over all threads: the fields of a list and how far it is. */
-export const EmailListingSchema = {
+const EmailListingSchema = {
   type: 'object',
   title: 'EmailListing',
   additionalProperties: false,
@@ -80,18 +94,9 @@ export const EmailListingSchema = {
     account_id: { type: 'string' },
   },
 } as const;
+/** One page of the list over all threads. */
+export const EmailListings = pageSchema('EmailListings', 'emails', EmailListingSchema);
 export type EmailListingJson = XStatic<typeof EmailListingSchema>;
-
-export const PLACEMENT_RULES = [
-  'thread_id',
-  'in_reply_to',
-  'references',
-  'message_id',
-  'bounce',
-  'subject',
-  'decision',
-  'new',
-] as const;
 
 const Automatic = {
   type: 'object',
@@ -104,8 +109,6 @@ const Automatic = {
     suppress_replies: { type: 'boolean', description: 'No machine may answer it.' },
   },
 } as const;
-
-const EnhancedStatus = { type: ['string', 'null'], description: 'RFC 3463, such as `5.1.1`.' } as const;
 
 const Report = {
   type: 'object',
@@ -261,8 +264,7 @@ export const EmailDetail = {
       required: ['rule', 'matched_message_id'],
       properties: {
         rule: {
-          type: 'string',
-          enum: PLACEMENT_RULES,
+          ...PlacementRule,
           description:
             '`thread_id`: the caller said so. `decision`: an operator split it off or moved it. `new`: nothing to ' +
             'join. The others are by Message-ID: what it answers (`in_reply_to`, `references`), what a delivery ' +

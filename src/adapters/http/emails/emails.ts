@@ -6,16 +6,11 @@ import type { FastifyReply } from 'fastify';
 import type { RawMessage } from '../../../app/emails/use-cases.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { toEmailDetailJson, toVariantDetailJson } from './email-view.ts';
-import { sendFile } from '../answers/file-response.ts';
+import { FILE_HEADERS, sendFile } from '../answers/file-response.ts';
 import { EmailDetail } from './email-detail-schema.ts';
-import { errorResponses, Uuid } from '../schemas/schemas.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { EmailParams, jsonResponse, Uuid } from '../schemas/schemas.ts';
 import { VariantDetailSchema } from './variant-schema.ts';
-
-const EmailParams = {
-  type: 'object',
-  required: ['id'],
-  properties: { id: { ...Uuid, description: 'The email.' } },
-} as const;
 
 const VariantParams = {
   type: 'object',
@@ -25,6 +20,7 @@ const VariantParams = {
 
 const RawMessageSchema = {
   description: 'The message.',
+  headers: FILE_HEADERS,
   content: { 'message/rfc822': { schema: { type: 'string', format: 'binary' } } },
 } as const;
 
@@ -40,7 +36,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
         description: 'With HTML body, all recipients, headers used for threading and the state of delivery.',
         params: EmailParams,
         response: {
-          200: { description: 'The email.', ...EmailDetail },
+          200: jsonResponse('The email.', EmailDetail),
           ...errorResponses('invalid_uuid', 'unauthorized', 'email_not_found', 'database_unavailable'),
         },
       },
@@ -86,7 +82,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
           'A message with the Message-ID, Date, From and subject of the email, and another content.',
         params: VariantParams,
         response: {
-          200: { description: 'The variant.', ...VariantDetailSchema },
+          200: jsonResponse('The variant.', VariantDetailSchema),
           ...errorResponses('invalid_uuid', 'unauthorized', 'variant_not_found', 'database_unavailable'),
         },
       },

@@ -40,6 +40,7 @@ const variantProperties = {
   },
   size_bytes: { type: 'integer', minimum: 0, description: 'Size of the raw message.' },
   content_digest: {
+    title: 'Sha256',
     type: 'string',
     pattern: '^[0-9a-f]{64}$',
     description: 'SHA-256 of what its texts and attachments say, whatever the path they came by.',

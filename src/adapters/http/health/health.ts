@@ -4,7 +4,9 @@
 import type { Readiness } from '../../../app/check-readiness.ts';
 import { ERRORS } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { errorResponses, Timestamp } from '../schemas/schemas.ts';
+import { RETRY_AFTER_SECONDS } from '../answers/error-handler.ts';
+import { errorResponses, RETRY_AFTER } from '../schemas/error-schemas.ts';
+import { jsonResponse, Timestamp } from '../schemas/schemas.ts';
 
 const SERVICE_NAME = 'email-worker-api';
 
@@ -21,6 +23,7 @@ export const HealthResult = {
 } as const;
 
 const Checks = {
+  title: 'Checks',
   type: 'object',
   description: 'Each dependency: `ok` or `away`. Reasons are in the log only.',
   additionalProperties: { type: 'string', enum: ['ok', 'away'] },
@@ -59,8 +62,8 @@ export function registerHealthRoutes(app: HttpServer, context: HttpContext): voi
           'For uptime monitoring and liveness checks. Asks nothing of the database or the mail server.',
         security: [],
         response: {
-          200: { description: 'Alive.', ...HealthResult },
-          ...errorResponses(),
+          200: jsonResponse('Alive.', HealthResult),
+          ...errorResponses('invalid_request'),
         },
       },
     },
@@ -82,9 +85,9 @@ export function registerHealthRoutes(app: HttpServer, context: HttpContext): voi
           'ask; therefore it names what is away but never why.',
         security: [],
         response: {
-          200: { description: 'Everything the service stands on answers.', ...ReadinessResult },
-          ...errorResponses(),
-          503: { description: 'Something is away. Codes: `not_ready`, `shutting_down`.', ...NotReady },
+          200: jsonResponse('Everything the service stands on answers.', ReadinessResult),
+          ...errorResponses('invalid_request'),
+          503: jsonResponse('Something is away. Codes: `not_ready`, `shutting_down`.', NotReady, RETRY_AFTER),
         },
       },
     },
@@ -93,7 +96,8 @@ export function registerHealthRoutes(app: HttpServer, context: HttpContext): voi
       const named = Object.fromEntries(checks.map(({ name, ok }) => [name, ok ? 'ok' : 'away']));
       if (ready) return reply.send({ status: 'ready', checks: named });
       const error = ERRORS.not_ready.text;
-      return reply.code(503).send({ error, code: 'not_ready', status: 'not_ready', checks: named });
+      reply.code(503).header('retry-after', String(RETRY_AFTER_SECONDS));
+      return reply.send({ error, code: 'not_ready', status: 'not_ready', checks: named });
     },
   );
 }

@@ -6,7 +6,8 @@ import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
 import { ACCOUNT_PAGE_ERRORS, AccountPageQuery, pageSchema, toAccountPage } from '../schemas/page-schemas.ts';
 import { AccountSchema, QuarantinedSchema, toAccountJson, toQuarantinedJson } from './mailbox-view.ts';
-import { errorResponses, Uuid } from '../schemas/schemas.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { jsonResponse, Uuid } from '../schemas/schemas.ts';
 
 const Accounts = {
   type: 'object',
@@ -40,7 +41,7 @@ export function registerAccountRoutes(
           'every process of the installation does.',
         querystring: { type: 'object', additionalProperties: false, properties: {} },
         response: {
-          200: { description: 'All of them.', ...Accounts },
+          200: jsonResponse('All of them.', Accounts),
           ...errorResponses('unknown_field', 'unauthorized', 'database_unavailable'),
         },
       },
@@ -59,7 +60,7 @@ export function registerAccountRoutes(
           'The newest first, with what their headers say. They are tried again by themselves, ever more rarely.',
         querystring: AccountPageQuery,
         response: {
-          200: { description: 'One page.', ...Quarantine },
+          200: jsonResponse('One page.', Quarantine),
           ...errorResponses(...ACCOUNT_PAGE_ERRORS),
         },
       },
@@ -82,7 +83,7 @@ export function registerAccountRoutes(
           'does not, the next try follows after the shortest delay again. Needs no body; fields of one are refused.',
         params: QuarantineParams,
         response: {
-          200: { description: 'It is due.', ...QuarantinedSchema },
+          200: jsonResponse('It is due.', QuarantinedSchema),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
             'invalid_uuid',

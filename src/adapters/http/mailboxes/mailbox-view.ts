@@ -3,10 +3,9 @@ import type { XStatic } from 'typebox/schema';
 import type { AccountStatus } from '../../../app/mailboxes/use-cases.ts';
 import type { MailboxStatus, QuarantinedMessage } from '../../../app/mailboxes/mailbox-status-ports.ts';
 import { addrSpec } from '../../../core/address/address.ts';
-import { AddressObject, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { AddressObject, NullableTimestamp, NullableUuid, Timestamp, Uuid } from '../schemas/schemas.ts';
 
 const REASON = { type: 'string', description: 'For people: what the server or the service said.' } as const;
-const NullableTimestamp = { ...Timestamp, type: ['string', 'null'] } as const;
 const Count = { type: 'integer', minimum: 0 } as const;
 
 const MailboxFailure = {
@@ -98,8 +97,7 @@ export const AccountSchema = {
       description: 'The answering process is configured to read its mailboxes.',
     },
     owner: {
-      ...Uuid,
-      type: ['string', 'null'],
+      ...NullableUuid,
       description: 'The instance that reads them; null: none does.',
     },
     owned_here: { type: 'boolean', description: 'That is the answering one.' },

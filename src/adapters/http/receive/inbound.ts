@@ -4,13 +4,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Content, SpoolFolder } from '../../../app/files/file-ports.ts';
 import { readRaw as readRawContent } from '../../../app/files/read-raw.ts';
-import { ServiceError } from '../../../core/errors.ts';
+import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
 import { LargePlaces, type LargePlace } from '../body/large-places.ts';
 
 import { readRequestBody, takeAwaitingContinue } from '../body/request-body.ts';
-import { errorResponses, MessageIdText, Uuid } from '../schemas/schemas.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { jsonResponse, MessageIdText, Uuid } from '../schemas/schemas.ts';
 
 const ReceivedResult = {
   type: 'object',
@@ -86,7 +87,7 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
           },
         },
         response: {
-          200: { description: 'Recorded.', ...ReceivedResult },
+          200: jsonResponse('Recorded.', ReceivedResult),
           ...errorResponses(
             'invalid_request',
             'unknown_field',
@@ -151,7 +152,7 @@ async function readRaw(
   try {
     const raw = await readRawContent(body, limits.smallBodyBytes, folder);
     if (raw.kind === 'bytes' && raw.bytes.length === 0) {
-      throw new ServiceError('invalid_request', { values: { detail: 'Die Nachricht fehlt.' } });
+      throw invalidRequest('missing_message');
     }
     return raw;
   } catch (error) {

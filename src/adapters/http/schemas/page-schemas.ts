@@ -1,10 +1,11 @@
 /** What every list that is read page by page takes and gives. */
 import type { ErrorCode } from '../../../core/errors.ts';
+import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 
 export const DEFAULT_PAGE_LIMIT = 50;
 
 /** How many on a page. */
-export const PageLimit = {
+const PageLimit = {
   type: 'integer',
   minimum: 1,
   maximum: 200,
@@ -12,7 +13,7 @@ export const PageLimit = {
   description: 'On a page.',
 } as const;
 
-export const PageCursor = {
+const PageCursor = {
   type: 'string',
   minLength: 1,
   maxLength: 512,
@@ -24,7 +25,28 @@ const NextCursor = {
   description: 'For the next page; null on the last one.',
 } as const;
 
-export const AccountId = { type: 'string', pattern: '^[a-z0-9][a-z0-9_-]{0,62}$' } as const;
+/** Query parameters of every list that is read page by page. */
+export const PAGE_PARAMETERS = { limit: PageLimit, cursor: PageCursor } as const;
+
+export const AccountId = {
+  title: 'AccountId',
+  type: 'string',
+  pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
+} as const;
+
+/** Query parameter that searches emails. */
+export const SearchQuery = {
+  title: 'SearchQuery',
+  $comment:
+    'Words of the subject, people, file names or text. A word also finds longer ones that begin with it; `"in quotes"` ' +
+    'finds a phrase, a minus excludes. Letter case and accents make no difference.',
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_QUERY_CHARS,
+} as const;
+
+/** The same where the cursor holds an address or a domain. */
+export const LONG_PAGE_PARAMETERS = { limit: PageLimit, cursor: { ...PageCursor, maxLength: 2048 } } as const;
 
 /** Query of a list whose only filter is the account. */
 export const AccountPageQuery = {
@@ -33,8 +55,7 @@ export const AccountPageQuery = {
   additionalProperties: false,
   properties: {
     account_id: { ...AccountId, description: 'Only of this account.' },
-    limit: PageLimit,
-    cursor: PageCursor,
+    ...PAGE_PARAMETERS,
   },
 } as const;
 

@@ -1,26 +1,47 @@
 /**
- * JSON schemas that several routes share. They give types, validation and the OpenAPI document.
+ * JSON schemas that several routes share. They give types, validation and the OpenAPI document, which makes a component
+ * of each schema with a `title`; its `$comment` becomes the description of the component.
  */
 import type { XStatic } from 'typebox/schema';
-import { ERRORS, ServiceError } from '../../../core/errors.ts';
-import type { ErrorCode } from '../../../core/errors.ts';
 
 /** Any UUID of RFC 9562 §4; upper case is accepted and made lower-case. */
 export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
 
-export const Uuid = { type: 'string', format: 'uuid', pattern: UUID_PATTERN } as const;
+export const Uuid = { title: 'Uuid', type: 'string', format: 'uuid', pattern: UUID_PATTERN } as const;
+export const NullableUuid = { ...Uuid, title: 'NullableUuid', type: ['string', 'null'] } as const;
 
 export const Timestamp = {
+  title: 'Timestamp',
+  $comment: 'ISO 8601 in UTC, with milliseconds.',
   type: 'string',
   format: 'date-time',
-  description: 'ISO 8601 in UTC, with milliseconds.',
+} as const;
+export const NullableTimestamp = {
+  ...Timestamp,
+  title: 'NullableTimestamp',
+  type: ['string', 'null'],
 } as const;
 
 /** RFC 5322 Message-ID with its angle brackets. */
 export const MessageIdText = {
+  title: 'MessageId',
+  $comment: 'Message-ID with angle brackets, `<local@domain>`.',
   type: 'string',
   pattern: '^<.+>$',
-  description: 'Message-ID with angle brackets, `<local@domain>`.',
+} as const;
+export const NullableMessageId = {
+  ...MessageIdText,
+  title: 'NullableMessageId',
+  type: ['string', 'null'],
+} as const;
+
+export const Direction = { title: 'Direction', type: 'string', enum: ['inbound', 'outbound'] } as const;
+
+/** RFC 3463. */
+export const EnhancedStatus = {
+  title: 'EnhancedStatus',
+  $comment: 'RFC 3463, such as `5.1.1`.',
+  type: ['string', 'null'],
 } as const;
 
 export const AddressObject = {
@@ -34,7 +55,7 @@ export const AddressObject = {
   },
 } as const;
 
-export const AttachmentRecord = {
+const AttachmentRecord = {
   type: 'object',
   title: 'Attachment',
   additionalProperties: false,
@@ -52,7 +73,7 @@ export const AttachmentRecord = {
 export const emailProperties = {
   id: Uuid,
   message_id: MessageIdText,
-  direction: { type: 'string', enum: ['inbound', 'outbound'] },
+  direction: Direction,
   from_address: AddressObject,
   to_addresses: { type: 'array', items: AddressObject },
   subject: { type: 'string' },
@@ -81,7 +102,6 @@ export const emailFields = [
 
 /** One email of a thread or of a customer. */
 export const Email = {
-  $id: 'Email',
   type: 'object',
   title: 'Email',
   additionalProperties: false,
@@ -90,66 +110,28 @@ export const Email = {
 } as const;
 export type EmailJson = XStatic<typeof Email>;
 
-/** Every error body. */
-export const ErrorBody = {
-  $id: 'Error',
+/** Parameters of paths. */
+export const EmailParams = {
   type: 'object',
-  title: 'Error',
-  additionalProperties: false,
-  required: ['error', 'code'],
-  properties: {
-    error: { type: 'string', minLength: 1, description: 'German text for people; may be reworded.' },
-    code: {
-      type: 'string',
-      pattern: '^[a-z0-9_]+$',
-      description: 'Stable, for programs. Each operation lists its codes; new ones may come.',
-    },
-    details: {
-      type: 'string',
-      description: 'Only when a send failed: what the mail server or the network said, in English.',
-    },
-  },
+  required: ['id'],
+  properties: { id: { ...Uuid, description: 'The email.' } },
+} as const;
+export const ThreadParams = {
+  type: 'object',
+  required: ['threadId'],
+  properties: { threadId: { ...Uuid, description: 'The thread, or one that was merged into it.' } },
+} as const;
+export const CustomerParams = {
+  type: 'object',
+  required: ['customerId'],
+  properties: { customerId: { ...Uuid, description: 'The customer, as the calling system knows it.' } },
 } as const;
 
-/** Schemas that routes refer to as `<id>#`. */
-export const sharedSchemas = [Email, ErrorBody] as const;
-
-/** What any operation may answer; the ones that come before routing are described in the document's introduction. */
-const COMMON_ERRORS: readonly ErrorCode[] = ['internal_error', 'shutting_down'];
-
-/** The `response` entries of the errors of one operation, grouped by status, each code with an example. */
-export function errorResponses(...codes: readonly ErrorCode[]): Record<number, object> {
-  const byStatus = new Map<number, ErrorCode[]>();
-  const login: readonly ErrorCode[] = codes.includes('unauthorized') ? ['too_many_failed_logins'] : [];
-  for (const code of new Set([...codes, ...login, ...COMMON_ERRORS])) {
-    const { status } = ERRORS[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  return Object.fromEntries(
-    [...byStatus].map(([status, group]) => [
-      status,
-      {
-        description: `Codes: ${group.map((code) => `\`${code}\``).join(', ')}.`,
-        content: { 'application/json': { schema: { $ref: 'Error#' }, examples: examplesOf(group) } },
-      },
-    ]),
-  );
-}
-
-/** Stands for what a text names. */
-const EXAMPLE_VALUES = {
-  field: 'attachments[0].content',
-  value: 'ann@example',
-  limit: 100,
-  detail: 'limit darf höchstens 200 sein.',
-  since: '2026-01-31T12:00:00.000Z',
-} as const;
-
-function examplesOf(codes: readonly ErrorCode[]): Record<string, { value: object }> {
-  return Object.fromEntries(
-    codes.map((code) => [
-      code,
-      { value: { error: new ServiceError(code, { values: EXAMPLE_VALUES }).text, code } },
-    ]),
-  );
+/** A `response` entry with a JSON body. */
+export function jsonResponse(description: string, schema: object, headers?: object) {
+  return {
+    description,
+    ...(headers === undefined ? {} : { headers }),
+    content: { 'application/json': { schema } },
+  };
 }

@@ -28,9 +28,8 @@ export const IdempotencyHeaders = {
       maxLength: 256,
       pattern: KEY.source,
       description:
-        'Any name of the request that the caller makes up, such as a UUID; visible ASCII characters. Of the requests ' +
+        'Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests ' +
         'with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours.',
-      examples: ['7d4f0c52-8f5e-4b06-9f1a-3f6f9f0a6c11', 'invoice-4711-reminder-2'],
     },
   },
 } as const;
@@ -38,8 +37,8 @@ export const IdempotencyHeaders = {
 /** For OpenAPI: what the answers to a repeat carry. */
 export const ReplayedHeader = {
   'Idempotency-Replayed': {
-    type: 'string',
-    enum: ['true'],
+    type: 'boolean',
+    const: true,
     description:
       'Only on the answer to a repeat: this request did nothing; the first one with its key had this answer.',
   },

@@ -8,19 +8,19 @@ import type { AttachmentInput } from '../../../app/emails/prepare-attachments.ts
 import type { SendRequest } from '../../../app/send/use-cases.ts';
 import type { Content } from '../../../app/files/file-ports.ts';
 import { MAX_LANE_LENGTH, PRIORITIES, type Priority } from '../../../core/delivery/priority.ts';
-import { ServiceError } from '../../../core/errors.ts';
+import { invalidRequest, ServiceError, TYPE_TEXTS } from '../../../core/errors.ts';
 import { decodeBase64 } from '../body/base64-decoder.ts';
 import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
 import type { HttpLimits } from '../connections/limits.ts';
-import { Uuid, UUID_PATTERN } from '../schemas/schemas.ts';
+import { NullableUuid, UUID_PATTERN } from '../schemas/schemas.ts';
 
 /** Blank ones are skipped in practice; the document does not invite them. */
-const AddressListText = { type: 'string', pattern: '\\S' } as const;
+const NonBlank = { title: 'NonBlankText', type: 'string', pattern: '\\S' } as const;
 
 const AddressList = (description: string) =>
   ({
     description,
-    anyOf: [AddressListText, { type: 'array', minItems: 1, items: AddressListText }],
+    anyOf: [NonBlank, { type: 'array', minItems: 1, items: NonBlank }],
   }) as const;
 
 const OptionalAddressList = (description: string) =>
@@ -29,8 +29,7 @@ const OptionalAddressList = (description: string) =>
     anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }, { type: 'null' }],
   }) as const;
 
-const OptionalUuid = (description: string) =>
-  ({ type: ['string', 'null'], format: Uuid.format, pattern: Uuid.pattern, description }) as const;
+const OptionalUuid = (description: string) => ({ ...NullableUuid, description }) as const;
 
 const OptionalText = (description: string) => ({ type: ['string', 'null'], description }) as const;
 
@@ -40,7 +39,7 @@ const AttachmentBody = {
   additionalProperties: false,
   required: ['filename', 'content'],
   properties: {
-    filename: { type: 'string', pattern: '\\S' },
+    filename: NonBlank,
     content: {
       type: 'string',
       contentEncoding: 'base64',
@@ -52,19 +51,10 @@ const AttachmentBody = {
 
 /** For OpenAPI; `readSendBody` does the checking. */
 export const SendBody = {
-  $id: 'SendRequest',
   type: 'object',
   title: 'SendRequest',
   additionalProperties: false,
   required: ['to', 'subject'],
-  examples: [
-    {
-      to: 'Ann Example <ann@example.com>, bob@example.com',
-      subject: 'Ihr Angebot',
-      text_body: 'Guten Tag, ...',
-      attachments: [{ filename: 'angebot.txt', content: 'SGFsbG8=', content_type: 'text/plain' }],
-    },
-  ],
   anyOf: [
     { required: ['text_body'], properties: { text_body: { type: 'string', minLength: 1 } } },
     { required: ['html_body'], properties: { html_body: { type: 'string', minLength: 1 } } },
@@ -73,7 +63,7 @@ export const SendBody = {
     to: AddressList(
       'RFC 5322 address list such as `Ann <ann@example.com>, bob@example.com`, or several of them.',
     ),
-    subject: { type: 'string', pattern: '\\S' },
+    subject: NonBlank,
     text_body: OptionalText('Plain text. At least one of `text_body` and `html_body` is needed.'),
     html_body: OptionalText('HTML. At least one of `text_body` and `html_body` is needed.'),
     cc: OptionalAddressList('As `to`.'),
@@ -124,7 +114,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Throws ServiceError with status 400, or `attachments_too_large`. */
 export function readSendBody(json: JsonWithLongStrings, limits: HttpLimits): SendRequest {
   const body = toFields(json.value);
-  if (body === null) throw invalid('Ein JSON-Objekt wird erwartet.');
+  if (body === null) throw invalidRequest('not_an_object');
 
   if (isBlank(body['to']) || isBlank(body['subject'])) throw new ServiceError('missing_recipient_or_subject');
   if (isEmpty(body['text_body']) && isEmpty(body['html_body'])) throw new ServiceError('missing_body');
@@ -166,7 +156,8 @@ function readPriority(body: Fields): Priority | null {
   const text = readText(body, 'priority');
   if (text === null) return null;
   const priority = PRIORITIES.find((known) => known === text);
-  if (priority === undefined) throw invalid(`priority muss eines von ${PRIORITIES.join(', ')} sein.`);
+  if (priority === undefined)
+    throw invalidRequest('not_one_of', { field: 'priority', values: PRIORITIES.join(', ') });
   return priority;
 }
 
@@ -174,7 +165,8 @@ function readAutoSubmitted(body: Fields): AutoSubmitted | null {
   const text = readText(body, 'auto_submitted');
   if (text === null) return null;
   const known = AUTO_SUBMITTED.find((value) => value === text);
-  if (known === undefined) throw invalid(`auto_submitted muss eines von ${AUTO_SUBMITTED.join(', ')} sein.`);
+  if (known === undefined)
+    throw invalidRequest('not_one_of', { field: 'auto_submitted', values: AUTO_SUBMITTED.join(', ') });
   return known;
 }
 
@@ -189,7 +181,7 @@ function readAddressLists(body: Fields, field: string): readonly string[] {
   const lists: readonly unknown[] = Array.isArray(value) ? value : [value];
   const texts = lists.filter((list) => typeof list === 'string');
   if (texts.length < lists.length) {
-    throw invalid(`${field} muss eine Zeichenkette oder eine Liste von Zeichenketten sein.`);
+    throw wrongType(field, 'strings');
   }
   // An empty form field is no recipient.
   return texts.filter((text) => text.trim() !== '');
@@ -197,7 +189,7 @@ function readAddressLists(body: Fields, field: string): readonly string[] {
 
 function readText(body: Fields, field: string, path = field): string | null {
   const value = body[field] ?? null;
-  if (value !== null && typeof value !== 'string') throw invalid(`${path} muss eine Zeichenkette sein.`);
+  if (value !== null && typeof value !== 'string') throw wrongType(path, 'string');
   return value;
 }
 
@@ -213,15 +205,15 @@ function readAttachments(
   limits: HttpLimits,
 ): readonly AttachmentInput[] {
   const list: unknown = value ?? [];
-  if (!Array.isArray(list)) throw invalid('attachments muss eine Liste von Objekten sein.');
+  if (!Array.isArray(list)) throw wrongType('attachments', 'objects');
   if (list.length > limits.maxAttachments) {
-    throw invalid(`attachments darf höchstens ${limits.maxAttachments} Einträge haben.`);
+    throw invalidRequest('too_many_entries', { field: 'attachments', limit: limits.maxAttachments });
   }
   let totalBytes = json.decodedBytes;
   return list.map((item: unknown, index) => {
     const path = `attachments[${index}]`;
     const fields = toFields(item);
-    if (fields === null) throw invalid(`${path} muss ein Objekt sein.`);
+    if (fields === null) throw wrongType(path, 'object');
     refuseUnknown(fields, ATTACHMENT_FIELDS, `${path}.`);
 
     const filename = readText(fields, 'filename', `${path}.filename`);
@@ -229,7 +221,7 @@ function readAttachments(
       throw new ServiceError('invalid_filename', { values: { field: `${path}.filename` } });
     const contentType = readText(fields, 'content_type', `${path}.content_type`);
     const text = readText(fields, 'content', `${path}.content`);
-    if (text === null) throw invalid(`${path}.content fehlt.`);
+    if (text === null) throw invalidRequest('missing', { field: `${path}.content` });
 
     const content = toContent(text, json.longStrings);
     if (content === 'invalid') {
@@ -272,6 +264,6 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-function invalid(detail: string): ServiceError {
-  return new ServiceError('invalid_request', { values: { detail } });
+function wrongType(field: string, type: string): ServiceError {
+  return invalidRequest('wrong_type', { field, type: TYPE_TEXTS[type] ?? type });
 }

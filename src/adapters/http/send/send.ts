@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SendOutcome, SendRequest } from '../../../app/send/use-cases.ts';
 import type { SpoolFolder } from '../../../app/files/file-ports.ts';
-import { ServiceError } from '../../../core/errors.ts';
+import { PARTIAL_TEXT, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
 import {
@@ -19,11 +19,9 @@ import { readJsonWithLongStrings } from '../body/json-long-strings.ts';
 import { LargePlaces, type LargePlace } from '../body/large-places.ts';
 import { prefersAsync } from './prefer.ts';
 import { readRequestBody, takeAwaitingContinue } from '../body/request-body.ts';
-import { errorResponses, MessageIdText, Uuid } from '../schemas/schemas.ts';
-import { readSendBody } from './send-body.ts';
-
-const PARTIAL_MESSAGE =
-  'Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { jsonResponse, MessageIdText, Uuid } from '../schemas/schemas.ts';
+import { readSendBody, SendBody } from './send-body.ts';
 
 const SentResult = {
   type: 'object',
@@ -64,6 +62,16 @@ const SendHeaders = {
   },
 } as const;
 
+const QueuedHeaders = {
+  ...ReplayedHeader,
+  Location: { type: 'string', description: '`/api/emails/{id}` of the email.' },
+  'Preference-Applied': {
+    type: 'string',
+    const: 'respond-async',
+    description: 'When the request preferred it (RFC 7240 §3).',
+  },
+} as const;
+
 const PartialResult = {
   type: 'object',
   title: 'Partial',
@@ -95,19 +103,15 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
           '`in_reply_to`, else a new thread begins. After a 207 the email is sent; it must not be sent again. With ' +
           'an `Idempotency-Key` a request may be repeated without sending twice.',
         headers: SendHeaders,
-        body: { $ref: 'SendRequest#' },
+        body: SendBody,
         response: {
-          200: { description: 'Sent and stored.', headers: ReplayedHeader, ...SentResult },
-          202: {
-            description: 'Stored, and to be sent from the queue.',
-            headers: ReplayedHeader,
-            ...QueuedResult,
-          },
-          207: {
-            description: 'Sent, but not stored yet; it is stored by itself later.',
-            headers: ReplayedHeader,
-            ...PartialResult,
-          },
+          200: jsonResponse('Sent and stored.', SentResult, ReplayedHeader),
+          202: jsonResponse('Stored, and to be sent from the queue.', QueuedResult, QueuedHeaders),
+          207: jsonResponse(
+            'Sent, but not stored yet; it is stored by itself later.',
+            PartialResult,
+            ReplayedHeader,
+          ),
           ...errorResponses(
             'missing_recipient_or_subject',
             'missing_body',
@@ -178,7 +182,7 @@ function answer(reply: FastifyReply, outcome: SendOutcome, respondAsync: boolean
   }
   const messageId = formatMessageId(outcome.messageId);
   if (outcome.kind === 'partial') {
-    const partial = { status: 'partial', message: PARTIAL_MESSAGE, messageId, error: outcome.error };
+    const partial = { status: 'partial', message: PARTIAL_TEXT, messageId, error: outcome.error };
     return reply.code(207).send(partial);
   }
   const { kind, id, threadId } = outcome;

@@ -2,47 +2,31 @@
  * How far emails are: GET /api/emails, and what an operator may do to a send, POST /api/emails/{id}/cancel, /retry
  * and /resolve.
  */
-import { EMAIL_STATES, type EmailState } from '../../../core/delivery/states.ts';
-import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
+import type { EmailState } from '../../../core/delivery/states.ts';
 import { LISTED_DEFECTS } from '../../../app/emails/email-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { AccountId, DEFAULT_PAGE_LIMIT, PageCursor, PageLimit, pageSchema } from '../schemas/page-schemas.ts';
-import { EmailListingSchema } from '../emails/email-detail-schema.ts';
+import { AccountId, DEFAULT_PAGE_LIMIT, PAGE_PARAMETERS, SearchQuery } from '../schemas/page-schemas.ts';
+import { EmailListings, State } from '../emails/email-detail-schema.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
-import { errorResponses, Uuid } from '../schemas/schemas.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { EmailParams, jsonResponse, Uuid } from '../schemas/schemas.ts';
 
 const EmailsQuerySchema = {
   type: 'object',
   // A misspelt filter must not answer with emails it was meant to leave out.
   additionalProperties: false,
   properties: {
-    q: {
-      type: 'string',
-      minLength: 1,
-      maxLength: MAX_QUERY_CHARS,
-      description:
-        'Only emails whose subject, people, file names or text have all these words. A word also finds longer ones that begin with ' +
-        'it; `"in quotes"` finds a phrase, a minus excludes. Letter case and accents make no difference.',
-    },
-    state: { type: 'string', enum: EMAIL_STATES, description: 'Only emails in this state.' },
+    q: { ...SearchQuery, description: 'Only emails that match all its words.' },
+    state: { ...State, description: 'Only emails in this state.' },
     defect: {
       type: 'string',
       enum: LISTED_DEFECTS,
       description:
         '`not_parsed`: only received emails of which nothing but the bytes could be kept; the command reparse reads them again.',
     },
-    account_id: { ...AccountId, description: 'Only emails of this account.' },
-    limit: PageLimit,
-    cursor: PageCursor,
+    account_id: { ...AccountId, description: 'Only of this account.' },
+    ...PAGE_PARAMETERS,
   },
-} as const;
-
-const Emails = pageSchema('Emails', 'emails', EmailListingSchema);
-
-const EmailParams = {
-  type: 'object',
-  required: ['id'],
-  properties: { id: { ...Uuid, description: 'The email.' } },
 } as const;
 
 const StateResult = {
@@ -50,7 +34,7 @@ const StateResult = {
   title: 'SendState',
   additionalProperties: false,
   required: ['id', 'state'],
-  properties: { id: Uuid, state: { type: 'string', enum: EMAIL_STATES, description: 'What it is now.' } },
+  properties: { id: Uuid, state: { ...State, description: 'What it is now.' } },
 } as const;
 
 const ResolveBody = {
@@ -75,7 +59,7 @@ export function registerSendStateRoutes(
         description: 'All threads, newest first. Query parameters that are not listed here are refused.',
         querystring: EmailsQuerySchema,
         response: {
-          200: { description: 'One page.', ...Emails },
+          200: jsonResponse('One page.', EmailListings),
           ...errorResponses(
             'invalid_request',
             'unknown_field',
@@ -116,7 +100,7 @@ export function registerSendStateRoutes(
           'have it already. Needs no body; fields of one are refused.',
         params: EmailParams,
         response: {
-          200: { description: 'Not sent any more.', ...StateResult },
+          200: jsonResponse('Not sent any more.', StateResult),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
             'invalid_uuid',
@@ -148,7 +132,7 @@ export function registerSendStateRoutes(
           'Needs no body; fields of one are refused.',
         params: EmailParams,
         response: {
-          200: { description: 'In the queue, and due.', ...StateResult },
+          200: jsonResponse('In the queue, and due.', StateResult),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
             'invalid_uuid',
@@ -180,7 +164,7 @@ export function registerSendStateRoutes(
         params: EmailParams,
         body: ResolveBody,
         response: {
-          200: { description: 'Decided.', ...StateResult },
+          200: jsonResponse('Decided.', StateResult),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
             'invalid_uuid',

@@ -5,13 +5,14 @@
 import type { XStatic } from 'typebox/schema';
 import { SUPPRESSION_REASONS, type Suppression } from '../../../core/delivery/suppression.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { DEFAULT_PAGE_LIMIT, PageCursor, PageLimit, pageSchema } from '../schemas/page-schemas.ts';
+import { DEFAULT_PAGE_LIMIT, PAGE_PARAMETERS, pageSchema } from '../schemas/page-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
-import { errorResponses, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { EnhancedStatus, jsonResponse, NullableUuid, Timestamp } from '../schemas/schemas.ts';
 
 const MAX_NOTE_CHARS = 1000;
 
-const NullableUuid = { ...Uuid, type: ['string', 'null'] } as const;
+const Reason = { title: 'SuppressionReason', type: 'string', enum: SUPPRESSION_REASONS } as const;
 
 const SuppressionSchema = {
   type: 'object',
@@ -29,9 +30,9 @@ const SuppressionSchema = {
   ],
   properties: {
     address: { type: 'string', description: 'In lower case.' },
-    reason: { type: 'string', enum: SUPPRESSION_REASONS },
+    reason: Reason,
     since: Timestamp,
-    enhanced_status: { type: ['string', 'null'], description: 'RFC 3463, such as `5.1.1`.' },
+    enhanced_status: EnhancedStatus,
     diagnostic: {
       type: 'string',
       description: 'What the refusing server said, or the type of a complaint; may be empty.',
@@ -48,9 +49,8 @@ const SuppressionsQuerySchema = {
   additionalProperties: false,
   properties: {
     address: { type: 'string', minLength: 1, maxLength: 400, description: 'Only this address.' },
-    reason: { type: 'string', enum: SUPPRESSION_REASONS, description: 'Only those with this reason.' },
-    limit: PageLimit,
-    cursor: PageCursor,
+    reason: { ...Reason, description: 'Only those with this reason.' },
+    ...PAGE_PARAMETERS,
   },
 } as const;
 
@@ -95,7 +95,7 @@ export function registerSuppressionRoutes(
         description: 'The newest change first. Query parameters that are not listed here are refused.',
         querystring: SuppressionsQuerySchema,
         response: {
-          200: { description: 'One page.', ...Suppressions },
+          200: jsonResponse('One page.', Suppressions),
           ...errorResponses(
             'invalid_request',
             'unknown_field',
@@ -130,7 +130,7 @@ export function registerSuppressionRoutes(
         description: '404 when nothing is in the way of sending to it.',
         params: AddressParams,
         response: {
-          200: { description: 'It is on the list.', ...SuppressionSchema },
+          200: jsonResponse('It is on the list.', SuppressionSchema),
           ...errorResponses(
             'invalid_request',
             'invalid_address',
@@ -156,7 +156,7 @@ export function registerSuppressionRoutes(
         params: AddressParams,
         body: SuppressBody,
         response: {
-          200: { description: 'It is on the list.', ...SuppressionSchema },
+          200: jsonResponse('It is on the list.', SuppressionSchema),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
             'invalid_address',
@@ -187,7 +187,7 @@ export function registerSuppressionRoutes(
           'body; fields of one are refused.',
         params: AddressParams,
         response: {
-          200: { description: 'Not on the list any more.', ...Lifted },
+          200: jsonResponse('Not on the list any more.', Lifted),
           ...errorResponses(
             ...JSON_BODY_ERRORS,
             'invalid_address',

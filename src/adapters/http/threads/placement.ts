@@ -3,17 +3,19 @@
  */
 import type { ExplainedPlacement, PlacedEmail } from '../../../app/threads/placement-facts.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { PLACEMENT_RULES } from '../emails/email-detail-schema.ts';
-import { errorResponses, MessageIdText, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { PlacementRule, PLACEMENT_RULES } from '../emails/email-detail-schema.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import {
+  Direction,
+  EmailParams,
+  jsonResponse,
+  MessageIdText,
+  NullableMessageId,
+  NullableUuid,
+  Timestamp,
+  Uuid,
+} from '../schemas/schemas.ts';
 import { RefusedMergeSchema, toRefusedMergeJson } from './refused-merges.ts';
-
-const EmailParams = {
-  type: 'object',
-  required: ['id'],
-  properties: { id: { ...Uuid, description: 'The email.' } },
-} as const;
-
-const NullableMessageId = { ...MessageIdText, type: ['string', 'null'] } as const;
 
 const PlacedEmailSchema = {
   type: 'object',
@@ -23,7 +25,7 @@ const PlacedEmailSchema = {
   properties: {
     id: Uuid,
     message_id: MessageIdText,
-    direction: { type: 'string', enum: ['inbound', 'outbound'] },
+    direction: Direction,
     date: Timestamp,
   },
 } as const;
@@ -55,8 +57,7 @@ const DecisionSchema = {
     kind: { type: 'string', enum: ['split', 'merge', 'move'] },
     thread_id: { ...Uuid, description: 'The thread of the request.' },
     other_thread_id: {
-      ...Uuid,
-      type: ['string', 'null'],
+      ...NullableUuid,
       description: 'The new thread of a split, the one that ended of a merge; null for a move.',
     },
     names_email: { type: 'boolean', description: 'It took this email out of its thread.' },
@@ -90,8 +91,7 @@ const PlacementSchema = {
     account_id: { type: 'string' },
     thread_id: Uuid,
     rule: {
-      type: 'string',
-      enum: PLACEMENT_RULES,
+      ...PlacementRule,
       description: 'As in `placement` of GET /api/emails/{id}.',
     },
     matched_message_id: NullableMessageId,
@@ -150,7 +150,7 @@ export function registerPlacementRoutes(app: HttpServer, { application }: HttpCo
           'The rule, what ties it to the others, the merges of its thread and what operators decided.',
         params: EmailParams,
         response: {
-          200: { description: 'The reasons.', ...PlacementSchema },
+          200: jsonResponse('The reasons.', PlacementSchema),
           ...errorResponses('invalid_uuid', 'unauthorized', 'email_not_found', 'database_unavailable'),
         },
       },

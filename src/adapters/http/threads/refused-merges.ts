@@ -3,9 +3,8 @@ import type { RefusedMerge } from '../../../app/threads/refused-merge-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { PLACEMENT_RULES } from '../emails/email-detail-schema.ts';
 import { ACCOUNT_PAGE_ERRORS, AccountPageQuery, pageSchema, toAccountPage } from '../schemas/page-schemas.ts';
-import { errorResponses, MessageIdText, Timestamp, Uuid } from '../schemas/schemas.ts';
-
-const NullableUuid = { ...Uuid, type: ['string', 'null'] } as const;
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { jsonResponse, MessageIdText, NullableUuid, Timestamp, Uuid } from '../schemas/schemas.ts';
 
 export const RefusedMergeSchema = {
   type: 'object',
@@ -55,7 +54,7 @@ export function registerRefusedMergeRoutes(app: HttpServer, { application }: Htt
           'parameters that are not listed here are refused.',
         querystring: AccountPageQuery,
         response: {
-          200: { description: 'One page.', ...RefusedMerges },
+          200: jsonResponse('One page.', RefusedMerges),
           ...errorResponses(...ACCOUNT_PAGE_ERRORS),
         },
       },

@@ -8,18 +8,14 @@ import {
 } from '../../../app/threads/thread-decisions.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { smallJsonBody } from '../body/json-body.ts';
-import { errorResponses, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { jsonResponse, NullableTimestamp, NullableUuid, ThreadParams, Uuid } from '../schemas/schemas.ts';
 
 /** The longest list of emails and the longest reason, escaped, in bytes. */
 const MAX_BODY_BYTES = MAX_DECISION_EMAILS * 48 + MAX_REASON_CHARS * 6 + 4096;
 
-const ThreadParams = {
-  type: 'object',
-  required: ['threadId'],
-  properties: { threadId: { ...Uuid, description: 'The thread, or one that was merged into it.' } },
-} as const;
-
 const Reason = {
+  title: 'DecisionReason',
   type: ['string', 'null'],
   minLength: 1,
   maxLength: MAX_REASON_CHARS,
@@ -69,11 +65,10 @@ const Result = {
     thread_id: { ...Uuid, description: 'Where the emails are now: after a split the new thread.' },
     changed: { type: 'boolean', description: 'False for a repeat: everything was there already.' },
     decision_id: {
-      ...Uuid,
-      type: ['string', 'null'],
+      ...NullableUuid,
       description: 'The decision that put it there; null when none was needed.',
     },
-    decided_at: { ...Timestamp, type: ['string', 'null'] },
+    decided_at: NullableTimestamp,
   },
 } as const;
 
@@ -112,7 +107,7 @@ export function registerThreadDecisionRoutes(app: HttpServer, { operationsFor, l
         params: ThreadParams,
         body: SplitBody,
         response: {
-          200: { description: 'The emails are in the new thread.', ...Result },
+          200: jsonResponse('The emails are in the new thread.', Result),
           ...errorResponses(...ERRORS, 'email_not_found', 'email_not_in_thread', 'thread_would_be_empty'),
         },
       },
@@ -139,7 +134,7 @@ export function registerThreadDecisionRoutes(app: HttpServer, { operationsFor, l
         params: ThreadParams,
         body: MergeBody,
         response: {
-          200: { description: 'The threads are one.', ...Result },
+          200: jsonResponse('The threads are one.', Result),
           ...errorResponses(...ERRORS),
         },
       },
@@ -166,7 +161,7 @@ export function registerThreadDecisionRoutes(app: HttpServer, { operationsFor, l
         params: ThreadParams,
         body: MoveBody,
         response: {
-          200: { description: 'The emails are in this thread.', ...Result },
+          200: jsonResponse('The emails are in this thread.', Result),
           ...errorResponses(...ERRORS, 'email_not_found'),
         },
       },

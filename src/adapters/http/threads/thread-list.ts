@@ -3,41 +3,43 @@
  * marks what was read.
  */
 import type { ThreadListing, ThreadMark } from '../../../app/threads/thread-list-ports.ts';
-import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { AccountId, DEFAULT_PAGE_LIMIT, PageCursor, PageLimit, pageSchema } from '../schemas/page-schemas.ts';
+import {
+  AccountId,
+  DEFAULT_PAGE_LIMIT,
+  PAGE_PARAMETERS,
+  pageSchema,
+  SearchQuery,
+} from '../schemas/page-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
-import { AddressObject, errorResponses, Timestamp, Uuid } from '../schemas/schemas.ts';
-
-/** Query parameters are text; JSON Schema's `boolean` would take `1`, `on` and an empty value, each in its own way. */
-const Flag = { type: 'string', enum: ['true', 'false'] } as const;
+import { errorResponses } from '../schemas/error-schemas.ts';
+import {
+  AddressObject,
+  Direction,
+  jsonResponse,
+  NullableUuid,
+  ThreadParams,
+  Timestamp,
+  Uuid,
+} from '../schemas/schemas.ts';
 
 const ThreadsQuerySchema = {
   type: 'object',
   // A misspelt filter must not answer with threads it was meant to leave out.
   additionalProperties: false,
   properties: {
-    limit: { ...PageLimit, description: 'Threads on a page.' },
-    cursor: PageCursor,
-    q: {
-      type: 'string',
-      minLength: 1,
-      maxLength: MAX_QUERY_CHARS,
-      description:
-        'Only threads with an email whose subject, people, file names or text have all these words. A word also finds longer ones that begin with ' +
-        'it; `"in quotes"` finds a phrase, a minus excludes. Letter case and accents make no difference.',
-    },
+    ...PAGE_PARAMETERS,
+    q: { ...SearchQuery, description: 'Only threads with an email that matches all its words.' },
     customer_id: { ...Uuid, description: 'Only threads of this customer.' },
     company_id: { ...Uuid, description: 'Only threads of this company.' },
-    account_id: { ...AccountId, description: 'Only threads of this account.' },
+    account_id: { ...AccountId, description: 'Only of this account.' },
     direction: {
-      type: 'string',
-      enum: ['inbound', 'outbound'],
+      ...Direction,
       description: 'Only threads whose newest email has this direction.',
     },
-    unread: { ...Flag, description: 'Only threads with unread emails, or only those without.' },
+    unread: { type: 'boolean', description: 'Only threads with unread emails, or only those without.' },
     unanswered: {
-      ...Flag,
+      type: 'boolean',
       description:
         'Only threads whose newest email that a person wrote is inbound, or only the others. Automatic mail neither ' +
         'answers nor waits for an answer.',
@@ -67,8 +69,8 @@ const ThreadSummary = {
     id: Uuid,
     account_id: { type: 'string' },
     subject: { type: 'string', description: 'Of the first email.' },
-    customer_id: { type: ['string', 'null'], format: 'uuid' },
-    company_id: { type: ['string', 'null'], format: 'uuid' },
+    customer_id: NullableUuid,
+    company_id: NullableUuid,
     participants: {
       type: 'array',
       items: AddressObject,
@@ -90,7 +92,7 @@ const ThreadSummary = {
       required: ['id', 'direction', 'from_address', 'date', 'snippet'],
       properties: {
         id: Uuid,
-        direction: { type: 'string', enum: ['inbound', 'outbound'] },
+        direction: Direction,
         from_address: AddressObject,
         date: Timestamp,
         snippet: {
@@ -104,12 +106,6 @@ const ThreadSummary = {
 } as const;
 
 const Threads = pageSchema('Threads', 'threads', ThreadSummary);
-
-const ThreadParams = {
-  type: 'object',
-  required: ['threadId'],
-  properties: { threadId: { ...Uuid, description: 'The thread, or one that was merged into it.' } },
-} as const;
 
 const MarkResult = {
   type: 'object',
@@ -135,7 +131,7 @@ export function registerThreadListRoutes(app: HttpServer, { application, limits 
           '`cancelled`) are left out. Query parameters that are not listed here are refused.',
         querystring: ThreadsQuerySchema,
         response: {
-          200: { description: 'One page.', ...Threads },
+          200: jsonResponse('One page.', Threads),
           ...errorResponses(
             'invalid_uuid',
             'invalid_request',
@@ -156,8 +152,8 @@ export function registerThreadListRoutes(app: HttpServer, { application, limits 
         companyId: query.company_id?.toLowerCase() ?? null,
         accountId: query.account_id ?? null,
         direction: query.direction ?? null,
-        unread: toFlag(query.unread),
-        unanswered: toFlag(query.unanswered),
+        unread: query.unread ?? null,
+        unanswered: query.unanswered ?? null,
         limit: query.limit ?? DEFAULT_PAGE_LIMIT,
         cursor: query.cursor ?? null,
       });
@@ -177,7 +173,7 @@ export function registerThreadListRoutes(app: HttpServer, { application, limits 
             'All that the thread has at this moment. A repeat changes nothing. Needs no body; fields of one are refused.',
           params: ThreadParams,
           response: {
-            200: { description: 'Marked.', ...MarkResult },
+            200: jsonResponse('Marked.', MarkResult),
             ...errorResponses(
               ...JSON_BODY_ERRORS,
               'invalid_uuid',
@@ -193,10 +189,6 @@ export function registerThreadListRoutes(app: HttpServer, { application, limits 
         toMarkJson(await application.markThread(request.params.threadId.toLowerCase(), mark)),
     );
   }
-}
-
-function toFlag(text: 'true' | 'false' | undefined): boolean | null {
-  return text === undefined ? null : text === 'true';
 }
 
 const toMarkJson = ({ threadId, unreadCount }: ThreadMark) => ({ id: threadId, unread_count: unreadCount });

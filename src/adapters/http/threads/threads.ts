@@ -2,20 +2,15 @@
  * GET /api/thread/{threadId}: all emails of one thread. The path that callers use most; see bench/.
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { errorResponses, Uuid } from '../schemas/schemas.ts';
-
-const ThreadParams = {
-  type: 'object',
-  required: ['threadId'],
-  properties: { threadId: { ...Uuid, description: 'The thread, or one that was merged into it.' } },
-} as const;
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { Email, jsonResponse, ThreadParams } from '../schemas/schemas.ts';
 
 const ThreadResult = {
   type: 'object',
   title: 'Thread',
   additionalProperties: false,
   required: ['emails'],
-  properties: { emails: { type: 'array', items: { $ref: 'Email#' } } },
+  properties: { emails: { type: 'array', items: Email } },
 } as const;
 
 export function registerThreadRoutes(app: HttpServer, { application, sendEmails }: HttpContext): void {
@@ -30,7 +25,7 @@ export function registerThreadRoutes(app: HttpServer, { application, sendEmails 
           'Both directions, with attachment records, ordered by date and then by id. A large thread is sent while it is read.',
         params: ThreadParams,
         response: {
-          200: { description: 'The emails of the thread.', ...ThreadResult },
+          200: jsonResponse('The emails of the thread.', ThreadResult),
           ...errorResponses(
             'invalid_uuid',
             'unauthorized',

@@ -1,0 +1,120 @@
+/**
+ * Makes components of what the OpenAPI document says more than once: schemas that have a `title`, parameters, header
+ * fields and error answers. Routes spell their schemas out, because Fastify checks by them and their types follow from
+ * them; the document names each one once.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { codesOf } from '../schemas/error-schemas.ts';
+
+export type Node = Record<string, unknown>;
+export type Media = Record<string, { readonly schema: Node; example?: unknown; examples?: Node }>;
+export type Answer = Node & { readonly content?: Media; readonly headers?: Node };
+
+/** An operation as the generator makes it: everything is spelt out. */
+export interface Operation extends Node {
+  readonly operationId: string;
+  readonly parameters?: { readonly name: string }[];
+  readonly requestBody?: { readonly content: Media };
+  readonly responses: Record<string, Answer>;
+}
+export type Paths = Record<string, Record<string, Operation>>;
+
+export function operationsOf(paths: Paths): readonly Operation[] {
+  return Object.values(paths).flatMap((methods) => Object.values(methods));
+}
+
+/** The same paths with references, and what these refer to. Throws Error when two schemas have one title. */
+export function shareComponents(spelt: Paths) {
+  const schemas: Node = {};
+  const paths = nameSchemas(spelt, schemas) as Paths;
+  const operations = operationsOf(paths);
+  const answers = operations.flatMap((operation) => Object.values(operation.responses));
+
+  const headers = shareRepeated(
+    'headers',
+    answers.flatMap((answer) => placesIn(answer.headers ?? {}, (name) => name.replaceAll('-', ''))),
+  );
+  const parameters = shareRepeated(
+    'parameters',
+    operations.flatMap(({ parameters: list = [] }) =>
+      placesIn(list as unknown as Node, (index) => list[Number(index)]?.name ?? null),
+    ),
+  );
+  const responses = shareRepeated(
+    'responses',
+    // What is wrong with a request differs by operation, and so do its examples.
+    operations.flatMap((operation) =>
+      placesIn(operation.responses, (status, answer) =>
+        status === '400' ? null : errorName((answer as Answer).content?.['application/json']?.schema),
+      ),
+    ),
+  );
+  const media = [...answers, ...(Object.values(responses) as Answer[])].flatMap(({ content = {} }) =>
+    Object.values(content),
+  );
+  const errors = shareRepeated(
+    'schemas',
+    media.flatMap((one) => placesIn(one, (key, schema) => (key === 'schema' ? errorName(schema) : null))),
+  );
+  return { paths, components: { schemas: { ...schemas, ...errors }, parameters, headers, responses } };
+}
+
+/** A copy with a reference for each schema that has a title; the schemas go into `schemas`. */
+function nameSchemas(value: unknown, schemas: Node): unknown {
+  if (Array.isArray(value)) return value.map((one) => nameSchemas(one, schemas));
+  if (typeof value !== 'object' || value === null) return value;
+  const node: Node = Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      // An example is no schema, whatever its fields are called.
+      key === 'example' || key === 'examples' ? inner : nameSchemas(inner, schemas),
+    ]),
+  );
+  const { title, description, $comment, ...rest } = node;
+  if (typeof title !== 'string') return node;
+  const schema = $comment === undefined ? rest : { description: $comment, ...rest };
+  if (!isDeepStrictEqual((schemas[title] ??= schema), schema))
+    throw new Error(`two schemas are called ${title}`);
+  const reference = { $ref: `#/components/schemas/${title}` };
+  return description === undefined ? reference : { ...reference, description };
+}
+
+interface Place {
+  readonly owner: Node;
+  readonly key: string;
+  readonly name: string;
+}
+
+/** Where in `owner` something may be shared; a `nameOf` of null: not this. */
+function placesIn(owner: Node, nameOf: (key: string, value: unknown) => string | null): readonly Place[] {
+  return Object.keys(owner).flatMap((key) => {
+    const name = nameOf(key, owner[key]);
+    return name === null ? [] : { owner, key, name };
+  });
+}
+
+/** Puts references at the places whose value another place has as well, and returns what they refer to, by name. */
+function shareRepeated(kind: string, places: readonly Place[]): Node {
+  const shared: Node = {};
+  const groups = new Map<string, Place[]>();
+  for (const place of places) {
+    const says = place.name + JSON.stringify(place.owner[place.key]);
+    groups.set(says, [...(groups.get(says) ?? []), place]);
+  }
+  for (const group of groups.values()) {
+    const [first] = group;
+    // Another one may have the name, such as a cursor of another length: this one stays spelt out.
+    if (first === undefined || group.length === 1 || first.name in shared) continue;
+    shared[first.name] = first.owner[first.key];
+    for (const { owner, key, name } of group) owner[key] = { $ref: `#/components/${kind}/${name}` };
+  }
+  return shared;
+}
+
+/** null for the schema of anything but an error answer. */
+function errorName(schema: unknown): string | null {
+  const codes = codesOf(schema)?.map((code) =>
+    code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase()),
+  );
+  return codes === undefined ? null : `${codes.join('Or').replace(/Error$/, '')}Error`;
+}

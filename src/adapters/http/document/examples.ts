@@ -1,0 +1,332 @@
+/**
+ * Examples for the OpenAPI document, put together from the values of fields: an answer then shows every field that its
+ * schema has. They tell one story, of an offer that a sales account sent to a customer.
+ */
+import {
+  ERRORS,
+  invalidRequest,
+  PARTIAL_TEXT,
+  ServiceError,
+  SUPPRESSION_TEXTS,
+  type ErrorCode,
+} from '../../../core/errors.ts';
+import { codesOf } from '../schemas/error-schemas.ts';
+import { operationsOf, type Media, type Operation, type Paths } from './components.ts';
+
+const EMAIL = '0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47';
+const REPLY = '0199d7c1-0a2b-7d44-8c11-7be05a9f6d20';
+const THREAD = '0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60';
+const OTHER_THREAD = '0199d0f2-6c3d-7e21-a4b7-03d96a1c5e88';
+const CUSTOMER = '6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34';
+const OTHER_CUSTOMER = 'b83d0e57-92c4-4f6a-a1d8-7e25c6f09b13';
+const ATTACHMENT = '0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29';
+const DECISION = '0199d9e8-41c7-7b35-9d02-e6f83a5c1b74';
+const INSTANCE = 'd25a7f10-8b6c-4e93-b7f1-0c4a9e3d6582';
+const SENT_AT = '2026-01-30T09:15:00.000Z';
+const LATER = '2026-01-31T12:00:00.000Z';
+
+const ANN = { name: 'Ann Example', address: 'ann@example.com' };
+const RAW_MESSAGE =
+  'From: Ann Example <ann@example.com>\r\nTo: vertrieb@example.org\r\nSubject: Re: Ihr Angebot\r\n' +
+  'Date: Sat, 31 Jan 2026 13:00:00 +0100\r\nMessage-ID: <reply-1@example.com>\r\n\r\nGerne!\r\n';
+
+/** By `operationId.field`, else by `title.field`, else by `field`. */
+const FIELDS: Readonly<Record<string, unknown>> = {
+  // Identifiers
+  id: EMAIL,
+  email_id: EMAIL,
+  thread_id: THREAD,
+  threadId: THREAD,
+  'MergeRequest.thread_id': OTHER_THREAD,
+  other_thread_id: OTHER_THREAD,
+  customer_id: CUSTOMER,
+  customer_ids: [CUSTOMER, OTHER_CUSTOMER],
+  other_customer_id: OTHER_CUSTOMER,
+  other_customer_ids: [],
+  company_id: null,
+  email_ids: [EMAIL],
+  decision_id: DECISION,
+  'splitThread.thread_id': OTHER_THREAD,
+  'Account.id': 'vertrieb',
+  'Attachment.id': ATTACHMENT,
+  'QuarantinedMessage.id': REPLY,
+  'ThreadMark.id': THREAD,
+  'ThreadSummary.id': THREAD,
+  'VariantDetail.id': REPLY,
+  account_id: 'vertrieb',
+  message_id: '<angebot-1@example.org>',
+  messageId: '<angebot-1@example.org>',
+  'receiveEmail.messageId': '<reply-1@example.com>',
+  'receiveEmail.id': REPLY,
+  'RefusedMerge.message_id': '<reply-1@example.com>',
+  next_cursor: null,
+
+  // What an email says
+  direction: 'outbound',
+  from_address: { name: 'Vertrieb', address: 'vertrieb@example.org' },
+  'QuarantinedMessage.from_address': ANN,
+  to_addresses: [ANN],
+  cc_addresses: [],
+  bcc_addresses: [],
+  sender_address: null,
+  reply_to_addresses: [],
+  participants: [{ name: 'Vertrieb', address: 'vertrieb@example.org' }, ANN],
+  subject: 'Ihr Angebot',
+  text_body: 'Guten Tag, anbei unser Angebot.',
+  'VariantDetail.text_body':
+    'Guten Tag, anbei unser Angebot. -- Zugestellt über die Liste einkauf@example.com',
+  html_body: null,
+  reply_text: null,
+  snippet: 'Guten Tag, anbei unser Angebot.',
+  date: SENT_AT,
+  in_reply_to: [],
+  references: [],
+  relay_message_id: null,
+  has_attachments: true,
+  filename: 'angebot.txt',
+  content_type: 'text/plain',
+  size_bytes: 1874,
+  'Attachment.size_bytes': 5,
+  storage_path: `vertrieb/${EMAIL}/angebot.txt`,
+
+  // How it was sent or received
+  status: 'decides',
+  'receiveEmail.status': 'received',
+  state: 'sent',
+  'cancelSend.state': 'cancelled',
+  'retrySend.state': 'queued',
+  'Recipient.state': 'accepted',
+  state_detail: null,
+  next_attempt_at: null,
+  give_up_at: null,
+  address: 'ann@example.com',
+  reply: { code: 250, enhanced_status: '2.0.0', text: 'OK' },
+  report: null,
+  number: 1,
+  started_at: SENT_AT,
+  ended_at: '2026-01-30T09:15:01.250Z',
+  outcome: 'accepted',
+  'ResolveRequest.outcome': 'sent',
+  detail: 'accepted by the mail server',
+  unread: false,
+  new_participant: false,
+  automatic: null,
+  bounce: null,
+  defects: [],
+  received_by: null,
+  'VariantDetail.received_by': { way: 'imap', place: 'INBOX' },
+  variants: [],
+  refused_variants: 0,
+  created_at: SENT_AT,
+  received_at: LATER,
+  sent_copy: false,
+  content_digest: '5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef',
+
+  // Threads
+  placement: { rule: 'new', matched_message_id: null },
+  rule: 'in_reply_to',
+  'ExplainedPlacement.message_id': '<reply-1@example.com>',
+  chain: [
+    { email_id: REPLY, rule: 'in_reply_to', message_id: '<angebot-1@example.org>' },
+    { email_id: EMAIL, rule: 'message_id', message_id: '<angebot-1@example.org>' },
+  ],
+  'PlacedEmail.message_id': '<angebot-1@example.org>',
+  'ExplainedPlacement.email_id': REPLY,
+  matched_message_id: '<angebot-1@example.org>',
+  first_named_by: null,
+  merges: [],
+  decisions: [],
+  refused: [],
+  explanation: 'The email answers <angebot-1@example.org>, which is in the thread.',
+  email_count: 2,
+  unread_count: 0,
+  'markThreadUnread.unread_count': 1,
+  unanswered: false,
+  last_activity_at: SENT_AT,
+  changed: true,
+  decided_at: LATER,
+  reason: 'Gehört zu einem anderen Vorgang.',
+  refused_at: LATER,
+
+  // Customers
+  customer_source: 'explicit',
+  company_source: null,
+  addresses: [],
+  'CustomerRegistration.addresses': [
+    { address: 'ann@example.com', origin: 'registered', status: 'decides', other_customer_ids: [] },
+  ],
+  domains: [],
+  complete: true,
+  linked: 3,
+  moved: 0,
+  unlinked: 0,
+  kind: 'address',
+  value: 'ann@example.com',
+  customer_count: 2,
+
+  // Mailboxes
+  has_mailbox: true,
+  owner: INSTANCE,
+  owned_here: true,
+  warning: null,
+  last_attempt_at: LATER,
+  last_error: null,
+  path: 'INBOX',
+  mailbox: 'INBOX',
+  special_use: '\\Inbox',
+  last_success_at: LATER,
+  lag_seconds: 12,
+  left_at: null,
+  'MailboxCounts.messages': 1204,
+  recorded: 1203,
+  remaining: 0,
+  quarantined: 1,
+  expunged: 0,
+  uid_validity: 1769763300,
+  uid: 1205,
+  'QuarantinedMessage.reason': 'larger than MAX_INBOUND_BYTES, 52428800 bytes',
+  tries: 3,
+  first_seen_at: SENT_AT,
+  quarantined_at: SENT_AT,
+  next_try_at: LATER,
+
+  // Suppressions
+  'Suppression.reason': 'hard_bounce',
+  since: LATER,
+  enhanced_status: '5.1.1',
+  diagnostic: '550 5.1.1 no such user',
+  note: null,
+  'suppress.reason': 'manual',
+  'suppress.enhanced_status': null,
+  'suppress.diagnostic': '',
+  'suppress.note': 'Hat angerufen.',
+  'suppress.email_id': null,
+  'suppress.report_email_id': null,
+  report_email_id: REPLY,
+  lifted_at: LATER,
+
+  // Answers about the service and about a send
+  timestamp: LATER,
+  message: PARTIAL_TEXT,
+  error: 'the database is away',
+  checks: { database: 'ok', storage: 'ok', smtp: 'ok' },
+  'NotReady.error': ERRORS.not_ready.text,
+  'NotReady.code': 'not_ready',
+  'NotReady.checks': { database: 'away', storage: 'ok', smtp: 'ok' },
+
+  // Requests, and what is no JSON
+  SendRequest: {
+    to: 'Ann Example <ann@example.com>, bob@example.com',
+    subject: 'Ihr Angebot',
+    text_body: 'Guten Tag, anbei unser Angebot.',
+    attachments: [{ filename: 'angebot.txt', content: 'SGFsbG8=', content_type: 'text/plain' }],
+  },
+  CustomerRegistrationRequest: {
+    addresses: ['ann@example.com'],
+    domains: ['*.example.com'],
+    company_id: null,
+  },
+  OpenApiDocument: { openapi: '3.1.0', info: { title: 'email-worker', version: '1' }, paths: {} },
+  'message/rfc822': RAW_MESSAGE,
+  '*/*': 'Hallo',
+};
+
+interface ErrorValues {
+  /** Names that `{field}` may stand for: the first one that the operation takes is shown. */
+  readonly fields?: readonly string[];
+  readonly values?: Readonly<Record<string, string | number>>;
+}
+
+/** What the texts of errors name. */
+const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
+  unknown_field: { values: { field: 'betreff' } },
+  duplicate_field: {
+    fields: ['subject', 'reason', 'addresses', 'note', 'outcome'],
+    values: { field: 'note' },
+  },
+  invalid_uuid: { fields: ['id', 'threadId', 'customerId', 'thread_id', 'customer_id'] },
+  invalid_address: { fields: ['to', 'address', 'addresses'], values: { value: 'ann@' } },
+  invalid_domain: { fields: ['domain', 'domains'], values: { value: 'example..com' } },
+  public_domain: { values: { value: 'gmail.com' } },
+  too_many_entries: { fields: ['addresses'], values: { limit: 1000 } },
+  too_many_recipients: { values: { limit: 100 } },
+  invalid_message_id: { fields: ['in_reply_to'] },
+  header_injection: { fields: ['subject', 'address', 'addresses'] },
+  invalid_text: { fields: ['subject', 'note'] },
+  invalid_base64: { fields: ['attachments'], values: { path: '[0].content' } },
+  invalid_filename: { fields: ['attachments'], values: { path: '[0].filename' } },
+  invalid_content_type: { fields: ['attachments'], values: { path: '[0].content_type', value: 'text' } },
+  unknown_account: { values: { value: 'einkauf' } },
+  attachments_too_large: { values: { limit: 26214400 } },
+  recipient_suppressed: {
+    values: { value: 'ann@example.com', since: LATER, detail: SUPPRESSION_TEXTS.hard_bounce },
+  },
+  loop_suspected: { values: { value: 'ann@example.com' } },
+};
+
+/** What an `invalid_request` may be: the first whose field the operation takes, else the last. */
+const INVALID_REQUESTS = [
+  { field: 'limit', error: invalidRequest('too_large', { field: 'limit', limit: 200 }) },
+  { field: 'message/rfc822', error: invalidRequest('missing_message') },
+  { field: 'application/json', error: invalidRequest('not_an_object') },
+  { field: 'address', error: invalidRequest('too_long', { field: 'address', limit: 400 }) },
+  { field: '', error: invalidRequest('missing_host') },
+] as const;
+
+/** Adds an example to each body and each answer. Throws Error when a field has none. */
+export function addExamples(paths: Paths): void {
+  for (const operation of operationsOf(paths)) {
+    for (const { content = {} } of [operation.requestBody ?? {}, ...Object.values(operation.responses)]) {
+      for (const [type, media] of Object.entries<Media[string]>(content)) {
+        const codes = codesOf(media.schema);
+        if (codes === null) media.example = exampleOf(media.schema, operation.operationId, type);
+        else
+          media.examples = Object.fromEntries(
+            codes.map((code) => [code, { value: errorExample(code, operation) }]),
+          );
+      }
+    }
+  }
+}
+
+function errorExample(code: ErrorCode, operation: Operation): object {
+  const takes = namesOf(operation);
+  const { fields = [], values = {} } = ERROR_VALUES[code] ?? {};
+  const name = fields.find((field) => takes.includes(field));
+  const field = name === undefined ? {} : { field: `${name}${values['path'] ?? ''}` };
+  const fault = INVALID_REQUESTS.find((one) => takes.includes(one.field)) ?? INVALID_REQUESTS[4];
+  const error =
+    code === 'invalid_request' ? fault.error : new ServiceError(code, { values: { ...values, ...field } });
+  return { error: error.text, ...(code.startsWith('send_') ? { details: '550 5.7.1 refused' } : {}), code };
+}
+
+/** Of its parameters, the fields of its body, and its type. */
+function namesOf({ parameters = [], requestBody }: Operation): readonly string[] {
+  const media = Object.entries(requestBody?.content ?? {});
+  return [
+    ...parameters.map(({ name }) => name),
+    ...media.flatMap(([type, { schema }]) => [type, ...Object.keys(schema['properties'] ?? {})]),
+  ];
+}
+
+interface Schema {
+  readonly title?: string;
+  /** The generator makes one value of a `const`. */
+  readonly enum?: readonly unknown[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+/** `name` is that of the field, with its title before it, or the media type. */
+function exampleOf(schema: Schema, operationId: string, name: string, title = ''): unknown {
+  const keys = [`${operationId}.${name}`, `${title}.${name}`, name, schema.title ?? ''];
+  if (schema.enum?.length === 1) return schema.enum[0];
+  const known = keys.find((key) => key in FIELDS);
+  if (known !== undefined) return FIELDS[known];
+  if (schema.items !== undefined) return [exampleOf(schema.items, operationId, '', title)];
+  if (schema.properties === undefined) throw new Error(`no example for ${operationId}: ${title}.${name}`);
+  const fields = Object.entries(schema.properties);
+  return Object.fromEntries(
+    fields.map(([field, inner]) => [field, exampleOf(inner, operationId, field, schema.title)]),
+  );
+}

@@ -1,0 +1,80 @@
+/** The errors of an operation, for the OpenAPI document. */
+import { ERRORS, type ErrorCode } from '../../../core/errors.ts';
+
+/** Every error body. */
+export const ErrorBody = {
+  type: 'object',
+  title: 'Error',
+  additionalProperties: false,
+  required: ['error', 'code'],
+  properties: {
+    error: { type: 'string', minLength: 1, description: 'German text for people; may be reworded.' },
+    code: {
+      type: 'string',
+      pattern: '^[a-z0-9_]+$',
+      description: 'Stable, for programs. Each answer lists its codes; new ones may come.',
+    },
+    details: {
+      type: 'string',
+      description: 'Only when a send failed: what the mail server or the network said, in English.',
+    },
+  },
+} as const;
+
+/** What any operation may answer; the ones that come before routing are described in the document's introduction. */
+const COMMON_ERRORS: readonly ErrorCode[] = ['internal_error', 'shutting_down'];
+
+/** Header field of every answer with status 429 or 503. */
+export const RETRY_AFTER = {
+  'Retry-After': { type: 'integer', minimum: 1, description: 'In seconds.' },
+} as const;
+
+/** Header fields of error answers, by status. */
+const HEADERS: Readonly<Record<number, object>> = {
+  401: { 'WWW-Authenticate': { type: 'string', const: 'Bearer', description: 'RFC 6750 §3.' } },
+  409: {
+    'Retry-After': {
+      ...RETRY_AFTER['Retry-After'],
+      description: 'In seconds; only when the code is temporary.',
+    },
+  },
+  416: {
+    'Content-Range': { type: 'string', description: '`bytes */` and the size of the file (RFC 9110 §14.4).' },
+  },
+  429: RETRY_AFTER,
+  503: RETRY_AFTER,
+};
+
+/** The `response` entries of the errors of one operation, grouped by status; document/examples.ts adds an example of each. */
+export function errorResponses(...codes: readonly ErrorCode[]): Record<number, object> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  const login: readonly ErrorCode[] = codes.includes('unauthorized') ? ['too_many_failed_logins'] : [];
+  for (const code of new Set([...codes, ...login, ...COMMON_ERRORS])) {
+    const { status } = ERRORS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => [status, errorResponse(status, group.sort())]),
+  );
+}
+
+function errorResponse(status: number, codes: readonly ErrorCode[]): object {
+  const isWaiting = status !== 409 || codes.some((code) => ERRORS[code].temporary);
+  return {
+    description: `Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`,
+    ...(HEADERS[status] !== undefined && isWaiting ? { headers: HEADERS[status] } : {}),
+    content: {
+      'application/json': {
+        schema: { allOf: [ErrorBody, { type: 'object', properties: { code: { enum: codes } } }] },
+      },
+    },
+  };
+}
+
+/** The codes that the schema of an error answer lists; null for any other schema. */
+export function codesOf(schema: unknown): readonly ErrorCode[] | null {
+  const { allOf } = Object(schema) as {
+    allOf?: readonly [unknown, { properties: { code: { enum: ErrorCode[] } } }];
+  };
+  return allOf?.[1].properties.code.enum ?? null;
+}
