@@ -17,7 +17,7 @@ export function startCustomerSettler(settler: CustomerSettler, logger: Logger): 
         while (!stopping.signal.aborted && (await settler.settleSome()));
         failed = false;
       } catch (error) {
-        // Said once until it works again: the database may be away for hours.
+        // Logged once until it works again: the database may be unavailable for hours.
         if (failed) return;
         failed = true;
         throw error;

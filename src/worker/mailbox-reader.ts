@@ -1,6 +1,6 @@
 /**
  * The loop that reads mailboxes: claims accounts for this process, keeps a connection for each, connects again after
- * failures, ever more rarely, and lets go at once of what became another process's.
+ * failures, ever more rarely, and at once lets go of accounts that another process has taken over.
  */
 import { MailboxError, type MailboxSource } from '../app/mailboxes/mailbox-ports.ts';
 import { LeaseLost } from '../app/mailboxes/mailbox-record-ports.ts';
@@ -47,7 +47,7 @@ const RENEWALS_PER_LEASE = 3;
 const CHECKS_PER_LEASE = 10;
 /** Accounts that fetch messages at the same moment; it bounds memory. */
 const FETCHES = 8;
-/** A fetch that gets nothing for so long, as when a server hangs, does not keep others waiting, in ms. */
+/** How long a fetch may get nothing, as when a server hangs, before others need not wait for it, in ms. */
 const FETCH_STALL_MS = 15_000;
 /** Messages being recorded at the same moment, which are written together; bounds the memory of all accounts. */
 const RECORDINGS = 64;
@@ -56,7 +56,7 @@ const SENT_RECORDINGS = 4;
 /** Connections being made at the same moment. Accounts that failed wait among themselves only. */
 const CONNECTS = 32;
 const RECONNECTS = 16;
-/** A connection that lasted so long was a good one: the next failure is a first one again. */
+/** After a connection that lasted so long, in ms, the next failure counts as the first one. */
 const GOOD_SESSION_MS = 60_000;
 /** A connection that broke at a certain message counts as so many failures at most. */
 const MESSAGE_FAILURES = 2;

@@ -168,7 +168,7 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
       else held.end(claim);
       note(account, result);
     } catch (err) {
-      // A full disk, for instance: nothing was handed over, or the journal tells.
+      // A full disk, for instance: nothing was handed over, or the journal has the attempt.
       held.end(claim);
       settlingDue = true;
       pause(account);

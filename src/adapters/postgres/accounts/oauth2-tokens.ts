@@ -39,7 +39,7 @@ const LEASE = `
   where t.leased_until is null or t.leased_until < now() or t.leased_by = $3
   returning sealed, revision`;
 
-/** Rows of refresh tokens that are configured no more go after a while: processes may be restarted one after the other. */
+/** Rows of refresh tokens that are no longer configured are deleted after a while: processes may be restarted one by one. */
 const SAVE = `
   with forgotten as (
     delete from oauth2_tokens where account_id = $1 and key_id <> $2 and updated_at < now() - interval '30 days'

@@ -61,7 +61,7 @@ export function createCustomerStore(pool: Pool, patient: Kysely<Database>): Cust
   };
 }
 
-/** Returns the addresses whose rules are other ones now. */
+/** Returns the addresses whose rules have changed. */
 async function replaceAddresses(
   trx: Transaction<Database>,
   customerId: string,
@@ -83,7 +83,7 @@ async function replaceAddresses(
   return rows.map(({ address }) => address);
 }
 
-/** Returns the domain rules that are other ones now. */
+/** Returns the domain rules that have changed. */
 async function replaceDomains(
   trx: Transaction<Database>,
   customerId: string,
@@ -104,7 +104,7 @@ async function replaceDomains(
   return rows.map(({ domain }) => domain);
 }
 
-/** Returns whether it is another one now. */
+/** Returns whether it has changed. */
 async function replaceCompany(
   trx: Transaction<Database>,
   customerId: string,

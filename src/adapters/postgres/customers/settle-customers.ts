@@ -32,7 +32,7 @@ export async function settleCustomers(
   await settleLocked(trx, threadIds);
 }
 
-/** After emails were recorded that decide whose their threads are. */
+/** To be called after recording emails that decide the customer of their thread. */
 export async function settleCustomersOf(
   trx: Transaction<Database>,
   emails: readonly { readonly id: string; readonly threadId: string }[],
@@ -52,7 +52,7 @@ export async function settleCustomersOf(
   await settleCustomers(trx, [...left].sort());
 }
 
-/** Before something of the email changes that decides whose its thread is. */
+/** To be called before changing what decides the customer of the email's thread. */
 export async function lockThreadOf(trx: Transaction<Database>, emailId: string): Promise<void> {
   await sql`
     select from email_threads where id = (select thread_id from emails where id = ${emailId})

@@ -8,8 +8,8 @@ export interface BatchLimits {
   /** Bytes in one write at most, but for a single item; bounds the memory of a batch. */
   readonly bytes: number;
   /**
-   * When the database can't be reached, all callers that wait are told at once, and not each batch after a timeout of its own. Not for
-   * what is worth another try as long as a caller waits.
+   * When the database can't be reached, all waiting callers are told at once, instead of each batch after its own
+   * timeout. Not for work that is worth another try as long as a caller waits.
    */
   readonly failTogether: boolean;
   /** Writes (or reads) under way at the same moment. Default: 1. */

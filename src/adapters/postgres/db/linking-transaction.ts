@@ -3,7 +3,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Database } from './database.ts';
 import { guard, isRetryable } from './pool.ts';
 
-/** Tries of a transaction that another one got in the way of. */
+/** Tries of a transaction that conflicts with another one. */
 const MAX_TRIES = 10;
 
 /** The Message-IDs belong to other threads than expected: roll back, and try again with `exclusive`. */

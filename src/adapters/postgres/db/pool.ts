@@ -32,7 +32,7 @@ export function createPool(options: PoolOptions): pg.Pool {
       ? {}
       : {
           statement_timeout: statementTimeoutMs,
-          // The client gives up a little later than the server, for when the server itself is gone without a word.
+          // The client gives up a little later than the server, for when the server itself has disappeared silently.
           query_timeout: statementTimeoutMs + 2000,
           idle_in_transaction_session_timeout: statementTimeoutMs,
         }),
@@ -142,7 +142,7 @@ export function isStatementTimeout(error: unknown): boolean {
   return sqlState(cause) === '57014' || isReadTimeout(cause);
 }
 
-/** No connection came to be: the next one will not either. */
+/** No connection could be made: the next one will fail too. */
 export function isUnreachable(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
   const code = sqlState(cause);

@@ -1,4 +1,4 @@
-/** Several reads of one moment in one round trip. */
+/** Several reads of one snapshot in one round trip. */
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Database } from './database.ts';
 

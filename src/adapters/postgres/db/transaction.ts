@@ -2,7 +2,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { guard, isRetryable } from './pool.ts';
 
-/** Tries of a transaction that another one got in the way of. */
+/** Tries of a transaction that conflicts with another one. */
 const MAX_TRIES = 10;
 
 /**

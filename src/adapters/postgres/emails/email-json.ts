@@ -8,8 +8,8 @@
 const KIB = 1024;
 
 /**
- * Emails of one statement have so many bytes of stored text together, in bytes, but for a single one: what this process holds
- * of one answer. As JSON a text of control characters is six times as long.
+ * Bytes of stored text that the emails of one statement have together; a single email may have more. It bounds what this
+ * process holds of one response. As JSON, a text of control characters is six times as long.
  */
 export const STEP_BYTES = 1024 * KIB;
 
@@ -60,7 +60,7 @@ export const LISTING: EmailView = {
  *
  * @param from `emails e`, or rows of it
  * @param rest conditions, order and a limit, which also keeps PostgreSQL from making the JSON twice
- * @param columns that are wanted, too
+ * @param columns further columns
  */
 export const measureEmails = (view: EmailView, from: string, rest: string, columns = '') => `
   select d.*, sum(d.size) over (rows unbounded preceding) as total

@@ -53,7 +53,7 @@ export function createEmailList(pool: Pool, choose?: typeof planSearch): EmailLi
   };
 }
 
-/** The others are those of few emails. */
+/** Few emails have any other state. */
 const COMMON_STATES: ReadonlySet<string> = new Set(['sent', 'received']);
 
 interface Statement {
@@ -140,5 +140,5 @@ function lookUpEmails(request: EmailsQuery, words: string, rarest: string): Stat
   return { text, values };
 }
 
-/** Such that no index is used for it: the row is at hand. */
+/** Written so that no index is used for it: the row is at hand. */
 export const matches = (query: string) => `(x.words @@ ${query}::tsquery) is true`;

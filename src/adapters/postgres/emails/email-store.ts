@@ -100,7 +100,7 @@ const ATTACHMENTS = `coalesce((
 const SUMMARY = `e.id, coalesce(e.written_message_id, e.message_id) as message_id, e.direction, e.from_address, e.to_addresses, e.subject, e.text_body, e.date,
   ${ATTACHMENTS}`;
 
-/** The record of a copy may have gone up in that of the sent email. */
+/** The record of a copy may have been merged into that of the sent email. */
 const EMAIL_ID = `coalesce((select email_id from email_aliases where id = $1::uuid), $1::uuid)`;
 
 /**

@@ -73,7 +73,7 @@ const COLUMNS = sql.raw(`id, thread_id, direction, state, identity_key is null a
       from_address, subject, encode(content_digest, 'hex') as content_digest`);
 const SENDS = sql.raw(`direction = 'outbound' and identity_key is null`);
 
-/** Each branch is one look into one index, whatever the statistics say. */
+/** Each branch is one lookup in one index, whatever the statistics say. */
 export function recordedQuery(sought: readonly Sought[]): RawBuilder<RecordedRow> {
   return sql<RecordedRow>`
   select n.ordinal, e.*

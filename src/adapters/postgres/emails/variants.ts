@@ -69,7 +69,7 @@ export function createVariantStore(pool: Pool): VariantStore {
   };
 }
 
-/** $1 an identifier; the record of a copy may have gone up in that of the sent email. */
+/** $1 an identifier; the record of a copy may have been merged into that of the sent email. */
 const EMAIL = `coalesce((select email_id from email_aliases where id = $1::uuid), $1::uuid)`;
 
 const toBytes = (digest: string) => Buffer.from(digest, 'hex');

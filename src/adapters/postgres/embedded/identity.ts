@@ -59,8 +59,8 @@ const ACCOUNT_NAMES = ['email-worker', 'postgres', 'nobody'];
 /**
  * The users to try, best first.
  *
- * @param dataOwner who owns the existing database; null when there is none.
- * @param folderOwner who owns DATA_DIR.
+ * @param dataOwner the owner of the existing database; null when there is none.
+ * @param folderOwner the owner of DATA_DIR.
  */
 export async function listIdentities(
   dataOwner: Owner | null,

@@ -119,7 +119,7 @@ function createPlace(folder: string, marker: string | null): Place {
   };
 }
 
-/** The setup, or why not. */
+/** The setup, or the reason why there is none. */
 async function tryPlace(
   place: Place,
   identity: Identity,
@@ -128,7 +128,7 @@ async function tryPlace(
 ): Promise<Setup | string> {
   if (!initialised && !identity.named) return `${identity.name} has no name in the system's list of users`;
   try {
-    // What is the same user can go wherever this process can.
+    // The same user can enter every folder that this process can.
     if (identity.kind === 'self') {
       return { place, identity, binaries: binaries.complete ? binaries : await copyTo(place, binaries) };
     }
@@ -155,7 +155,7 @@ async function copyTo(place: Place, binaries: Binaries): Promise<Binaries> {
 
 /**
  * Lets one account pass through a folder that is ours, without letting it list or read: by the group when the folder
- * gives its group nothing yet, else as one of the others.
+ * gives its group nothing yet, otherwise by the rights of all others.
  */
 async function letIn(identity: Identity, folder: string): Promise<boolean> {
   const { uid, mode } = await stat(folder);

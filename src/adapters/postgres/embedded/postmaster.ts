@@ -101,8 +101,8 @@ export async function readCommandLine(pid: number): Promise<string | null> {
 }
 
 /**
- * Whether a process still runs this program. When that can't be looked up, for want of a file descriptor for instance,
- * it does as long as there is a process of that number: a server is not given up because of a failed look.
+ * Whether a process still runs this program. When that can't be read, for example for want of a file descriptor,
+ * any process with that number counts: a server is not given up because of a failed check.
  */
 export async function stillRuns(pid: number, commandLine: string): Promise<boolean> {
   try {

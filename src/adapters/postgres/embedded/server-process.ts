@@ -174,7 +174,7 @@ export class ServerProcess {
     });
     child.unref();
     const { pid } = child;
-    // It runs from now on, also when the look at its readiness is cut short, or fails: `stop` must know of it.
+    // It runs from now on, even when the wait for its readiness is cut short or fails: `stop` must know of it.
     this.#child = pid === undefined || exit.reason !== null ? null : { pid };
     this.#pid = pid ?? null;
     if (pid === undefined || !(await this.#isReady(pid, async () => exit.reason !== null))) {

@@ -33,7 +33,7 @@ export function createMailboxLeases(
   };
 }
 
-/** What a server says may hold what a text of PostgreSQL may not, and be long. */
+/** What a server says may be long, and hold characters that a text of PostgreSQL can't. */
 export function storable(reason: string): string {
   return reason.replaceAll('\0', '\uFFFD').toWellFormed().slice(0, MAX_REASON_CHARS);
 }

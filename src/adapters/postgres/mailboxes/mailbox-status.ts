@@ -138,7 +138,7 @@ const QUARANTINED = `m.quarantine_id, b.account_id, b.path, m.uid_validity, m.ui
   m.tries, m.seen_at, m.quarantined_at, m.next_try_at`;
 const SET_ASIDE = 'm.quarantined_at is not null and m.expunged_at is null';
 
-/** A statement for each set of conditions, as in message-store.ts. */
+/** A statement for each set of conditions, as in email-store.ts. */
 function listQuarantine({ accountId, after, limit }: QuarantineQuery): {
   name: string;
   text: string;

@@ -14,7 +14,7 @@ import { settleCustomersOf } from '../customers/settle-customers.ts';
  * Throws RecordedMeanwhile when one of them is there.
  *
  * @param links of each, in their order
- * @param long texts of the first one, which is the only one then, that were sent ahead
+ * @param long texts of the first email that were sent ahead; it is the only one then
  */
 export async function insertReceived(
   trx: Transaction<Database>,

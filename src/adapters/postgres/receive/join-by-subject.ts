@@ -1,7 +1,7 @@
 /**
- * Joins replies that name no email to the conversation with the same subject, where the account is configured for it. It works
- * both ways: a reply looks for the email it may answer, and every email looks for replies that came before it, as happens
- * when a mailbox is read from its newest email.
+ * Joins replies that name no email to the conversation with the same subject, where the account is configured for it.
+ * It works both ways: a reply looks for the email it may answer, and every email looks for replies that came before it,
+ * as happens when a mailbox is read from its newest email.
  */
 import { sql, type Transaction } from 'kysely';
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
@@ -26,7 +26,7 @@ const NONE: SubjectLinks = { answered: null, waiting: [] };
 /** Replies that one email finds waiting at most. */
 const MAX_WAITING = 20;
 
-/** First key of the locks that have emails of one subject come one after the other. Taken before all other locks. */
+/** First key of the locks that serialise emails of one subject. Taken before all other locks. */
 const SUBJECT_LOCK = 0x7375626a;
 
 /** Stores in the waiting replies that they answer this email. */

@@ -23,11 +23,11 @@ export interface ReceivedLink {
   readonly customerSource: CustomerSource | null;
   readonly companyId: string | null;
   readonly companySource: CompanySource | null;
-  /** Its sender takes no part in the thread of others: no email there is from or to it but those of such senders. */
+  /** Its sender takes no part in the thread: no email there is from or to it, except those of such senders. */
   readonly isNewParticipant: boolean;
   /** It is in its thread only because others named its Message-ID, which no email had. */
   readonly isOnlyNamed: boolean;
-  /** It decides whose the thread is, too. */
+  /** It also decides the customer of the thread. */
   readonly decides: boolean;
   /** False: the rules are being changed. */
   readonly isFresh: boolean;
@@ -130,7 +130,7 @@ export function toReceivedLinks(
     const people = before ?? new Set();
     if (!isNewParticipant) for (const address of peopleOf(record)) people.add(address);
     participants.set(threadId, people);
-    // A stranger who guessed or was given a Message-ID has no part in whose thread it is.
+    // A stranger who guessed or was given a Message-ID does not decide whose thread it is.
     const isStranger = isNewParticipant || isOnlyNamed;
     const ofThread = {
       customerId: row.customer_id,

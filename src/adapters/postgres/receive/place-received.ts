@@ -129,8 +129,9 @@ function toOwners(named: readonly NamedId[], rows: readonly OwnerRow[]): Readonl
 }
 
 /**
- * Makes the new threads and locks the others: whose a thread is does not change before the emails are in it. Threads
- * that another transaction has locked are not waited for. Then ties the Message-IDs that were unknown. Throws Unfit.
+ * Makes the new threads and locks the others: the customer of a thread does not change before the emails are in it.
+ * Threads that another transaction has locked are not waited for. Then ties the Message-IDs that were unknown. Throws
+ * Unfit.
  */
 async function enterThreads(
   trx: Transaction<Database>,

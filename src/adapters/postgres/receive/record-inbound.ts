@@ -35,7 +35,7 @@ const MAX_BATCH_BYTES = 2 * 1024 * 1024;
 /** Larger emails take a transaction of their own, in which no other one waits, and their texts go in pieces. */
 const MAX_SHARED_BYTES = TEXT_PIECE_CHARS;
 const MAX_BATCH = 128;
-/** An address, a Message-ID or a file, about. */
+/** Roughly the size of an address, a Message-ID or a file. */
 const ENTRY_BYTES = 200;
 /** Transactions of single emails at the same moment: each takes a connection, which sends need too. */
 const MAX_ALONE = 4;

@@ -19,7 +19,7 @@ const BATCH = 100;
 /** Rows of the queue that are read for a batch; each has one email or many. */
 const MAX_QUEUE_ROWS = 100;
 
-/** Characters after which others get their turn. */
+/** Characters after which other work gets its turn. */
 const CHARS_IN_A_TURN = 50_000;
 
 /** Any constant that no other user of the same database takes; `pg_locks` shows it. */
@@ -73,7 +73,7 @@ async function takeSome(
   };
 }
 
-/** Words that the database refuses must not keep the emails behind them waiting: that email is then found by none. */
+/** Words that the database refuses must not hold up the emails behind them: no search finds that email then. */
 async function write(client: PoolClient, rows: readonly EmailRow[], logger: Logger): Promise<void> {
   const columns = await toColumns(rows);
   await client.query('savepoint batch');

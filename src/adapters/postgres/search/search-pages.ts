@@ -2,7 +2,7 @@
 import { MIN_STEPS, planSearch, type SearchSituation } from './search-plan.ts';
 
 export interface SearchedList<Row> {
-  /** It is that of one customer or company, or another part of all that is small as a rule. */
+  /** The list is that of one customer or company, or another part that is usually small. */
   readonly isNarrow: boolean;
   /** Matches among the first `steps` entries of the list, in its order, at most a page. */
   walk(steps: number): Promise<readonly Row[]>;

@@ -8,7 +8,7 @@
  * The walk is bounded: when it ends before the page is full, the other way is taken. Figures: docs/benchmarks.md.
  */
 
-/** What it takes to look at an email on a walk, for each match that is looked up. Measured in pages read. */
+/** The cost of checking an email on a walk, relative to a match that is looked up. Measured in pages read. */
 export const WALK_COST = { emails: 3, threads: 1 } as const;
 
 /** Entries of a walk at least and at most: below this it costs some milliseconds, beyond it half a second. */

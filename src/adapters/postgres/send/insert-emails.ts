@@ -137,7 +137,7 @@ function toAttemptRow({ number, startedAt, endedAt, outcome, reply, detail }: Re
 const RECIPIENTS = '(r.to_addresses || r.cc_addresses || r.bcc_addresses)';
 const COUNTERPARTIES = counterparties(`'outbound'`, 'r.from_address', RECIPIENTS);
 
-/** `decides`: whose the thread is, which was there before. */
+/** `decides`: the email decides the customer of its thread, which existed before. */
 const INPUT = `
     rules as materialized (
       select ${RULES_ARE_FRESH} as are_fresh

@@ -33,7 +33,7 @@ interface SendRow extends ContentRow {
   relay_message_id: string | null;
 }
 
-/** Another Message-ID took the email meanwhile. */
+/** The email has got another Message-ID meanwhile. */
 class TakenMeanwhile extends Error {}
 
 /** The parts of `InboundStore` that match copies by their content. */

@@ -64,7 +64,7 @@ export interface QueueRow {
   owner: string | null;
   claim_id: string | null;
   give_up_at: Date;
-  /** Owner and lease: a process is at it. */
+  /** With owner and lease, a process works on it. */
   is_claimed: boolean;
 }
 

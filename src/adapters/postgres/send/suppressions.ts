@@ -79,7 +79,7 @@ export function createSuppressionStore(pool: Pool): SuppressionStore {
 
 /** What a report has to say about an address. */
 export interface SuppressionEvidence extends Omit<Suppression, 'note'> {
-  /** When what it tells was the case: it does not count when the address was lifted later. */
+  /** When the reported failure happened: it does not count when the address was lifted later. */
   readonly evidenceAt: Date;
 }
 

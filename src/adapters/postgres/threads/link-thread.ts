@@ -118,9 +118,9 @@ async function isKeptApart(trx: Transaction<Database>, threadId: string): Promis
 }
 
 /**
- * Makes the thread when it does not exist, and locks its row: whose it is does not change before the email is in it, nor
- * does it end. Returns the one that it was merged into when it ended. Called before any Message-ID is written, so that a
- * transaction that waits for the thread holds nothing another one waits for. Throws LinkConflict.
+ * Makes the thread when it does not exist, and locks its row: until the email is in it, its customer does not change
+ * and it does not end. Returns the one that it was merged into when it ended. Called before any Message-ID is written,
+ * so that a transaction that waits for the thread holds nothing another one waits for. Throws LinkConflict.
  */
 async function enterThread(trx: Transaction<Database>, id: string, accountId: string): Promise<string> {
   const found = await openThread(trx, id, accountId);

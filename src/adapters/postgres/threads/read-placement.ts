@@ -79,8 +79,8 @@ async function readPlacement(trx: Transaction<Database>, given: string): Promise
 
 function chainOf(graph: ThreadGraph, emailId: string): readonly Tie[] | null {
   const [first] = graph.emails;
-  // Labels that are elsewhere, too, tie nothing here.
-  // Beside which email a send was put is told where its sender named the thread; others say it by what they answer.
+  // Labels that are also in other threads tie nothing here.
+  // The email beside which a send was put is stored where its sender named the thread; other sends show it by what they answer.
   const emails = graph.emails.map((email) =>
     email.rule === 'thread_id' ? email : { ...email, anchorId: null },
   );

@@ -105,9 +105,9 @@ function withArrival(graph: ThreadGraph, email: Newcomer): ThreadGraph {
 }
 
 /**
- * Locks the threads that exist, and those that decisions keep apart from them, since a transaction that changes one of them may
- * change the others: all at once, in the order of their ids, as all code does that locks several. Waits for emails that
- * are being linked to them; what comes after waits for this transaction. To be called with `lockLinks`.
+ * Locks the threads that exist, and those that decisions keep apart from them, since a transaction that changes one of
+ * them may change the others: all at once, in the order of their ids, as all code does that locks several. Waits for
+ * emails that are being linked to them; what comes after waits for this transaction. To be called with `lockLinks`.
  */
 export function lockThreads(
   trx: Transaction<Database>,

@@ -145,8 +145,8 @@ async function merge(
 }
 
 /**
- * Whose the threads are, for their customers and for later mail: each is of the first customer that one of its sends
- * names. What mail could not join because of that, it may join now.
+ * Sets the customers of the threads, also for later mail: each belongs to the first customer that one of its sends
+ * names. Threads that mail could not join because of that may be joined now.
  */
 async function settleDecided(
   trx: Transaction<Database>,
