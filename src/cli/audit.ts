@@ -1,4 +1,4 @@
-/** `email-worker audit`: compares mailboxes with what is recorded of them. */
+/** `email-worker audit`: compares mailboxes with their record. */
 import { createTokenStore } from '../adapters/postgres/accounts/oauth2-tokens.ts';
 import { createMailboxAuditStore } from '../adapters/postgres/mailboxes/mailbox-audit.ts';
 import { auditAccount, type MailboxAudit } from '../app/mailboxes/audit-mailboxes.ts';

@@ -1,6 +1,6 @@
 /**
- * Tells the security log of commands. A command has no log of its own, so its lines go to `DATA_DIR/security.log`, in the
- * form of the service's.
+ * Writes commands to the security log. A command has no log of its own, so its lines go to `DATA_DIR/security.log`, in
+ * the form of the service's.
  */
 import { userInfo } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** How the program was called, so that hints name what works when it is typed. */
+/** How the program was called, so that hints show a command line that works. */
 import path from 'node:path';
 
 /** As npm tells them to what it runs. */

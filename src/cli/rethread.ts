@@ -1,4 +1,4 @@
-/** `email-worker rethread`: computes the threads anew. */
+/** `email-worker rethread`: recomputes the threads. */
 import type { ThreadChanges } from '../app/threads/rethread.ts';
 import { defineCommand } from './command.ts';
 import { printable } from './output.ts';

@@ -1,4 +1,4 @@
-/** Runs one command: reads its arguments, gives it what it needs, and makes an exit code of how it ended. */
+/** Runs one command: reads its arguments, gives it what it needs, and turns its end into an exit code. */
 import { parseArgs } from 'node:util';
 import type { Config } from '../config/config.ts';
 import { openData, type OpenData } from '../service/open-data.ts';

@@ -1,5 +1,5 @@
 /**
- * The registry of everything that can go wrong towards a caller: stable `code`, HTTP status, German text.
+ * The registry of every error that a caller can get: stable `code`, HTTP status, German text.
  * The text is what `error` says in a response; the internal reason (`cause`, `message`) goes to the log only.
  */
 

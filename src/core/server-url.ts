@@ -1,6 +1,6 @@
 /**
  * A mail server as one URL, such as `smtp://user:password@host:587?name=value`. The form follows RFC 3986; the names of
- * the query parameters are ours. Nothing that is thrown from here holds a part of the URL but parameter names and values.
+ * the query parameters are ours. Errors thrown here hold no part of the URL except parameter names and values.
  */
 import { domainToASCII } from 'node:url';
 

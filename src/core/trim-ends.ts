@@ -1,6 +1,6 @@
 /**
  * `text` without the characters at its ends that `isDropped` names. A loop, since a regular expression such as `\s+$`
- * looks at each run of them anew from each of its characters: the square of the length.
+ * scans each run of them again from each of its characters: the square of the length.
  */
 export function trimEnds(text: string, isDropped: (character: string) => boolean): string {
   let start = 0;

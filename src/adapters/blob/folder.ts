@@ -2,8 +2,8 @@
  * Blobs as files below a folder. A file is made complete and durable under `.tmp`, then named into place, so that it
  * is seen whole or not at all; what a crash leaves in `.tmp` is deleted at the next start. Large content is
  * hard-linked where that is possible, so that storing it costs no second copy.
- * No symbolic link below the folder is followed. One process at a time clears away: the lock of the data folder sees
- * to that. Others may store and delete beside it.
+ * No symbolic link below the folder is followed. One process at a time cleans up: the lock of the data folder
+ * ensures that. Others may store and delete beside it.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -224,7 +224,7 @@ export class FolderBlobStore implements BlobStore {
     }
   }
 
-  /** Tells a missing file from a store that is away, such as a disk that is not mounted. */
+  /** Tells a missing file from an unavailable store, such as a disk that is not mounted. */
   async #isThere(): Promise<boolean> {
     return lstat(join(this.#root, TEMP_FOLDER)).then(
       (found) => found.isDirectory(),

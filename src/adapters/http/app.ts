@@ -203,7 +203,7 @@ function answerExpectations(app: HttpServer): void {
   });
 }
 
-/** What every request must pass before its route is looked at. */
+/** What every request must pass before its route runs. */
 function createGuard(limits: HttpLimits, shutdown: Shutdown, places: ConnectionPlaces): onRequestHookHandler {
   return (request, reply, done) => {
     setSecurityHeaders(reply);

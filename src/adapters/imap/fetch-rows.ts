@@ -1,4 +1,4 @@
-/** One UID FETCH, and which messages are there at all. */
+/** One UID FETCH, and which messages exist at all. */
 import type { FetchMessageObject, FetchQueryObject } from 'imapflow';
 import { MailboxError, type Uid } from '../../app/mailboxes/mailbox-ports.ts';
 import type { ImapConnection } from './imap-connection.ts';

@@ -1,9 +1,9 @@
 /**
- * Messages that may have been why a connection broke. Seen in practice: Dovecot ends the session when it can't read the
+ * Messages that may have broken a connection. Seen in practice: Dovecot ends the session when it can't read the
  * file of one message, so that message would end every session that asks for several, and hide the others for ever.
  *
- * What did not come of such a command is asked for alone from then on; the one that breaks the connection again is known
- * by that. The memory is the process's own: after a restart it is found out anew.
+ * Messages that such a command did not deliver are requested alone from then on, and the one that breaks the connection
+ * again is known by that. The process keeps this in memory: after a restart it is found out again.
  */
 import type { Uid } from '../../app/mailboxes/mailbox-ports.ts';
 

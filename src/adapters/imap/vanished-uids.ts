@@ -1,5 +1,5 @@
 /**
- * What a server says of messages that are gone: VANISHED (RFC 7162 §3.2.10). Within EXAMINE, VANISHED (EARLIER) tells
+ * What a server says about messages that are gone: VANISHED (RFC 7162 §3.2.10). Within EXAMINE, VANISHED (EARLIER) tells
  * what went since the last time; a server that forgot when may name every UID that is not there, so the list can be much
  * longer than the mailbox, and a hostile one can name four thousand million UIDs in a short line.
  */

@@ -3,7 +3,7 @@
  *
  * LMDB runs in its classic mode (see environment.ts): a write's promise resolves after data and meta page are on the
  * disk, and rejects when syncing failed. Writes that come while a transaction is being synced share the next: that is
- * the group commit. One process at a time may open a journal; the lock of the data folder sees to that.
+ * the group commit. One process at a time may open a journal; the lock of the data folder ensures that.
  */
 import type { Journal, JournalEntry, SettledResult } from '../../app/send/journal-ports.ts';
 import type { Logger } from '../../app/base/basics.ts';

@@ -3,7 +3,7 @@
  * outcomes, which are known later. Durability is that of environment.ts; room on the disk is made beforehand (room.ts);
  * outcomes survive a killed process from the moment they are known (recent-results.ts).
  *
- * Writes made together may fall into two transactions; `recover` clears away what a crash between them leaves.
+ * Writes made together may fall into two transactions; `recover` removes what a crash between them leaves.
  */
 import { rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

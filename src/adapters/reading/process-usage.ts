@@ -1,4 +1,4 @@
-/** What another process has used, where the system tells (Linux, proc(5)). */
+/** The resources that another process has used, where the system shows them (Linux, proc(5)). */
 import { readFileSync } from 'node:fs';
 
 export interface ProcessUsage {

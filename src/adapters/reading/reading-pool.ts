@@ -1,5 +1,6 @@
 /**
- * Reads in processes of their own, which are kept; see docs/decisions/0014-reading-processes.md for why they are no threads.
+ * Reads mail in separate processes, which are kept; docs/decisions/0014-reading-processes.md says why they are not
+ * threads.
  *
  * A process answers one question after the other, and has the next one already when it is done with one. When it ends,
  * the question in hand is the one to blame if a limit was passed, or if it ends so twice; all others are asked again.

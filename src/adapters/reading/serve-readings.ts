@@ -1,5 +1,5 @@
 /**
- * A reading process, from within: answers questions, one after the other. It has nothing that is not in the question:
+ * A reading process, from within: answers questions, one after the other. It knows only what is in the question:
  * no secrets, no connections. The process that asks ends it when a question takes too long, or too much memory.
  */
 import { Script } from 'node:vm';

@@ -1,5 +1,5 @@
 /**
- * The transport for trying things out: each message becomes a file and is not delivered.
+ * The transport for trying out the service: each message becomes a file and is not delivered.
  * `<time>-<random>.eml` holds the message byte for byte, `<time>-<random>.json` beside it the envelope.
  */
 import { randomBytes } from 'node:crypto';

@@ -2,8 +2,8 @@
  * The rules a caller registers for a customer, and their one spelling: addresses and domains in lower-case ASCII
  * letters, domains as A-labels (RFC 5890).
  *
- * `ann+news@example.org` is another address than `ann@example.org`: whether a `+` separates a detail (RFC 5233) is the
- * receiving host's business.
+ * `ann+news@example.org` is another address than `ann@example.org`: whether a `+` separates a detail (RFC 5233) is
+ * decided by the receiving host.
  */
 import { addrSpec } from '../address/address.ts';
 import { parseAddress } from '../address/address-list.ts';

@@ -1,6 +1,7 @@
 /**
- * Automatic mail, which must not be answered by another machine: RFC 3834, RFC 2919 (List-Id), RFC 2369 (List-*),
- * RFC 3464 (reports), and fields that programs added before or beside these. Standards go before guesses by subjects.
+ * Automatic mail, which must not be answered by another machine: RFC 3834, RFC 2919 (List-Id), RFC 2369 (List-*), RFC
+ * 3464 (reports), and fields that programs added before or beside these. Standards take precedence over guesses by
+ * subject.
  */
 import type { Address } from '../address/address.ts';
 import { fieldValue } from '../mime/parse/header-fields.ts';

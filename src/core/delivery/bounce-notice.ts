@@ -1,6 +1,6 @@
 /**
  * Whether a message that may be a bounce, by its sender or its subject, is one. Programs with the same senders and
- * subjects acknowledge, confirm and tell of absences, and repeat our subject. Only what also reads like a notice of a
+ * subjects acknowledge, confirm and announce absences, and repeat our subject. Only what also reads like a notice of a
  * mail server is one: a wrong one costs a customer.
  */
 import { addrSpec } from '../address/address.ts';

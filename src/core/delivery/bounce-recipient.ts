@@ -1,4 +1,4 @@
-/** What came of a delivery for one recipient, as a report says it. */
+/** The result of a delivery for one recipient, as a report states it. */
 import { severityOf, type BounceSeverity } from './failure-severity.ts';
 
 /** What happened for a recipient, RFC 3464 §2.3.3. */

@@ -1,6 +1,6 @@
 /**
  * Subjects of notices about mail that was not delivered, in the languages of common programs. Only the beginning of a
- * subject tells: parcels, orders and tickets could not be delivered either, and people answer notices.
+ * subject counts: parcels, orders and tickets could not be delivered either, and people answer notices.
  */
 
 /** Whether a program that writes this reports that mail was not delivered. */

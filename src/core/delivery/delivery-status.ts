@@ -1,7 +1,7 @@
 /**
  * The fields of a delivery report (RFC 3464 §2) and of a feedback report (RFC 5965), read liberally: programs forget the
- * empty lines between recipients or add some, leave diagnostics unfolded, and misspell names and types. Nothing is read
- * as a recipient but what stands in a field for one.
+ * empty lines between recipients or add some, leave diagnostics unfolded, and misspell names and types. Only the
+ * text of a field for recipients is read as one.
  */
 import { addrSpec } from '../address/address.ts';
 import { parseLenientAddressList } from '../address/lenient-address-list.ts';

@@ -1,5 +1,5 @@
 /**
- * In which order the queue sends. A higher priority always goes first; inside one priority the lanes take turns, so
+ * The order in which the queue sends. A higher priority always goes first; inside one priority the lanes take turns, so
  * that a lane with ten thousand messages delays another lane's next one by a single message.
  */
 

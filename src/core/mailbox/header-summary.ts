@@ -1,4 +1,4 @@
-/** By what an operator recognises a message that could not be taken. */
+/** What lets an operator recognise a message that could not be taken. */
 import { MAX_ADDR_SPEC_OCTETS, MAX_DISPLAY_NAME_CHARS } from '../address/limits.ts';
 import type { Address } from '../address/address.ts';
 import { parseMessage } from '../mime/parse/parse.ts';

@@ -7,7 +7,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 /**
  * What stands in the way of an account. `credentials`: the server refused them; `connection`: it can't be reached;
- * `refused`: it refused a command; `service`: the database or the storage is away, or something of ours failed.
+ * `refused`: it refused a command; `service`: the database or the storage is unavailable, or something of ours failed.
  */
 export type AccountFailure = 'credentials' | 'connection' | 'refused' | 'service';
 

@@ -1,5 +1,5 @@
 /**
- * What has to be asked of a mailbox, from what is known of it and what the server says when it is opened
+ * What a mailbox has to be asked, from what is known of it and what the server says when it is opened
  * (RFC 9051 §2.3.1.1, RFC 7162). Flags do not matter here, so neither does CONDSTORE's mod-sequence on its own.
  *
  * Two numbers tell most: UIDNEXT grows with every arrival, and only expunges make EXISTS grow by less. When both are

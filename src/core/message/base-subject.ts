@@ -1,6 +1,6 @@
 /**
- * The base subject of RFC 5256 §2.1: what is left of a subject when everything is taken away that programs put before
- * and behind it. RFC 5256 knows `Re`, `Fw` and `Fwd`; programs write these in many languages.
+ * The base subject of RFC 5256 §2.1: what is left of a subject without everything that programs put before
+ * and after it. RFC 5256 knows `Re`, `Fw` and `Fwd`; programs write these in many languages.
  */
 
 /** Lower-case. `vs` is Finnish, and a Danish or Norwegian forward, which is the rarer one. */

@@ -1,7 +1,7 @@
 /**
- * Which sent email a message of the Sent mailbox is, when the relay put another Message-ID in place of ours. Then its
- * content has to tell: everything that a relay leaves as it is must be the same, so that two emails are never taken for
- * one. A relay that also changes the subject or adds to the text leaves an email of its own.
+ * Finds which sent email a message of the Sent mailbox is when the relay put another Message-ID in place of ours. Then
+ * the content decides: everything that a relay leaves as it is must be the same, so that two emails are never taken for
+ * one. When a relay also changes the subject or adds to the text, the message becomes an email of its own.
  */
 import { addrSpec, type Address } from '../address/address.ts';
 import type { EmailState } from '../delivery/states.ts';

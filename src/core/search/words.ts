@@ -1,5 +1,5 @@
 /**
- * Words of a text, made alike for what is searched and for what is searched for: letter case, accents and the two ways
+ * Words of a text, in the same form for stored texts and for queries: letter case, accents and the two ways
  * of writing umlauts make no difference, in any script. Nothing here depends on the database's languages or extensions.
  */
 

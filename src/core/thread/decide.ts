@@ -1,7 +1,7 @@
 /**
- * What a decision of an operator about threads fixes. It freezes the threads it concerns as they are to be from now on:
- * every Message-ID in them gets a label, one for each thread, and so does every email that its Message-ID does not hold. What comes later follows its links
- * (link-graph.ts).
+ * What a decision of an operator about threads fixes. It freezes the threads it concerns in their new form: every
+ * Message-ID in them gets a label, one for each thread, and so does every email that its Message-ID does not hold. What
+ * comes later follows its links (link-graph.ts).
  */
 
 export interface DecidedEmail {

@@ -7,10 +7,10 @@
  * a link never brings sends of different parties together: see docs/decisions/0016-refused-merges.md.
  *
  * Where either is near, the links are taken in order of how telling they are, and a link that would join what is kept
- * apart is passed over: first what each email bears, then the email beside which its sender put it, then the first
- * link of every email to one that is there, then the second, and so on; links to Message-IDs that no email bears come last.
- * Among links of one rank those nearer to the beginning of a conversation come first. So a reply goes where the email is that it
- * answers, and no email that names another one takes that away from what it answers itself.
+ * apart is passed over: first what each email bears, then the email beside which its sender put it, then the first link
+ * of every email to one that is there, then the second, and so on; links to Message-IDs that no email bears come last.
+ * Among links of one rank those nearer to the beginning of a conversation come first. So a reply goes to the thread of
+ * the email that it answers, and no email that names another one takes that away from what it answers itself.
  */
 import type { LinkGraph } from './linked-email.ts';
 import { compareTies, rankTies, type RankedTie } from './rank-ties.ts';

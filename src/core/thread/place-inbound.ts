@@ -1,6 +1,6 @@
 /**
  * Which thread a received email joins: the one that its Message-IDs lead to (the linking steps of RFC 5256 §3's
- * REFERENCES algorithm). Here only the reason is chosen that is shown; all links count, and may merge threads.
+ * REFERENCES algorithm). Only the reason that is shown is chosen here; all links count, and may merge threads.
  */
 import type { Bounce } from '../delivery/bounce.ts';
 import { normaliseMessageId, type MessageId } from '../message/message-id.ts';

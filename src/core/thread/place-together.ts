@@ -1,7 +1,7 @@
 /**
- * Which threads received emails join that are recorded at the same moment. The same as recording them one after the
- * other in their order, but for emails whose links lead to several threads, and those that may change the place of others:
- * only a transaction that merges threads may place those.
+ * The threads that received emails join when they are recorded at the same moment. The result is the same as recording
+ * them one after the other in their order, except for emails whose links lead to several threads, and those that may
+ * change the place of others: only a transaction that merges threads may place those.
  */
 import type { MessageId } from '../message/message-id.ts';
 import { DisjointSets } from './disjoint-sets.ts';

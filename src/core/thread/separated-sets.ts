@@ -1,4 +1,4 @@
-/** Union-find whose sets know from which others they are separated, and of which parties they are. */
+/** Union-find whose sets know the sets that they are separated from, and the parties they belong to. */
 
 export interface SeparatedSets {
   find(number: number): number;

@@ -1,7 +1,8 @@
 /**
  * Finds the threads that may not be what their links say, among all emails of a database, in little memory: per
  * Message-ID about 35 to 60 bytes and per thread about 45 to 80, whatever the emails hold. Decisions and
- * customers are not known here, so threads that they concern are found as well; each find is to be weighed by link-graph.ts, which has the last word.
+ * customers are not known here, so threads that they concern are found as well. Each thread that is found has to be
+ * weighed by link-graph.ts, which has the last word.
  *
  * First give all Message-IDs, then all emails in the order of their identifiers, then clusters, then ask for `suspects`.
  */

@@ -1,4 +1,4 @@
-/** Says why an email belongs into another thread than the one it is in: the most telling tie that leads there. */
+/** Says why an email belongs in another thread than the one it is in: the most telling tie that leads there. */
 import type { Groups } from './link-graph.ts';
 import type { InboundLink, LinkRule } from './place-inbound.ts';
 

@@ -49,7 +49,7 @@ function addName(names: Set<string>, literal: string): void {
   names.add(name);
 }
 
-/** Behind the closing quote of the string that begins at `start`. Each backslash is looked at once. */
+/** Behind the closing quote of the string that begins at `start`. Each backslash is read once. */
 function findStringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (isEscaped(text, start, end)) end = text.indexOf('"', end + 1);

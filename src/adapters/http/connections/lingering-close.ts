@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net';
 import type { HttpLimits } from './limits.ts';
 
-/** How often the bounds are looked at, in milliseconds. */
+/** How often the bounds are checked, in milliseconds. */
 const LOOK_MS = 250;
 
 type Bounds = Pick<HttpLimits, 'lingerBytes' | 'lingerTimeoutMs' | 'lingerIdleMs'>;

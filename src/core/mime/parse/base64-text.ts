@@ -1,5 +1,5 @@
 /**
- * Text in Base64 with clear text behind its end: lists and servers append footers without a look at the encoding.
+ * Base64 text with clear text after its end: lists and servers append footers without regard to the encoding.
  */
 
 /** A line of Base64 (RFC 2045 §6.8), white space at its end left out. */

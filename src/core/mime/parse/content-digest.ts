@@ -1,6 +1,6 @@
 /**
  * What a message says, as one value: equal for the same email by whatever path it came, different when a text or an
- * attachment is another one.
+ * attachment differs.
  *
  * Only leaf parts count, decoded, in their order. Not the header, multiparts, preambles and epilogues; not the transfer
  * encoding, the charset of a text, line ends, white space at line ends, empty lines at the end, empty texts, and `>` before

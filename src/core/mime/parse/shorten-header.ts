@@ -1,6 +1,6 @@
 /**
  * The fields by which a received message is recorded and found, cut to lengths at which no reader takes long: for a
- * header at which reading failed. Takes time in proportion to what it looks at, and decodes nothing.
+ * header at which reading failed. Takes time in proportion to what it reads, and decodes nothing.
  */
 
 import { MAX_HEADER_BYTES } from '../limits.ts';

@@ -1,6 +1,6 @@
 /**
  * Encoded words, RFC 2047: non-ASCII text in headers. Written in UTF-8 only, read in every charset that charset.ts
- * knows. Where they may stand is the caller's business (RFC 2047 §5).
+ * knows. Where they may stand is up to the caller (RFC 2047 §5).
  */
 import { decodeCharset, knownCharset } from './charset.ts';
 import { ENCODED_WORD_CHARS } from '../limits.ts';

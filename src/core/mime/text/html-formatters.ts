@@ -1,7 +1,7 @@
 /**
- * How html-to-text.ts has lists, quotes, links and rules written. The library's own ways multiply: each level of a quote
- * or list is written in front of each of its lines, and each link within links looks at each of its words. Here, marks
- * take from a budget, so that neither the text nor the work outgrows the HTML.
+ * How html-to-text.ts writes lists, quotes, links and rules. The library's own formatters multiply the work: each level
+ * of a quote or list is written in front of each of its lines, and each link within links looks at each of its words.
+ * Here, marks take from a budget, so that neither the text nor the work outgrows the HTML.
  */
 import type { BlockTextBuilder, DomNode, Formatter, Walk } from 'html-to-text';
 import { trimEnds } from '../../trim-ends.ts';
