@@ -6,7 +6,7 @@ import type {
   Relinked,
 } from '../../../app/customers/customer-ports.ts';
 import { pageSchema } from '../schemas/page-schemas.ts';
-import { NullableUuid, Uuid } from '../schemas/schemas.ts';
+import { NullableUuid, record, Uuid } from '../schemas/schemas.ts';
 
 const claimProperties = {
   status: {
@@ -28,34 +28,22 @@ const registrationProperties = {
   },
   addresses: {
     type: 'array',
-    items: {
-      type: 'object',
-      title: 'AddressClaim',
-      additionalProperties: false,
-      required: ['address', 'origin', 'status', 'other_customer_ids'],
-      properties: {
-        address: { type: 'string', description: '`local@domain`, lower-case.' },
-        origin: {
-          type: 'string',
-          enum: ['registered', 'learned'],
-          description: 'Set by hand, or taught by a send that named the customer.',
-        },
-        ...claimProperties,
+    items: record('AddressClaim', {
+      address: { type: 'string', description: '`local@domain`, lower-case.' },
+      origin: {
+        type: 'string',
+        enum: ['registered', 'learned'],
+        description: 'Set by hand, or taught by a send that named the customer.',
       },
-    },
+      ...claimProperties,
+    }),
   },
   domains: {
     type: 'array',
-    items: {
-      type: 'object',
-      title: 'DomainClaim',
-      additionalProperties: false,
-      required: ['domain', 'status', 'other_customer_ids'],
-      properties: {
-        domain: { type: 'string', description: '`example.org`, or `*.example.org` for all below it.' },
-        ...claimProperties,
-      },
-    },
+    items: record('DomainClaim', {
+      domain: { type: 'string', description: '`example.org`, or `*.example.org` for all below it.' },
+      ...claimProperties,
+    }),
   },
   complete: {
     type: 'boolean',
@@ -63,55 +51,31 @@ const registrationProperties = {
   },
 } as const;
 
-const registrationFields = ['customer_id', 'company_id', 'addresses', 'domains', 'complete'] as const;
+export const RegistrationSchema = record('CustomerRegistration', registrationProperties);
 
-export const RegistrationSchema = {
-  type: 'object',
-  title: 'CustomerRegistration',
-  additionalProperties: false,
-  required: registrationFields,
-  properties: registrationProperties,
-} as const;
-
-export const RegisteredSchema = {
-  type: 'object',
-  title: 'CustomerRegistered',
-  additionalProperties: false,
-  required: [...registrationFields, 'relinked'],
-  properties: {
-    ...registrationProperties,
-    relinked: {
-      type: 'object',
-      title: 'Relinked',
-      description: 'Past emails that have another customer now.',
-      additionalProperties: false,
-      required: ['linked', 'moved', 'unlinked'],
-      properties: {
-        linked: { type: 'integer', minimum: 0, description: 'Had none.' },
-        moved: { type: 'integer', minimum: 0, description: 'Had another one.' },
-        unlinked: { type: 'integer', minimum: 0, description: 'Have none now.' },
-      },
-    },
+export const RegisteredSchema = record('CustomerRegistered', {
+  ...registrationProperties,
+  relinked: {
+    ...record('Relinked', {
+      linked: { type: 'integer', minimum: 0, description: 'Had none.' },
+      moved: { type: 'integer', minimum: 0, description: 'Had another one.' },
+      unlinked: { type: 'integer', minimum: 0, description: 'Have none now.' },
+    }),
+    description: 'Past emails that have another customer now.',
   },
-} as const;
+});
 
-const AmbiguousClaimSchema = {
-  type: 'object',
-  title: 'AmbiguousClaim',
-  additionalProperties: false,
-  required: ['kind', 'value', 'customer_ids', 'customer_count', 'email_count'],
-  properties: {
-    kind: { type: 'string', enum: ['address', 'domain'] },
-    value: { type: 'string', description: 'The address, or the domain rule.' },
-    customer_ids: { type: 'array', items: Uuid, description: 'At most 20.' },
-    customer_count: { type: 'integer', minimum: 2 },
-    email_count: {
-      type: 'integer',
-      minimum: 0,
-      description: 'Emails from or to it without a customer, counted up to 10,000.',
-    },
+const AmbiguousClaimSchema = record('AmbiguousClaim', {
+  kind: { type: 'string', enum: ['address', 'domain'] },
+  value: { type: 'string', description: 'The address, or the domain rule.' },
+  customer_ids: { type: 'array', items: Uuid, description: 'At most 20.' },
+  customer_count: { type: 'integer', minimum: 2 },
+  email_count: {
+    type: 'integer',
+    minimum: 0,
+    description: 'Emails from or to it without a customer, counted up to 10,000.',
   },
-} as const;
+});
 
 export const AmbiguousClaimsSchema = pageSchema('AmbiguousClaims', 'claims', AmbiguousClaimSchema);
 

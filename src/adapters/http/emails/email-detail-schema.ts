@@ -11,47 +11,35 @@ import { REPORT_OUTCOMES } from '../../../core/delivery/delivery-report.ts';
 import { ATTEMPT_OUTCOMES, DELIVERY_STATES, EMAIL_STATES } from '../../../core/delivery/states.ts';
 import {
   AddressObject,
-  emailFields,
   emailProperties,
   EnhancedStatus,
   MessageIdText,
   NullableTimestamp,
   NullableUuid,
+  record,
   Timestamp,
   Uuid,
 } from '../schemas/schemas.ts';
 import { pageSchema } from '../schemas/page-schemas.ts';
 import { NullableSource, Variant } from './variant-schema.ts';
 
-const SmtpReply = {
-  type: 'object',
-  title: 'SmtpReply',
-  additionalProperties: false,
-  required: ['code', 'enhanced_status', 'text'],
-  properties: {
-    code: { type: 'integer', minimum: 200, maximum: 599 },
-    enhanced_status: EnhancedStatus,
-    text: { type: 'string' },
-  },
-} as const;
+const SmtpReply = record('SmtpReply', {
+  code: { type: 'integer', minimum: 200, maximum: 599 },
+  enhanced_status: EnhancedStatus,
+  text: { type: 'string' },
+});
 
-const Attempt = {
-  type: 'object',
-  title: 'Attempt',
-  additionalProperties: false,
-  required: ['number', 'started_at', 'ended_at', 'outcome', 'reply', 'detail'],
-  properties: {
-    number: { type: 'integer', minimum: 1 },
-    started_at: Timestamp,
-    ended_at: { ...NullableTimestamp, description: 'null when nobody saw the end.' },
-    outcome: { type: 'string', enum: ATTEMPT_OUTCOMES },
-    reply: {
-      anyOf: [SmtpReply, { type: 'null' }],
-      description: 'The reply that decided; null when there was none.',
-    },
-    detail: { type: 'string', description: 'English.' },
+const Attempt = record('Attempt', {
+  number: { type: 'integer', minimum: 1 },
+  started_at: Timestamp,
+  ended_at: { ...NullableTimestamp, description: 'null when nobody saw the end.' },
+  outcome: { type: 'string', enum: ATTEMPT_OUTCOMES },
+  reply: {
+    anyOf: [SmtpReply, { type: 'null' }],
+    description: 'The reply that decided; null when there was none.',
   },
-} as const;
+  detail: { type: 'string', description: 'English.' },
+});
 
 export const State = { title: 'EmailState', type: 'string', enum: EMAIL_STATES } as const;
 
@@ -82,256 +70,176 @@ export const PLACEMENT_RULES = [
 export const PlacementRule = { title: 'PlacementRule', type: 'string', enum: PLACEMENT_RULES } as const;
 
 /** An email in the list over all threads: the fields of a list and how far it is. */
-const EmailListingSchema = {
-  type: 'object',
-  title: 'EmailListing',
-  additionalProperties: false,
-  required: [...emailFields, 'state', 'state_detail', 'next_attempt_at', 'thread_id', 'account_id'],
-  properties: {
-    ...emailProperties,
-    ...stateProperties,
-    thread_id: Uuid,
-    account_id: { type: 'string' },
-  },
-} as const;
+const EmailListingSchema = record('EmailListing', {
+  ...emailProperties,
+  ...stateProperties,
+  thread_id: Uuid,
+  account_id: { type: 'string' },
+});
 /** One page of the list over all threads. */
 export const EmailListings = pageSchema('EmailListings', 'emails', EmailListingSchema);
 export type EmailListingJson = XStatic<typeof EmailListingSchema>;
 
-const Automatic = {
-  type: 'object',
-  title: 'Automatic',
-  additionalProperties: false,
-  required: ['kind', 'evidence', 'suppress_replies'],
-  properties: {
-    kind: { type: 'string', enum: AUTOMATIC_KINDS },
-    evidence: { type: 'string', description: 'What told it, such as `auto-submitted: auto-replied`.' },
-    suppress_replies: { type: 'boolean', description: 'No machine may answer it.' },
-  },
-} as const;
+const Automatic = record('Automatic', {
+  kind: { type: 'string', enum: AUTOMATIC_KINDS },
+  evidence: { type: 'string', description: 'What told it, such as `auto-submitted: auto-replied`.' },
+  suppress_replies: { type: 'boolean', description: 'No machine may answer it.' },
+});
 
-const Report = {
-  type: 'object',
-  title: 'DeliveryReport',
-  additionalProperties: false,
-  required: ['outcome', 'enhanced_status', 'diagnostic', 'reported_at', 'email_id'],
-  properties: {
-    outcome: {
-      type: 'string',
-      enum: REPORT_OUTCOMES,
-      description:
-        '`bounced_hard`: the address takes no mail. `bounced_soft`: not delivered, for another reason. `blocked`: ' +
-        'refused for its contents, its sender or a policy. `complained`: the reader called it spam.',
-    },
-    enhanced_status: EnhancedStatus,
-    diagnostic: { type: 'string', description: 'What the refusing server said; may be empty.' },
-    reported_at: Timestamp,
-    email_id: { ...Uuid, description: 'The received email that is the report.' },
+const Report = record('DeliveryReport', {
+  outcome: {
+    type: 'string',
+    enum: REPORT_OUTCOMES,
+    description:
+      '`bounced_hard`: the address takes no mail. `bounced_soft`: not delivered, for another reason. `blocked`: ' +
+      'refused for its contents, its sender or a policy. `complained`: the reader called it spam.',
   },
-} as const;
+  enhanced_status: EnhancedStatus,
+  diagnostic: { type: 'string', description: 'What the refusing server said; may be empty.' },
+  reported_at: Timestamp,
+  email_id: { ...Uuid, description: 'The received email that is the report.' },
+});
 
-const BounceSchema = {
-  type: 'object',
-  title: 'Bounce',
-  additionalProperties: false,
-  required: ['kind', 'format', 'email_id', 'recipients'],
-  properties: {
-    kind: { type: 'string', enum: BOUNCE_KINDS },
-    format: { type: 'string', enum: BOUNCE_FORMATS },
-    email_id: {
-      ...NullableUuid,
-      description: 'The sent email that it is about; null when it proves nothing about any.',
-    },
-    recipients: {
-      type: 'array',
-      items: {
-        type: 'object',
-        title: 'BounceRecipient',
-        additionalProperties: false,
-        required: ['address', 'final_address', 'action', 'severity', 'enhanced_status', 'diagnostic'],
-        properties: {
-          address: { type: 'string', description: 'Empty when the report names nobody.' },
-          final_address: {
-            type: ['string', 'null'],
-            description: 'As the last server saw it, where that is another.',
-          },
-          action: { type: 'string', enum: BOUNCE_ACTIONS },
-          severity: { type: ['string', 'null'], enum: [...BOUNCE_SEVERITIES, null] },
-          enhanced_status: EnhancedStatus,
-          diagnostic: { type: 'string' },
-        },
+const BounceSchema = record('Bounce', {
+  kind: { type: 'string', enum: BOUNCE_KINDS },
+  format: { type: 'string', enum: BOUNCE_FORMATS },
+  email_id: {
+    ...NullableUuid,
+    description: 'The sent email that it is about; null when it proves nothing about any.',
+  },
+  recipients: {
+    type: 'array',
+    items: record('BounceRecipient', {
+      address: { type: 'string', description: 'Empty when the report names nobody.' },
+      final_address: {
+        type: ['string', 'null'],
+        description: 'As the last server saw it, where that is another.',
       },
-    },
+      action: { type: 'string', enum: BOUNCE_ACTIONS },
+      severity: { type: ['string', 'null'], enum: [...BOUNCE_SEVERITIES, null] },
+      enhanced_status: EnhancedStatus,
+      diagnostic: { type: 'string' },
+    }),
   },
-} as const;
+});
 
 /** The fields of a list and everything else that is known. */
-export const EmailDetail = {
-  type: 'object',
-  title: 'EmailDetail',
-  additionalProperties: false,
-  required: [
-    ...emailFields,
-    'thread_id',
-    'account_id',
-    'customer_id',
-    'customer_source',
-    'company_id',
-    'company_source',
-    'cc_addresses',
-    'bcc_addresses',
-    'html_body',
-    'in_reply_to',
-    'references',
-    'relay_message_id',
-    'state',
-    'state_detail',
-    'recipients',
-    'placement',
-    'reply_text',
-    'sender_address',
-    'reply_to_addresses',
-    'new_participant',
-    'unread',
-    'automatic',
-    'bounce',
-    'defects',
-    'received_by',
-    'variants',
-    'refused_variants',
-    'size_bytes',
-    'created_at',
-    'attempts',
-    'next_attempt_at',
-    'give_up_at',
-  ],
-  properties: {
-    ...emailProperties,
-    thread_id: Uuid,
-    account_id: { type: 'string' },
-    customer_id: NullableUuid,
-    customer_source: {
-      type: ['string', 'null'],
-      enum: [...CUSTOMER_SOURCES, null],
-      description:
-        '`explicit`: its send named it. `thread`: its thread belongs to it. `address`, `domain`: by that of the ' +
-        'counterparty. `ambiguous`: several customers claim it, so it has none.',
-    },
-    company_id: NullableUuid,
-    company_source: {
-      type: ['string', 'null'],
-      enum: [...COMPANY_SOURCES, null],
-      description: '`registration`: the company that was registered for its customer.',
-    },
-    cc_addresses: { type: 'array', items: AddressObject },
-    bcc_addresses: { type: 'array', items: AddressObject },
-    html_body: { type: ['string', 'null'], description: 'As sent or received, not sanitised.' },
-    in_reply_to: { type: 'array', items: MessageIdText },
-    references: { type: 'array', items: MessageIdText, description: 'Oldest first.' },
-    relay_message_id: {
-      type: ['string', 'null'],
-      description:
-        'The Message-ID that the mail server gave the email instead of ours; null when it kept ours.',
-    },
-    ...stateProperties,
-    recipients: {
-      type: 'array',
-      items: {
-        type: 'object',
-        title: 'Recipient',
-        additionalProperties: false,
-        required: ['address', 'state', 'reply', 'report'],
-        properties: {
-          address: { type: 'string' },
-          state: { type: 'string', enum: DELIVERY_STATES },
-          reply: {
-            anyOf: [SmtpReply, { type: 'null' }],
-            description: 'What the mail server said for this recipient; null when no reply came.',
-          },
-          report: {
-            anyOf: [Report, { type: 'null' }],
-            description:
-              'What came back later about this recipient, the most telling of several; null when nothing did.',
-          },
-        },
-      },
-    },
-    placement: {
-      type: 'object',
-      title: 'Placement',
-      description: 'Why the email is in its thread.',
-      additionalProperties: false,
-      required: ['rule', 'matched_message_id'],
-      properties: {
-        rule: {
-          ...PlacementRule,
-          description:
-            '`thread_id`: the caller said so. `decision`: an operator split it off or moved it. `new`: nothing to ' +
-            'join. The others are by Message-ID: what it answers (`in_reply_to`, `references`), what a delivery ' +
-            'report returns (`bounce`), an earlier email of the same subject (`subject`), or its own ' +
-            '(`message_id`), which another email has or names.',
-        },
-        matched_message_id: { type: ['string', 'null'] },
-      },
-    },
-    reply_text: {
-      type: ['string', 'null'],
-      description:
-        'The new text of a received email, or of one that another program sent, without what it quotes; null for others.',
-    },
-    sender_address: {
-      anyOf: [AddressObject, { type: 'null' }],
-      description: 'The field Sender of a received email.',
-    },
-    reply_to_addresses: { type: 'array', items: AddressObject },
-    new_participant: {
-      type: 'boolean',
-      description: 'The sender of a received email never took part in its thread before.',
-    },
-    unread: {
-      type: 'boolean',
-      description: 'A received email that nobody marked as read; false for a sent one.',
-    },
-    automatic: {
-      anyOf: [Automatic, { type: 'null' }],
-      description: 'How the email shows that no person wrote it; null when it does not.',
-    },
-    bounce: {
-      anyOf: [BounceSchema, { type: 'null' }],
-      description: 'What a received delivery report or complaint says; null for any other email.',
-    },
-    defects: {
-      type: 'array',
-      items: { type: 'string' },
-      description:
-        'What was wrong with a received email, such as `missing_date`, and `content_differs` where it has variants. New ' +
-        'ones may come.',
-    },
-    received_by: NullableSource,
-    variants: {
-      type: 'array',
-      description:
-        'Messages with the same Message-ID, Date, From and subject that say something else, such as a copy with the ' +
-        'footer of a list, or a forgery; the oldest first. Which of them the email itself says is what came first.',
-      items: Variant,
-    },
-    refused_variants: {
-      type: 'integer',
-      minimum: 0,
-      description: 'Further such messages, which are not kept: an email has 100 variants at most.',
-    },
-    size_bytes: { type: 'integer', minimum: 0, description: 'Size of the raw message.' },
-    created_at: Timestamp,
-    attempts: {
-      type: 'array',
-      description: 'Every hand-over to the mail server, in order; numbers may have gaps.',
-      items: Attempt,
-    },
-    next_attempt_at: stateProperties.next_attempt_at,
-    give_up_at: {
-      ...NullableTimestamp,
-      description: 'After this it is not tried again; null when it is not in the queue.',
-    },
+export const EmailDetail = record('EmailDetail', {
+  ...emailProperties,
+  thread_id: Uuid,
+  account_id: { type: 'string' },
+  customer_id: NullableUuid,
+  customer_source: {
+    type: ['string', 'null'],
+    enum: [...CUSTOMER_SOURCES, null],
+    description:
+      '`explicit`: its send named it. `thread`: its thread belongs to it. `address`, `domain`: by that of the ' +
+      'counterparty. `ambiguous`: several customers claim it, so it has none.',
   },
-} as const;
+  company_id: NullableUuid,
+  company_source: {
+    type: ['string', 'null'],
+    enum: [...COMPANY_SOURCES, null],
+    description: '`registration`: the company that was registered for its customer.',
+  },
+  cc_addresses: { type: 'array', items: AddressObject },
+  bcc_addresses: { type: 'array', items: AddressObject },
+  html_body: { type: ['string', 'null'], description: 'As sent or received, not sanitised.' },
+  in_reply_to: { type: 'array', items: MessageIdText },
+  references: { type: 'array', items: MessageIdText, description: 'Oldest first.' },
+  relay_message_id: {
+    type: ['string', 'null'],
+    description:
+      'The Message-ID that the mail server gave the email instead of ours; null when it kept ours.',
+  },
+  ...stateProperties,
+  recipients: {
+    type: 'array',
+    items: record('Recipient', {
+      address: { type: 'string' },
+      state: { type: 'string', enum: DELIVERY_STATES },
+      reply: {
+        anyOf: [SmtpReply, { type: 'null' }],
+        description: 'What the mail server said for this recipient; null when no reply came.',
+      },
+      report: {
+        anyOf: [Report, { type: 'null' }],
+        description:
+          'What came back later about this recipient, the most telling of several; null when nothing did.',
+      },
+    }),
+  },
+  placement: {
+    ...record('Placement', {
+      rule: {
+        ...PlacementRule,
+        description:
+          '`thread_id`: the caller said so. `decision`: an operator split it off or moved it. `new`: nothing to ' +
+          'join. The others are by Message-ID: what it answers (`in_reply_to`, `references`), what a delivery ' +
+          'report returns (`bounce`), an earlier email of the same subject (`subject`), or its own ' +
+          '(`message_id`), which another email has or names.',
+      },
+      matched_message_id: { type: ['string', 'null'] },
+    }),
+    description: 'Why the email is in its thread.',
+  },
+  reply_text: {
+    type: ['string', 'null'],
+    description:
+      'The new text of a received email, or of one that another program sent, without what it quotes; null for others.',
+  },
+  sender_address: {
+    anyOf: [AddressObject, { type: 'null' }],
+    description: 'The field Sender of a received email.',
+  },
+  reply_to_addresses: { type: 'array', items: AddressObject },
+  new_participant: {
+    type: 'boolean',
+    description: 'The sender of a received email never took part in its thread before.',
+  },
+  unread: {
+    type: 'boolean',
+    description: 'A received email that nobody marked as read; false for a sent one.',
+  },
+  automatic: {
+    anyOf: [Automatic, { type: 'null' }],
+    description: 'How the email shows that no person wrote it; null when it does not.',
+  },
+  bounce: {
+    anyOf: [BounceSchema, { type: 'null' }],
+    description: 'What a received delivery report or complaint says; null for any other email.',
+  },
+  defects: {
+    type: 'array',
+    items: { type: 'string' },
+    description:
+      'What was wrong with a received email, such as `missing_date`, and `content_differs` where it has variants. New ' +
+      'ones may come.',
+  },
+  received_by: NullableSource,
+  variants: {
+    type: 'array',
+    description:
+      'Messages with the same Message-ID, Date, From and subject that say something else, such as a copy with the ' +
+      'footer of a list, or a forgery; the oldest first. Which of them the email itself says is what came first.',
+    items: Variant,
+  },
+  refused_variants: {
+    type: 'integer',
+    minimum: 0,
+    description: 'Further such messages, which are not kept: an email has 100 variants at most.',
+  },
+  size_bytes: { type: 'integer', minimum: 0, description: 'Size of the raw message.' },
+  created_at: Timestamp,
+  attempts: {
+    type: 'array',
+    description: 'Every hand-over to the mail server, in order; numbers may have gaps.',
+    items: Attempt,
+  },
+  next_attempt_at: stateProperties.next_attempt_at,
+  give_up_at: {
+    ...NullableTimestamp,
+    description: 'After this it is not tried again; null when it is not in the queue.',
+  },
+});
 export type EmailDetailJson = XStatic<typeof EmailDetail>;

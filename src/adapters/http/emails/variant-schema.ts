@@ -1,35 +1,21 @@
 /** JSON schema of variants: messages with an email's identity and another content. */
 import type { XStatic } from 'typebox/schema';
 import { MAIL_WAYS } from '../../../app/emails/variant-view.ts';
-import { Timestamp, Uuid } from '../schemas/schemas.ts';
+import { record, Timestamp, Uuid } from '../schemas/schemas.ts';
 
-const Source = {
-  type: 'object',
-  title: 'ReceivedBy',
-  additionalProperties: false,
-  required: ['way', 'place'],
-  properties: {
-    way: { type: 'string', enum: MAIL_WAYS },
-    place: {
-      type: ['string', 'null'],
-      description: 'By IMAP the mailbox, of an import `maildir`, `mbox` or `file`; null for the others.',
-    },
+const Source = record('ReceivedBy', {
+  way: { type: 'string', enum: MAIL_WAYS },
+  place: {
+    type: ['string', 'null'],
+    description: 'By IMAP the mailbox, of an import `maildir`, `mbox` or `file`; null for the others.',
   },
-} as const;
+});
 
 export const NullableSource = {
   anyOf: [Source, { type: 'null' }],
   description: 'By which way the message came; null for an email of ours, and where it is not known.',
 } as const;
 
-const variantFields = [
-  'id',
-  'received_at',
-  'received_by',
-  'sent_copy',
-  'size_bytes',
-  'content_digest',
-] as const;
 const variantProperties = {
   id: Uuid,
   received_at: Timestamp,
@@ -47,22 +33,10 @@ const variantProperties = {
   },
 } as const;
 
-export const Variant = {
-  type: 'object',
-  title: 'Variant',
-  additionalProperties: false,
-  required: variantFields,
-  properties: variantProperties,
-} as const;
+export const Variant = record('Variant', variantProperties);
 
-export const VariantDetailSchema = {
-  type: 'object',
-  title: 'VariantDetail',
-  additionalProperties: false,
-  required: [...variantFields, 'text_body'],
-  properties: {
-    ...variantProperties,
-    text_body: { type: 'string', description: 'Its text, read as that of an email.' },
-  },
-} as const;
+export const VariantDetailSchema = record('VariantDetail', {
+  ...variantProperties,
+  text_body: { type: 'string', description: 'Its text, read as that of an email.' },
+});
 export type VariantDetailJson = XStatic<typeof VariantDetailSchema>;

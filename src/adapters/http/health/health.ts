@@ -6,21 +6,15 @@ import { ERRORS } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { RETRY_AFTER_SECONDS } from '../answers/error-handler.ts';
 import { errorResponses, RETRY_AFTER } from '../schemas/error-schemas.ts';
-import { jsonResponse, Timestamp } from '../schemas/schemas.ts';
+import { jsonResponse, record, Timestamp } from '../schemas/schemas.ts';
 
 const SERVICE_NAME = 'email-worker-api';
 
-export const HealthResult = {
-  type: 'object',
-  title: 'Health',
-  additionalProperties: false,
-  required: ['status', 'service', 'timestamp'],
-  properties: {
-    status: { type: 'string', const: 'ok' },
-    service: { type: 'string', const: SERVICE_NAME },
-    timestamp: Timestamp,
-  },
-} as const;
+export const HealthResult = record('Health', {
+  status: { type: 'string', const: 'ok' },
+  service: { type: 'string', const: SERVICE_NAME },
+  timestamp: Timestamp,
+});
 
 const Checks = {
   title: 'Checks',
@@ -29,13 +23,7 @@ const Checks = {
   additionalProperties: { type: 'string', enum: ['ok', 'away'] },
 } as const;
 
-const ReadinessResult = {
-  type: 'object',
-  title: 'Readiness',
-  additionalProperties: false,
-  required: ['status', 'checks'],
-  properties: { status: { type: 'string', const: 'ready' }, checks: Checks },
-} as const;
+const ReadinessResult = record('Readiness', { status: { type: 'string', const: 'ready' }, checks: Checks });
 
 const NotReady = {
   type: 'object',

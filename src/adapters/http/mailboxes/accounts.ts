@@ -7,15 +7,9 @@ import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
 import { ACCOUNT_PAGE_ERRORS, AccountPageQuery, pageSchema, toAccountPage } from '../schemas/page-schemas.ts';
 import { AccountSchema, QuarantinedSchema, toAccountJson, toQuarantinedJson } from './mailbox-view.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { jsonResponse, Uuid } from '../schemas/schemas.ts';
+import { jsonResponse, record, Uuid } from '../schemas/schemas.ts';
 
-const Accounts = {
-  type: 'object',
-  title: 'Accounts',
-  additionalProperties: false,
-  required: ['accounts'],
-  properties: { accounts: { type: 'array', items: AccountSchema } },
-} as const;
+const Accounts = record('Accounts', { accounts: { type: 'array', items: AccountSchema } });
 
 const Quarantine = pageSchema('Quarantine', 'messages', QuarantinedSchema);
 

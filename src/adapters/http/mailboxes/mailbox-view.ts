@@ -3,165 +3,110 @@ import type { XStatic } from 'typebox/schema';
 import type { AccountStatus } from '../../../app/mailboxes/use-cases.ts';
 import type { MailboxStatus, QuarantinedMessage } from '../../../app/mailboxes/mailbox-status-ports.ts';
 import { addrSpec } from '../../../core/address/address.ts';
-import { AddressObject, NullableTimestamp, NullableUuid, Timestamp, Uuid } from '../schemas/schemas.ts';
+import {
+  AddressObject,
+  NullableTimestamp,
+  NullableUuid,
+  record,
+  Timestamp,
+  Uuid,
+} from '../schemas/schemas.ts';
 
 const REASON = { type: 'string', description: 'For people: what the server or the service said.' } as const;
 const Count = { type: 'integer', minimum: 0 } as const;
 
-const MailboxFailure = {
-  type: 'object',
-  title: 'MailboxFailure',
-  additionalProperties: false,
-  required: ['reason', 'at'],
-  properties: { reason: REASON, at: Timestamp },
-} as const;
+const MailboxFailure = record('MailboxFailure', { reason: REASON, at: Timestamp });
 
-const AccountFailure = {
-  type: 'object',
-  title: 'AccountFailure',
-  additionalProperties: false,
-  required: ['kind', 'reason', 'at'],
-  properties: {
-    kind: {
-      type: 'string',
-      enum: ['credentials', 'connection', 'refused', 'service'],
-      description:
-        'The server refused the login; it could not be reached; it refused a command; the database or storage was away.',
-    },
-    reason: REASON,
-    at: Timestamp,
+const AccountFailure = record('AccountFailure', {
+  kind: {
+    type: 'string',
+    enum: ['credentials', 'connection', 'refused', 'service'],
+    description:
+      'The server refused the login; it could not be reached; it refused a command; the database or storage was away.',
   },
-} as const;
+  reason: REASON,
+  at: Timestamp,
+});
 
-const MailboxSchema = {
-  type: 'object',
-  title: 'Mailbox',
-  additionalProperties: false,
-  required: ['path', 'special_use', 'last_success_at', 'lag_seconds', 'last_error', 'left_at', 'counts'],
-  properties: {
-    path: { type: 'string', description: 'As the mail server names it.' },
-    special_use: {
-      type: ['string', 'null'],
-      description: 'RFC 6154, such as `\\Sent`; `\\Inbox` for INBOX.',
-    },
-    last_success_at: {
-      ...NullableTimestamp,
-      description: 'Everything it held then is recorded or set aside; null: not yet.',
-    },
-    lag_seconds: { type: ['integer', 'null'], description: 'How long ago that was.' },
-    last_error: {
-      anyOf: [MailboxFailure, { type: 'null' }],
-      description: 'The last one ever; it is over when `last_success_at` is later.',
-    },
-    left_at: { ...NullableTimestamp, description: 'Since then it is not read any more; null: it is read.' },
-    counts: {
-      type: 'object',
-      title: 'MailboxCounts',
-      additionalProperties: false,
-      required: ['messages', 'recorded', 'remaining', 'quarantined', 'expunged'],
-      properties: {
-        messages: { ...Count, description: 'Seen so far.' },
-        recorded: { ...Count, description: 'That have an email.' },
-        remaining: { ...Count, description: 'Still to be taken.' },
-        quarantined: { ...Count, description: 'That could not be taken; see `GET /api/quarantine`.' },
-        expunged: { ...Count, description: 'Gone from the mailbox since, recorded or not.' },
-      },
-    },
+const MailboxSchema = record('Mailbox', {
+  path: { type: 'string', description: 'As the mail server names it.' },
+  special_use: {
+    type: ['string', 'null'],
+    description: 'RFC 6154, such as `\\Sent`; `\\Inbox` for INBOX.',
   },
-} as const;
+  last_success_at: {
+    ...NullableTimestamp,
+    description: 'Everything it held then is recorded or set aside; null: not yet.',
+  },
+  lag_seconds: { type: ['integer', 'null'], description: 'How long ago that was.' },
+  last_error: {
+    anyOf: [MailboxFailure, { type: 'null' }],
+    description: 'The last one ever; it is over when `last_success_at` is later.',
+  },
+  left_at: { ...NullableTimestamp, description: 'Since then it is not read any more; null: it is read.' },
+  counts: record('MailboxCounts', {
+    messages: { ...Count, description: 'Seen so far.' },
+    recorded: { ...Count, description: 'That have an email.' },
+    remaining: { ...Count, description: 'Still to be taken.' },
+    quarantined: { ...Count, description: 'That could not be taken; see `GET /api/quarantine`.' },
+    expunged: { ...Count, description: 'Gone from the mailbox since, recorded or not.' },
+  }),
+});
 
-export const AccountSchema = {
-  type: 'object',
-  title: 'Account',
-  additionalProperties: false,
-  required: [
-    'id',
-    'from_address',
-    'has_mailbox',
-    'owner',
-    'owned_here',
-    'warning',
-    'last_attempt_at',
-    'next_attempt_at',
-    'last_error',
-    'mailboxes',
-  ],
-  properties: {
-    id: { type: 'string' },
-    from_address: {
-      anyOf: [AddressObject, { type: 'null' }],
-      description: 'What From says; null when the answering process does not know the account.',
-    },
-    has_mailbox: {
-      type: 'boolean',
-      description: 'The answering process is configured to read its mailboxes.',
-    },
-    owner: {
-      ...NullableUuid,
-      description: 'The instance that reads them; null: none does.',
-    },
-    owned_here: { type: 'boolean', description: 'That is the answering one.' },
-    warning: {
-      type: ['string', 'null'],
-      description: 'Why reading will stop unless somebody acts, such as a token that can not be refreshed.',
-    },
-    last_attempt_at: { ...NullableTimestamp, description: 'When it was connected to, or tried to.' },
-    next_attempt_at: { ...NullableTimestamp, description: 'After a failure; null: it is being read.' },
-    last_error: {
-      anyOf: [AccountFailure, { type: 'null' }],
-      description: 'The last one ever; it is over when a mailbox has a later `last_success_at`.',
-    },
-    mailboxes: { type: 'array', items: MailboxSchema },
+export const AccountSchema = record('Account', {
+  id: { type: 'string' },
+  from_address: {
+    anyOf: [AddressObject, { type: 'null' }],
+    description: 'What From says; null when the answering process does not know the account.',
   },
-} as const;
+  has_mailbox: {
+    type: 'boolean',
+    description: 'The answering process is configured to read its mailboxes.',
+  },
+  owner: {
+    ...NullableUuid,
+    description: 'The instance that reads them; null: none does.',
+  },
+  owned_here: { type: 'boolean', description: 'That is the answering one.' },
+  warning: {
+    type: ['string', 'null'],
+    description: 'Why reading will stop unless somebody acts, such as a token that can not be refreshed.',
+  },
+  last_attempt_at: { ...NullableTimestamp, description: 'When it was connected to, or tried to.' },
+  next_attempt_at: { ...NullableTimestamp, description: 'After a failure; null: it is being read.' },
+  last_error: {
+    anyOf: [AccountFailure, { type: 'null' }],
+    description: 'The last one ever; it is over when a mailbox has a later `last_success_at`.',
+  },
+  mailboxes: { type: 'array', items: MailboxSchema },
+});
 
-export const QuarantinedSchema = {
-  type: 'object',
-  title: 'QuarantinedMessage',
-  additionalProperties: false,
-  required: [
-    'id',
-    'account_id',
-    'mailbox',
-    'uid_validity',
-    'uid',
-    'subject',
-    'from_address',
-    'date',
-    'size_bytes',
-    'reason',
-    'tries',
-    'first_seen_at',
-    'quarantined_at',
-    'next_try_at',
-  ],
-  properties: {
-    id: Uuid,
-    account_id: { type: 'string' },
-    mailbox: { type: 'string', description: 'Its path.' },
-    uid_validity: { type: 'integer', minimum: 0 },
-    uid: { type: 'integer', minimum: 1, description: 'RFC 9051 §2.3.1.1, of this mailbox and UIDVALIDITY.' },
-    subject: {
-      type: ['string', 'null'],
-      description: 'Of its header, at most 500 characters; null: there is none, or it could not be read.',
-    },
-    from_address: {
-      anyOf: [AddressObject, { type: 'null' }],
-      description: 'The first of From; null as for `subject`.',
-    },
-    date: { ...NullableTimestamp, description: 'Of its header; null as for `subject`.' },
-    size_bytes: {
-      type: ['integer', 'null'],
-      minimum: 0,
-      description: 'What the mail server says; null: nothing.',
-    },
-    reason: REASON,
-    tries: { type: 'integer', minimum: 0, description: 'That failed, whoever asked for them.' },
-    first_seen_at: Timestamp,
-    quarantined_at: Timestamp,
-    next_try_at: Timestamp,
+export const QuarantinedSchema = record('QuarantinedMessage', {
+  id: Uuid,
+  account_id: { type: 'string' },
+  mailbox: { type: 'string', description: 'Its path.' },
+  uid_validity: { type: 'integer', minimum: 0 },
+  uid: { type: 'integer', minimum: 1, description: 'RFC 9051 §2.3.1.1, of this mailbox and UIDVALIDITY.' },
+  subject: {
+    type: ['string', 'null'],
+    description: 'Of its header, at most 500 characters; null: there is none, or it could not be read.',
   },
-} as const;
+  from_address: {
+    anyOf: [AddressObject, { type: 'null' }],
+    description: 'The first of From; null as for `subject`.',
+  },
+  date: { ...NullableTimestamp, description: 'Of its header; null as for `subject`.' },
+  size_bytes: {
+    type: ['integer', 'null'],
+    minimum: 0,
+    description: 'What the mail server says; null: nothing.',
+  },
+  reason: REASON,
+  tries: { type: 'integer', minimum: 0, description: 'That failed, whoever asked for them.' },
+  first_seen_at: Timestamp,
+  quarantined_at: Timestamp,
+  next_try_at: Timestamp,
+});
 
 export function toAccountJson(account: AccountStatus): XStatic<typeof AccountSchema> {
   const { lastError } = account;

@@ -11,26 +11,20 @@ import { LargePlaces, type LargePlace } from '../body/large-places.ts';
 
 import { readRequestBody, takeAwaitingContinue } from '../body/request-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { jsonResponse, MessageIdText, Uuid } from '../schemas/schemas.ts';
+import { jsonResponse, MessageIdText, record, Uuid } from '../schemas/schemas.ts';
 
-const ReceivedResult = {
-  type: 'object',
-  title: 'Received',
-  additionalProperties: false,
-  required: ['status', 'id', 'messageId', 'threadId'],
-  properties: {
-    status: {
-      type: 'string',
-      enum: ['received', 'duplicate'],
-      description:
-        '`duplicate`: it was recorded before, or sent from here; nothing was added, but that with `sent` an email ' +
-        'recorded as received turns into a sent one.',
-    },
-    id: { ...Uuid, description: 'The record of the email.' },
-    messageId: { ...MessageIdText, description: 'Its Message-ID; a made-up one when it has none.' },
-    threadId: { ...Uuid, description: 'The thread it was placed in.' },
+const ReceivedResult = record('Received', {
+  status: {
+    type: 'string',
+    enum: ['received', 'duplicate'],
+    description:
+      '`duplicate`: it was recorded before, or sent from here; nothing was added, but that with `sent` an email ' +
+      'recorded as received turns into a sent one.',
   },
-} as const;
+  id: { ...Uuid, description: 'The record of the email.' },
+  messageId: { ...MessageIdText, description: 'Its Message-ID; a made-up one when it has none.' },
+  threadId: { ...Uuid, description: 'The thread it was placed in.' },
+});
 
 const InboundQuery = {
   type: 'object',

@@ -4,6 +4,21 @@
  */
 import type { XStatic } from 'typebox/schema';
 
+/** The schema of an object that has all of `properties` and nothing else; a component of the document. */
+export function record<const Properties extends Readonly<Record<string, object>>>(
+  title: string,
+  properties: Properties,
+) {
+  return {
+    type: 'object',
+    title,
+    additionalProperties: false,
+    // In types a tuple of one: TypeBox takes the names of any of its entries, but makes nothing of a plain array.
+    required: Object.keys(properties) as unknown as [keyof Properties & string],
+    properties,
+  } as const;
+}
+
 /** Any UUID of RFC 9562 §4; upper case is accepted and made lower-case. */
 export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
 
@@ -44,30 +59,18 @@ export const EnhancedStatus = {
   type: ['string', 'null'],
 } as const;
 
-export const AddressObject = {
-  type: 'object',
-  title: 'Address',
-  additionalProperties: false,
-  required: ['name', 'address'],
-  properties: {
-    name: { type: 'string', description: 'Display name; empty when there is none.' },
-    address: { type: 'string', description: '`local@domain`.' },
-  },
-} as const;
+export const AddressObject = record('Address', {
+  name: { type: 'string', description: 'Display name; empty when there is none.' },
+  address: { type: 'string', description: '`local@domain`.' },
+});
 
-const AttachmentRecord = {
-  type: 'object',
-  title: 'Attachment',
-  additionalProperties: false,
-  required: ['id', 'filename', 'content_type', 'size_bytes', 'storage_path'],
-  properties: {
-    id: Uuid,
-    filename: { type: 'string', description: 'As the sender named it; not a path.' },
-    content_type: { type: 'string', description: 'MIME type.' },
-    size_bytes: { type: 'integer', minimum: 0 },
-    storage_path: { type: 'string', description: '`<account_id>/<email_id>/<filename>`.' },
-  },
-} as const;
+const AttachmentRecord = record('Attachment', {
+  id: Uuid,
+  filename: { type: 'string', description: 'As the sender named it; not a path.' },
+  content_type: { type: 'string', description: 'MIME type.' },
+  size_bytes: { type: 'integer', minimum: 0 },
+  storage_path: { type: 'string', description: '`<account_id>/<email_id>/<filename>`.' },
+});
 
 /** The fields of an email in lists, in the order of the specification. */
 export const emailProperties = {
@@ -87,27 +90,8 @@ export const emailProperties = {
   },
 } as const;
 
-export const emailFields = [
-  'id',
-  'message_id',
-  'direction',
-  'from_address',
-  'to_addresses',
-  'subject',
-  'text_body',
-  'date',
-  'has_attachments',
-  'email_attachments',
-] as const;
-
 /** One email of a thread or of a customer. */
-export const Email = {
-  type: 'object',
-  title: 'Email',
-  additionalProperties: false,
-  required: emailFields,
-  properties: emailProperties,
-} as const;
+export const Email = record('Email', emailProperties);
 export type EmailJson = XStatic<typeof Email>;
 
 /** Parameters of paths. */

@@ -20,34 +20,22 @@ import { LargePlaces, type LargePlace } from '../body/large-places.ts';
 import { prefersAsync } from './prefer.ts';
 import { readRequestBody, takeAwaitingContinue } from '../body/request-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { jsonResponse, MessageIdText, Uuid } from '../schemas/schemas.ts';
+import { jsonResponse, MessageIdText, record, Uuid } from '../schemas/schemas.ts';
 import { readSendBody, SendBody } from './send-body.ts';
 
-const SentResult = {
-  type: 'object',
-  title: 'Sent',
-  additionalProperties: false,
-  required: ['status', 'id', 'messageId', 'threadId'],
-  properties: {
-    status: { type: 'string', const: 'sent' },
-    id: { ...Uuid, description: 'The stored email.' },
-    messageId: MessageIdText,
-    threadId: { ...Uuid, description: 'The thread it was placed in.' },
-  },
-} as const;
+const SentResult = record('Sent', {
+  status: { type: 'string', const: 'sent' },
+  id: { ...Uuid, description: 'The stored email.' },
+  messageId: MessageIdText,
+  threadId: { ...Uuid, description: 'The thread it was placed in.' },
+});
 
-const QueuedResult = {
-  type: 'object',
-  title: 'Queued',
-  additionalProperties: false,
-  required: ['status', 'id', 'messageId', 'threadId'],
-  properties: {
-    status: { type: 'string', const: 'queued' },
-    id: { ...Uuid, description: 'The stored email; its state is at `GET /api/emails/{id}`.' },
-    messageId: MessageIdText,
-    threadId: { ...Uuid, description: 'The thread it was placed in.' },
-  },
-} as const;
+const QueuedResult = record('Queued', {
+  status: { type: 'string', const: 'queued' },
+  id: { ...Uuid, description: 'The stored email; its state is at `GET /api/emails/{id}`.' },
+  messageId: MessageIdText,
+  threadId: { ...Uuid, description: 'The thread it was placed in.' },
+});
 
 const SendHeaders = {
   ...IdempotencyHeaders,
@@ -72,18 +60,12 @@ const QueuedHeaders = {
   },
 } as const;
 
-const PartialResult = {
-  type: 'object',
-  title: 'Partial',
-  additionalProperties: false,
-  required: ['status', 'message', 'messageId', 'error'],
-  properties: {
-    status: { type: 'string', const: 'partial' },
-    message: { type: 'string', description: 'German text: sent, but not stored yet.' },
-    messageId: MessageIdText,
-    error: { type: 'string', description: 'Why it was not stored.' },
-  },
-} as const;
+const PartialResult = record('Partial', {
+  status: { type: 'string', const: 'partial' },
+  message: { type: 'string', description: 'German text: sent, but not stored yet.' },
+  messageId: MessageIdText,
+  error: { type: 'string', description: 'Why it was not stored.' },
+});
 
 export function registerSendRoutes(app: HttpServer, context: HttpContext): void {
   const { application, limits, spool } = context;

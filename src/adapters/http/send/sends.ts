@@ -9,7 +9,7 @@ import { AccountId, DEFAULT_PAGE_LIMIT, PAGE_PARAMETERS, SearchQuery } from '../
 import { EmailListings, State } from '../emails/email-detail-schema.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { EmailParams, jsonResponse, Uuid } from '../schemas/schemas.ts';
+import { EmailParams, jsonResponse, record, Uuid } from '../schemas/schemas.ts';
 
 const EmailsQuerySchema = {
   type: 'object',
@@ -29,21 +29,9 @@ const EmailsQuerySchema = {
   },
 } as const;
 
-const StateResult = {
-  type: 'object',
-  title: 'SendState',
-  additionalProperties: false,
-  required: ['id', 'state'],
-  properties: { id: Uuid, state: { ...State, description: 'What it is now.' } },
-} as const;
+const StateResult = record('SendState', { id: Uuid, state: { ...State, description: 'What it is now.' } });
 
-const ResolveBody = {
-  type: 'object',
-  title: 'ResolveRequest',
-  additionalProperties: false,
-  required: ['outcome'],
-  properties: { outcome: { type: 'string', enum: ['sent', 'failed'] } },
-} as const;
+const ResolveBody = record('ResolveRequest', { outcome: { type: 'string', enum: ['sent', 'failed'] } });
 
 export function registerSendStateRoutes(
   app: HttpServer,

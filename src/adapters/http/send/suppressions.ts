@@ -8,40 +8,25 @@ import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { DEFAULT_PAGE_LIMIT, PAGE_PARAMETERS, pageSchema } from '../schemas/page-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { EnhancedStatus, jsonResponse, NullableUuid, Timestamp } from '../schemas/schemas.ts';
+import { EnhancedStatus, jsonResponse, NullableUuid, record, Timestamp } from '../schemas/schemas.ts';
 
 const MAX_NOTE_CHARS = 1000;
 
 const Reason = { title: 'SuppressionReason', type: 'string', enum: SUPPRESSION_REASONS } as const;
 
-const SuppressionSchema = {
-  type: 'object',
-  title: 'Suppression',
-  additionalProperties: false,
-  required: [
-    'address',
-    'reason',
-    'since',
-    'enhanced_status',
-    'diagnostic',
-    'note',
-    'email_id',
-    'report_email_id',
-  ],
-  properties: {
-    address: { type: 'string', description: 'In lower case.' },
-    reason: Reason,
-    since: Timestamp,
-    enhanced_status: EnhancedStatus,
-    diagnostic: {
-      type: 'string',
-      description: 'What the refusing server said, or the type of a complaint; may be empty.',
-    },
-    note: { type: ['string', 'null'], description: 'As given with PUT.' },
-    email_id: { ...NullableUuid, description: 'The sent email; null when added by hand.' },
-    report_email_id: { ...NullableUuid, description: 'The report that came back; null when added by hand.' },
+const SuppressionSchema = record('Suppression', {
+  address: { type: 'string', description: 'In lower case.' },
+  reason: Reason,
+  since: Timestamp,
+  enhanced_status: EnhancedStatus,
+  diagnostic: {
+    type: 'string',
+    description: 'What the refusing server said, or the type of a complaint; may be empty.',
   },
-} as const;
+  note: { type: ['string', 'null'], description: 'As given with PUT.' },
+  email_id: { ...NullableUuid, description: 'The sent email; null when added by hand.' },
+  report_email_id: { ...NullableUuid, description: 'The report that came back; null when added by hand.' },
+});
 
 const SuppressionsQuerySchema = {
   type: 'object',
@@ -73,13 +58,7 @@ const SuppressBody = {
   },
 } as const;
 
-const Lifted = {
-  type: 'object',
-  title: 'LiftedSuppression',
-  additionalProperties: false,
-  required: ['address', 'lifted_at'],
-  properties: { address: { type: 'string' }, lifted_at: Timestamp },
-} as const;
+const Lifted = record('LiftedSuppression', { address: { type: 'string' }, lifted_at: Timestamp });
 
 export function registerSuppressionRoutes(
   app: HttpServer,

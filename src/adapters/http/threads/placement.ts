@@ -12,131 +12,87 @@ import {
   MessageIdText,
   NullableMessageId,
   NullableUuid,
+  record,
   Timestamp,
   Uuid,
 } from '../schemas/schemas.ts';
 import { RefusedMergeSchema, toRefusedMergeJson } from './refused-merges.ts';
 
-const PlacedEmailSchema = {
-  type: 'object',
-  title: 'PlacedEmail',
-  additionalProperties: false,
-  required: ['id', 'message_id', 'direction', 'date'],
-  properties: {
-    id: Uuid,
-    message_id: MessageIdText,
-    direction: Direction,
-    date: Timestamp,
-  },
-} as const;
+const PlacedEmailSchema = record('PlacedEmail', {
+  id: Uuid,
+  message_id: MessageIdText,
+  direction: Direction,
+  date: Timestamp,
+});
 
-const TieSchema = {
-  type: 'object',
-  title: 'Tie',
-  additionalProperties: false,
-  required: ['email_id', 'rule', 'message_id'],
-  properties: {
-    email_id: Uuid,
-    rule: {
-      type: 'string',
-      enum: PLACEMENT_RULES.filter((rule) => rule !== 'new'),
-      description:
-        'How the email is tied to the Message-ID: it has it (`message_id`) or names it (the others).',
-    },
-    message_id: { ...NullableMessageId, description: 'null for `thread_id` and `decision`.' },
+const TieSchema = record('Tie', {
+  email_id: Uuid,
+  rule: {
+    type: 'string',
+    enum: PLACEMENT_RULES.filter((rule) => rule !== 'new'),
+    description:
+      'How the email is tied to the Message-ID: it has it (`message_id`) or names it (the others).',
   },
-} as const;
+  message_id: { ...NullableMessageId, description: 'null for `thread_id` and `decision`.' },
+});
 
-const DecisionSchema = {
-  type: 'object',
-  title: 'PlacementDecision',
-  additionalProperties: false,
-  required: ['id', 'kind', 'thread_id', 'other_thread_id', 'names_email', 'reason', 'decided_at'],
-  properties: {
-    id: Uuid,
-    kind: { type: 'string', enum: ['split', 'merge', 'move'] },
-    thread_id: { ...Uuid, description: 'The thread of the request.' },
-    other_thread_id: {
-      ...NullableUuid,
-      description: 'The new thread of a split, the one that ended of a merge; null for a move.',
-    },
-    names_email: { type: 'boolean', description: 'It took this email out of its thread.' },
-    reason: { type: ['string', 'null'] },
-    decided_at: Timestamp,
+const DecisionSchema = record('PlacementDecision', {
+  id: Uuid,
+  kind: { type: 'string', enum: ['split', 'merge', 'move'] },
+  thread_id: { ...Uuid, description: 'The thread of the request.' },
+  other_thread_id: {
+    ...NullableUuid,
+    description: 'The new thread of a split, the one that ended of a merge; null for a move.',
   },
-} as const;
+  names_email: { type: 'boolean', description: 'It took this email out of its thread.' },
+  reason: { type: ['string', 'null'] },
+  decided_at: Timestamp,
+});
 
-const PlacementSchema = {
-  type: 'object',
-  title: 'ExplainedPlacement',
-  additionalProperties: false,
-  required: [
-    'email_id',
-    'message_id',
-    'account_id',
-    'thread_id',
-    'rule',
-    'matched_message_id',
-    'matched_emails',
-    'first_named_by',
-    'chain',
-    'merges',
-    'decisions',
-    'refused',
-    'explanation',
-  ],
-  properties: {
-    email_id: Uuid,
-    message_id: MessageIdText,
-    account_id: { type: 'string' },
-    thread_id: Uuid,
-    rule: {
-      ...PlacementRule,
-      description: 'As in `placement` of GET /api/emails/{id}.',
-    },
-    matched_message_id: NullableMessageId,
-    matched_emails: {
-      type: 'array',
-      items: PlacedEmailSchema,
-      description:
-        'The emails that have the matched Message-ID, oldest first, at most 10; empty when none came.',
-    },
-    first_named_by: {
-      anyOf: [PlacedEmailSchema, { type: 'null' }],
-      description:
-        'The email of the thread that was recorded first of those that name the matched Message-ID.',
-    },
-    chain: {
-      anyOf: [{ type: 'array', items: TieSchema }, { type: 'null' }],
-      description:
-        "What ties the email to the thread's first one, step by step; empty for that one. null when nothing does any " +
-        'more, or in a thread of more than 10,000 emails.',
-    },
-    merges: {
-      type: 'array',
-      description: 'Threads that ended in this one, the newest first, at most 100.',
-      items: {
-        type: 'object',
-        title: 'ThreadMerge',
-        additionalProperties: false,
-        required: ['thread_id', 'merged_at'],
-        properties: { thread_id: Uuid, merged_at: Timestamp },
-      },
-    },
-    decisions: {
-      type: 'array',
-      items: DecisionSchema,
-      description: 'About the email or its thread, the newest first, at most 100.',
-    },
-    refused: {
-      type: 'array',
-      items: RefusedMergeSchema,
-      description:
-        'What it names of threads that sends named for other customers, the newest first, at most 100.',
-    },
-    explanation: { type: 'string', description: 'One or two English sentences.' },
+const PlacementSchema = record('ExplainedPlacement', {
+  email_id: Uuid,
+  message_id: MessageIdText,
+  account_id: { type: 'string' },
+  thread_id: Uuid,
+  rule: {
+    ...PlacementRule,
+    description: 'As in `placement` of GET /api/emails/{id}.',
   },
-} as const;
+  matched_message_id: NullableMessageId,
+  matched_emails: {
+    type: 'array',
+    items: PlacedEmailSchema,
+    description:
+      'The emails that have the matched Message-ID, oldest first, at most 10; empty when none came.',
+  },
+  first_named_by: {
+    anyOf: [PlacedEmailSchema, { type: 'null' }],
+    description: 'The email of the thread that was recorded first of those that name the matched Message-ID.',
+  },
+  chain: {
+    anyOf: [{ type: 'array', items: TieSchema }, { type: 'null' }],
+    description:
+      "What ties the email to the thread's first one, step by step; empty for that one. null when nothing does any " +
+      'more, or in a thread of more than 10,000 emails.',
+  },
+  merges: {
+    type: 'array',
+    description: 'Threads that ended in this one, the newest first, at most 100.',
+    items: record('ThreadMerge', { thread_id: Uuid, merged_at: Timestamp }),
+  },
+  decisions: {
+    type: 'array',
+    items: DecisionSchema,
+    description: 'About the email or its thread, the newest first, at most 100.',
+  },
+  refused: {
+    type: 'array',
+    items: RefusedMergeSchema,
+    description:
+      'What it names of threads that sends named for other customers, the newest first, at most 100.',
+  },
+  explanation: { type: 'string', description: 'One or two English sentences.' },
+});
 
 export function registerPlacementRoutes(app: HttpServer, { application }: HttpContext): void {
   app.get(

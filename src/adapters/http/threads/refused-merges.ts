@@ -4,39 +4,23 @@ import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { PLACEMENT_RULES } from '../emails/email-detail-schema.ts';
 import { ACCOUNT_PAGE_ERRORS, AccountPageQuery, pageSchema, toAccountPage } from '../schemas/page-schemas.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { jsonResponse, MessageIdText, NullableUuid, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { jsonResponse, MessageIdText, NullableUuid, record, Timestamp, Uuid } from '../schemas/schemas.ts';
 
-export const RefusedMergeSchema = {
-  type: 'object',
-  title: 'RefusedMerge',
-  additionalProperties: false,
-  required: [
-    'account_id',
-    'email_id',
-    'thread_id',
-    'customer_id',
-    'other_thread_id',
-    'other_customer_id',
-    'rule',
-    'message_id',
-    'refused_at',
-  ],
-  properties: {
-    account_id: { type: 'string' },
-    email_id: { ...Uuid, description: 'The email that names both.' },
-    thread_id: { ...Uuid, description: 'The thread it is in.' },
-    customer_id: { ...NullableUuid, description: 'Whose that thread is.' },
-    other_thread_id: { ...Uuid, description: 'The thread that it names as well.' },
-    other_customer_id: { ...NullableUuid, description: 'Whose the other thread is.' },
-    rule: {
-      type: 'string',
-      enum: PLACEMENT_RULES.filter((rule) => !['new', 'thread_id', 'decision'].includes(rule)),
-      description: 'How the email names the other thread.',
-    },
-    message_id: { ...MessageIdText, description: 'By which it names the other thread.' },
-    refused_at: Timestamp,
+export const RefusedMergeSchema = record('RefusedMerge', {
+  account_id: { type: 'string' },
+  email_id: { ...Uuid, description: 'The email that names both.' },
+  thread_id: { ...Uuid, description: 'The thread it is in.' },
+  customer_id: { ...NullableUuid, description: 'Whose that thread is.' },
+  other_thread_id: { ...Uuid, description: 'The thread that it names as well.' },
+  other_customer_id: { ...NullableUuid, description: 'Whose the other thread is.' },
+  rule: {
+    type: 'string',
+    enum: PLACEMENT_RULES.filter((rule) => !['new', 'thread_id', 'decision'].includes(rule)),
+    description: 'How the email names the other thread.',
   },
-} as const;
+  message_id: { ...MessageIdText, description: 'By which it names the other thread.' },
+  refused_at: Timestamp,
+});
 
 const RefusedMerges = pageSchema('RefusedMerges', 'refused_merges', RefusedMergeSchema);
 

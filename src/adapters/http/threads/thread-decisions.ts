@@ -9,7 +9,14 @@ import {
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { smallJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { jsonResponse, NullableTimestamp, NullableUuid, ThreadParams, Uuid } from '../schemas/schemas.ts';
+import {
+  jsonResponse,
+  NullableTimestamp,
+  NullableUuid,
+  record,
+  ThreadParams,
+  Uuid,
+} from '../schemas/schemas.ts';
 
 /** The longest list of emails and the longest reason, escaped, in bytes. */
 const MAX_BODY_BYTES = MAX_DECISION_EMAILS * 48 + MAX_REASON_CHARS * 6 + 4096;
@@ -56,21 +63,15 @@ const MergeBody = {
   },
 } as const;
 
-const Result = {
-  type: 'object',
-  title: 'ThreadDecision',
-  additionalProperties: false,
-  required: ['thread_id', 'changed', 'decision_id', 'decided_at'],
-  properties: {
-    thread_id: { ...Uuid, description: 'Where the emails are now: after a split the new thread.' },
-    changed: { type: 'boolean', description: 'False for a repeat: everything was there already.' },
-    decision_id: {
-      ...NullableUuid,
-      description: 'The decision that put it there; null when none was needed.',
-    },
-    decided_at: NullableTimestamp,
+const Result = record('ThreadDecision', {
+  thread_id: { ...Uuid, description: 'Where the emails are now: after a split the new thread.' },
+  changed: { type: 'boolean', description: 'False for a repeat: everything was there already.' },
+  decision_id: {
+    ...NullableUuid,
+    description: 'The decision that put it there; null when none was needed.',
   },
-} as const;
+  decided_at: NullableTimestamp,
+});
 
 const ERRORS = [
   'invalid_json',

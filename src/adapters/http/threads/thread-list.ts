@@ -18,6 +18,7 @@ import {
   Direction,
   jsonResponse,
   NullableUuid,
+  record,
   ThreadParams,
   Timestamp,
   Uuid,
@@ -47,76 +48,45 @@ const ThreadsQuerySchema = {
   },
 } as const;
 
-const ThreadSummary = {
-  type: 'object',
-  title: 'ThreadSummary',
-  additionalProperties: false,
-  required: [
-    'id',
-    'account_id',
-    'subject',
-    'customer_id',
-    'company_id',
-    'participants',
-    'email_count',
-    'unread_count',
-    'unanswered',
-    'has_attachments',
-    'last_activity_at',
-    'newest_email',
-  ],
-  properties: {
-    id: Uuid,
-    account_id: { type: 'string' },
-    subject: { type: 'string', description: 'Of the first email.' },
-    customer_id: NullableUuid,
-    company_id: NullableUuid,
-    participants: {
-      type: 'array',
-      items: AddressObject,
-      maxItems: 10,
-      description: 'Senders, then recipients, of the newest 20 emails; each address once.',
-    },
-    email_count: { type: 'integer', minimum: 1 },
-    unread_count: { type: 'integer', minimum: 0 },
-    unanswered: { type: 'boolean' },
-    has_attachments: { type: 'boolean' },
-    last_activity_at: {
-      ...Timestamp,
-      description: 'Of the newest email: its date, or when it was recorded if that was earlier.',
-    },
-    newest_email: {
-      type: 'object',
-      title: 'EmailPreview',
-      additionalProperties: false,
-      required: ['id', 'direction', 'from_address', 'date', 'snippet'],
-      properties: {
-        id: Uuid,
-        direction: Direction,
-        from_address: AddressObject,
-        date: Timestamp,
-        snippet: {
-          type: 'string',
-          maxLength: 200,
-          description: 'The beginning of the text, without quotes where they were found; on one line.',
-        },
-      },
-    },
+const ThreadSummary = record('ThreadSummary', {
+  id: Uuid,
+  account_id: { type: 'string' },
+  subject: { type: 'string', description: 'Of the first email.' },
+  customer_id: NullableUuid,
+  company_id: NullableUuid,
+  participants: {
+    type: 'array',
+    items: AddressObject,
+    maxItems: 10,
+    description: 'Senders, then recipients, of the newest 20 emails; each address once.',
   },
-} as const;
+  email_count: { type: 'integer', minimum: 1 },
+  unread_count: { type: 'integer', minimum: 0 },
+  unanswered: { type: 'boolean' },
+  has_attachments: { type: 'boolean' },
+  last_activity_at: {
+    ...Timestamp,
+    description: 'Of the newest email: its date, or when it was recorded if that was earlier.',
+  },
+  newest_email: record('EmailPreview', {
+    id: Uuid,
+    direction: Direction,
+    from_address: AddressObject,
+    date: Timestamp,
+    snippet: {
+      type: 'string',
+      maxLength: 200,
+      description: 'The beginning of the text, without quotes where they were found; on one line.',
+    },
+  }),
+});
 
 const Threads = pageSchema('Threads', 'threads', ThreadSummary);
 
-const MarkResult = {
-  type: 'object',
-  title: 'ThreadMark',
-  additionalProperties: false,
-  required: ['id', 'unread_count'],
-  properties: {
-    id: { ...Uuid, description: 'The thread; another one than asked for when that was merged into it.' },
-    unread_count: { type: 'integer', minimum: 0, description: 'Emails that are unread now.' },
-  },
-} as const;
+const MarkResult = record('ThreadMark', {
+  id: { ...Uuid, description: 'The thread; another one than asked for when that was merged into it.' },
+  unread_count: { type: 'integer', minimum: 0, description: 'Emails that are unread now.' },
+});
 
 export function registerThreadListRoutes(app: HttpServer, { application, limits }: HttpContext): void {
   app.get(

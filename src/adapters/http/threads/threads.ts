@@ -3,15 +3,9 @@
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { Email, jsonResponse, ThreadParams } from '../schemas/schemas.ts';
+import { Email, jsonResponse, record, ThreadParams } from '../schemas/schemas.ts';
 
-const ThreadResult = {
-  type: 'object',
-  title: 'Thread',
-  additionalProperties: false,
-  required: ['emails'],
-  properties: { emails: { type: 'array', items: Email } },
-} as const;
+const ThreadResult = record('Thread', { emails: { type: 'array', items: Email } });
 
 export function registerThreadRoutes(app: HttpServer, { application, sendEmails }: HttpContext): void {
   app.get(
