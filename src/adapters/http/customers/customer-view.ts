@@ -14,7 +14,7 @@ const claimProperties = {
     type: 'string',
     enum: ['decides', 'ambiguous', 'overruled'],
     description:
-      '`ambiguous`: other customers claim the same with equal right, so nobody gets the mail. `overruled`: it was ' +
+      '`ambiguous`: other customers claim the same with equal right, so none of them gets the mail. `overruled`: it was ' +
       'learned, and another customer has it by hand.',
   },
   other_customer_ids: { type: 'array', items: Uuid, description: 'Who claims the same; at most 20.' },

@@ -32,7 +32,7 @@ const SmtpReply = record('SmtpReply', {
 const Attempt = record('Attempt', {
   number: { type: 'integer', minimum: 1 },
   started_at: Timestamp,
-  ended_at: { ...NullableTimestamp, description: 'null when nobody saw the end.' },
+  ended_at: { ...NullableTimestamp, description: 'null when the end was not seen.' },
   outcome: { type: 'string', enum: ATTEMPT_OUTCOMES },
   reply: {
     anyOf: [SmtpReply, { type: 'null' }],
@@ -110,7 +110,7 @@ const BounceSchema = record('Bounce', {
   recipients: {
     type: 'array',
     items: record('BounceRecipient', {
-      address: { type: 'string', description: 'Empty when the report names nobody.' },
+      address: { type: 'string', description: 'Empty when the report names no recipient.' },
       final_address: {
         type: ['string', 'null'],
         description: 'As the last server saw it, where that is another.',
@@ -199,7 +199,7 @@ export const EmailDetail = record('EmailDetail', {
   },
   unread: {
     type: 'boolean',
-    description: 'A received email that nobody marked as read; false for a sent one.',
+    description: 'A received email that was not marked as read; false for a sent one.',
   },
   automatic: {
     anyOf: [Automatic, { type: 'null' }],

@@ -22,7 +22,7 @@ const variantProperties = {
   received_by: NullableSource,
   sent_copy: {
     type: 'boolean',
-    description: 'It came as a copy of what somebody sent from the account, such as by the Sent mailbox.',
+    description: 'It came as a copy of an email that was sent from the account, such as by the Sent mailbox.',
   },
   size_bytes: { type: 'integer', minimum: 0, description: 'Size of the raw message.' },
   content_digest: {

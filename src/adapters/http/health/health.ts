@@ -70,12 +70,16 @@ export function registerHealthRoutes(app: HttpServer, context: HttpContext): voi
         summary: 'Say whether the service can work',
         description:
           'Asks the database, the file storage and the mail servers. Needs no secret, so that load balancers can ' +
-          'ask; therefore it names what is away but never why.',
+          'ask; so it names what is unavailable but never why.',
         security: [],
         response: {
           200: jsonResponse('Everything the service stands on answers.', ReadinessResult),
           ...errorResponses('invalid_request'),
-          503: jsonResponse('Something is away. Codes: `not_ready`, `shutting_down`.', NotReady, RETRY_AFTER),
+          503: jsonResponse(
+            'Something is unavailable. Codes: `not_ready`, `shutting_down`.',
+            NotReady,
+            RETRY_AFTER,
+          ),
         },
       },
     },

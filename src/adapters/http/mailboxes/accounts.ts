@@ -51,7 +51,7 @@ export function registerAccountRoutes(
         tags: ['Mailboxes'],
         summary: 'List messages that could not be taken from a mailbox',
         description:
-          'The newest first, with what their headers say. They are tried again by themselves, ever more rarely.',
+          'The newest first, with what their headers say. They are retried automatically, ever more rarely.',
         querystring: AccountPageQuery,
         response: {
           200: jsonResponse('One page.', Quarantine),

@@ -41,7 +41,7 @@ const MailboxSchema = record('Mailbox', {
   lag_seconds: { type: ['integer', 'null'], description: 'How long ago that was.' },
   last_error: {
     anyOf: [MailboxFailure, { type: 'null' }],
-    description: 'The last one ever; it is over when `last_success_at` is later.',
+    description: 'The last one ever; it has passed when `last_success_at` is later.',
   },
   left_at: { ...NullableTimestamp, description: 'Since then it is not read any more; null: it is read.' },
   counts: record('MailboxCounts', {
@@ -70,13 +70,13 @@ export const AccountSchema = record('Account', {
   owned_here: { type: 'boolean', description: 'That is the answering one.' },
   warning: {
     type: ['string', 'null'],
-    description: 'Why reading will stop unless somebody acts, such as a token that can not be refreshed.',
+    description: 'Why reading will stop unless an operator acts, such as a token that can not be refreshed.',
   },
   last_attempt_at: { ...NullableTimestamp, description: 'When it was connected to, or tried to.' },
   next_attempt_at: { ...NullableTimestamp, description: 'After a failure; null: it is being read.' },
   last_error: {
     anyOf: [AccountFailure, { type: 'null' }],
-    description: 'The last one ever; it is over when a mailbox has a later `last_success_at`.',
+    description: 'The last one ever; it has passed when a mailbox has a later `last_success_at`.',
   },
   mailboxes: { type: 'array', items: MailboxSchema },
 });
@@ -102,7 +102,11 @@ export const QuarantinedSchema = record('QuarantinedMessage', {
     description: 'What the mail server says; null: nothing.',
   },
   reason: REASON,
-  tries: { type: 'integer', minimum: 0, description: 'That failed, whoever asked for them.' },
+  tries: {
+    type: 'integer',
+    minimum: 0,
+    description: 'Failed tries, automatic ones and those that an operator asked for.',
+  },
   first_seen_at: Timestamp,
   quarantined_at: Timestamp,
   next_try_at: Timestamp,

@@ -40,14 +40,14 @@ const InboundQuery = {
       type: 'boolean',
       default: false,
       description:
-        'True for a message that somebody sent from the account with another program, such as one of its Sent ' +
+        'True for a message that was sent from the account with another program, such as one of its Sent ' +
         'mailbox: it is recorded as `outbound`, unless it is the copy of an email that was sent from here.',
     },
     read: {
       type: 'boolean',
       default: false,
       description:
-        'True for a message that somebody has read already: it is recorded as read. Changes nothing for an email ' +
+        'True for a message that was read already: it is recorded as read. Changes nothing for an email ' +
         'that is recorded, and means nothing with `sent`.',
     },
   },

@@ -90,7 +90,7 @@ export const SendBody = {
       minLength: 1,
       maxLength: MAX_LANE_LENGTH,
       description:
-        'In the queue: lanes of one priority take turns, so that bulk mail in a lane of its own delays nobody. ' +
+        'In the queue: lanes of one priority take turns, so that bulk mail in a lane of its own delays no other mail. ' +
         'Default `reply` when the email joins a thread, else `new`.',
     },
     auto_submitted: {

@@ -90,7 +90,7 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
           200: jsonResponse('Sent and stored.', SentResult, ReplayedHeader),
           202: jsonResponse('Stored, and to be sent from the queue.', QueuedResult, QueuedHeaders),
           207: jsonResponse(
-            'Sent, but not stored yet; it is stored by itself later.',
+            'Sent, but not stored yet; it is stored automatically later.',
             PartialResult,
             ReplayedHeader,
           ),

@@ -148,7 +148,7 @@ export function registerSendStateRoutes(
         summary: 'Say what became of an unknown send',
         description:
           'Recipients whose outcome is unknown count as accepted (`sent`) or rejected (`failed`). The email is ' +
-          '`sent` when any recipient has it, and goes on when others were put off.',
+          '`sent` when any recipient has it, and sending continues when others were put off.',
         params: EmailParams,
         body: ResolveBody,
         response: {
