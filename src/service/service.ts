@@ -11,7 +11,6 @@ import { auditOperations } from '../app/audit-operations.ts';
 import { createSecurityLog, type SecurityLog } from '../app/base/security-log.ts';
 import type { Config } from '../config/config.ts';
 import { createApplication } from './create-application.ts';
-import type { Transports } from './create-transports.ts';
 import { noteOpenListener, noteReadableFiles } from './exposure.ts';
 import { listenFailure } from './listen-failure.ts';
 import { openParts, type Teardown } from './open-parts.ts';
@@ -114,7 +113,7 @@ async function startParts(
   await noteExposure(app, config, madeSecret?.path ?? null, security);
 
   let stopping: Promise<void> | null = null;
-  const stop = () => stopWithin(config.shutdownTimeoutMs, takeDown, transports, logger);
+  const stop = () => stopWithin(config.shutdownTimeoutMs, takeDown, [transports, parts.blobs], logger);
   return { url, secretFile: madeSecret?.path ?? null, stop: () => (stopping ??= stop()) };
 }
 
@@ -141,19 +140,19 @@ async function noteExposure(
   await noteReadableFiles(security, files);
 }
 
-/** What the mail servers have not answered by the deadline is recorded, and told, as it stands then. */
+/** What mail servers and file storage have not answered by the deadline is recorded, and told, as it stands then. */
 async function stopWithin(
   timeoutMs: number,
   takeDown: () => Promise<void>,
-  transports: Transports,
+  waiting: readonly { abort(): void }[],
   logger: Logger,
 ): Promise<void> {
   const timer = setTimeout(() => {
     logger.warn(
       { timeoutMs },
-      'sends were still under way at the end of the shutdown time; they are cut off',
+      'sends or files were still under way at the end of the shutdown time; they are cut off',
     );
-    transports.abort();
+    for (const part of waiting) part.abort();
   }, timeoutMs);
   try {
     await takeDown();

@@ -137,6 +137,9 @@ export class FolderBlobStore implements BlobStore {
     }
   }
 
+  /** A disk answers. */
+  abort(): void {}
+
   async close(): Promise<void> {}
 
   async *#listFolder(segments: readonly string[]): AsyncGenerator<StoredFile> {

@@ -93,6 +93,27 @@ describe('S3 blob store', () => {
     await expect(store.check()).rejects.toMatchObject(unavailable);
   });
 
+  it('ends what waits for such a server when it is aborted, and what is asked for later', async () => {
+    let asked = 0;
+    const store = await storeOn(() => void (asked += 1));
+    const large = { kind: 'bytes', bytes: Buffer.alloc(12_000_000) } as const;
+    const requests = [
+      () => store.put('a', small, 'text/plain'),
+      () => store.put('b', large, 'text/plain'),
+      () => store.put('c', large, 'text/plain'),
+      () => store.get('a'),
+      () => store.delete('a'),
+      () => store.check(),
+    ];
+    const underWay = Promise.allSettled(requests.map((request) => request()));
+    await expect.poll(() => asked).toBeGreaterThanOrEqual(requests.length);
+    store.abort();
+    const later = await Promise.allSettled(requests.map((request) => request()));
+    for (const outcome of [...(await underWay), ...later]) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
+    }
+  });
+
   it('breaks the stream when the server falls silent in the middle', async () => {
     const store = await storeOn((_request, response) => {
       response.writeHead(200, { 'content-length': '1000' }).write('half');

@@ -3,6 +3,7 @@
  * larger files are uploaded in parts that are read as they are sent, so that memory stays flat. Nothing here keeps a file
  * locally. Deletes of unfinished uploads after a crash are left to the bucket's lifecycle rule.
  */
+import { setMaxListeners } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -59,6 +60,7 @@ export class S3BlobStore implements BlobStore {
   readonly #bucket: string;
   readonly #prefix: string;
   readonly #answerTimeoutMs: number;
+  readonly #aborted = new AbortController();
   /** On the clock of `performance.now`. */
   #lastWriteMs = Number.NEGATIVE_INFINITY;
 
@@ -67,6 +69,8 @@ export class S3BlobStore implements BlobStore {
     this.#bucket = options.bucket;
     this.#prefix = options.prefix;
     this.#answerTimeoutMs = Math.min(ANSWER_TIMEOUT_MS, idleTimeoutMs);
+    // Each request listens to it.
+    setMaxListeners(0, this.#aborted.signal);
     this.#client = new S3Client({
       region: options.region,
       forcePathStyle: options.pathStyle,
@@ -95,7 +99,9 @@ export class S3BlobStore implements BlobStore {
       if (sizeBytes <= PART_BYTES) {
         // From memory even when it is a file: a body that can be sent again can be tried again.
         const body = content.kind === 'bytes' ? content.bytes : await readFile(content.path);
-        await this.#client.send(new PutObjectCommand({ ...target, Body: body, ContentLength: body.length }));
+        await this.#client.send(new PutObjectCommand({ ...target, Body: body, ContentLength: body.length }), {
+          abortSignal: this.#aborted.signal,
+        });
       } else {
         await this.#putInParts(target, content);
       }
@@ -168,6 +174,10 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
+  abort(): void {
+    this.#aborted.abort();
+  }
+
   async close(): Promise<void> {
     this.#client.destroy();
   }
@@ -195,15 +205,18 @@ export class S3BlobStore implements BlobStore {
       content.kind === 'bytes'
         ? content.bytes
         : createReadStream(content.path, { highWaterMark: 1024 * 1024 });
+    // One for each: an upload takes over its controller's `onabort`.
+    const controller = new AbortController();
     const upload = new Upload({
       client: this.#client,
       params: { ...target, Body: body },
       partSize: PART_BYTES,
       queueSize: PARTS_AT_ONCE,
       leavePartsOnError: false,
+      abortController: controller,
     });
     try {
-      await upload.done();
+      await this.#abortable(controller, () => upload.done());
     } finally {
       if (body instanceof Readable) body.destroy();
     }
@@ -218,9 +231,22 @@ export class S3BlobStore implements BlobStore {
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(), this.#answerTimeoutMs);
     try {
-      return await request(controller.signal);
+      return await this.#abortable(controller, () => request(controller.signal));
     } finally {
       clearTimeout(timer);
+    }
+  }
+
+  /** `abort` aborts the controller, too. */
+  async #abortable<T>(controller: AbortController, request: () => Promise<T>): Promise<T> {
+    const { signal } = this.#aborted;
+    const end = () => controller.abort();
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end);
+    try {
+      return await request();
+    } finally {
+      signal.removeEventListener('abort', end);
     }
   }
 }

@@ -43,6 +43,11 @@ export interface BlobStore {
   list(): AsyncIterable<StoredFile>;
   /** Throws when the store can't be reached or written to. */
   check(): Promise<void>;
+  /**
+   * For the end of the time that a stop may take: what waits for a server, now or later, fails with
+   * `ServiceError('storage_unavailable')`.
+   */
+  abort(): void;
   close(): Promise<void>;
 }
 
