@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cpuGrowth } from '../../../../test/readers/cpu-time.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import { parseJson } from './parse-json.ts';
 
@@ -97,13 +98,10 @@ describe('parseJson', () => {
     ['white space before colons', (n: number) => `{${'"a"'.padEnd(n)}:1}`],
     ['white space behind strings', (n: number) => `[${'"a"'.padEnd(n)}]`],
   ])('takes time in proportion to the text: %s', (_name, make) => {
-    const cpuOf = (text: string) => {
-      const before = process.cpuUsage();
+    const parse = (text: string) => {
       for (let turn = 0; turn < 5; turn++) parseJson(text);
-      return process.cpuUsage(before).user;
     };
-    cpuOf(make(100_000));
     // Twice the text would take four times as long if it were quadratic, eight times the text 64 times.
-    expect(cpuOf(make(800_000))).toBeLessThan(30 * Math.max(cpuOf(make(100_000)), 2000));
+    expect(cpuGrowth(parse, make(100_000), make(800_000), 2)).toBeLessThan(30);
   });
 });

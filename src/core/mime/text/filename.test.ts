@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { cpuGrowth } from '../../../../test/readers/cpu-time.ts';
 import { asciiFilename, displayFilename, StorageNames } from './filename.ts';
 
 describe('displayFilename', () => {
@@ -70,16 +71,12 @@ describe('StorageNames', () => {
     ['of one name', () => 'x.pdf'],
     ['of a name each', (index: number) => `${index}.pdf`],
   ])('takes time in proportion to the number of files %s', (_, nameOf) => {
-    const cpuOf = (count: number) => {
-      const began = process.cpuUsage();
+    const nameAll = (count: number) => {
       const names = new StorageNames();
       for (let index = 0; index < count; index += 1) names.add(nameOf(index));
-      const { user, system } = process.cpuUsage(began);
-      return user + system;
     };
-    cpuOf(3_000);
     // In the square it would be a hundred times as much, but for what does not grow.
-    expect(cpuOf(30_000)).toBeLessThan(40 * cpuOf(3_000));
+    expect(cpuGrowth(nameAll, 3_000, 30_000, 1)).toBeLessThan(40);
   });
 });
 
