@@ -227,6 +227,22 @@ describe('a stranger', () => {
     });
   });
 
+  it('has the customer that rules give its address, also when they change later', async () => {
+    const a = await send();
+    const stranger = `${randomUUID()}@evil.test`;
+    const { id } = await receive(service, mail({ inReplyTo: a.messageId, from: stranger }));
+    const register = async (addresses: readonly string[]) => {
+      const path = `/api/customer/${owner}/addresses`;
+      const response = await service.request(path, { method: 'PUT', json: { addresses, domains: [] } });
+      expect(response.status).toBe(200);
+      return await read(`/api/emails/${id}`);
+    };
+    const owner = randomUUID();
+    const inThread = { thread_id: a.threadId, new_participant: true };
+    expect(await register([stranger])).toMatchObject({ ...inThread, customer_id: owner });
+    expect(await register([])).toMatchObject({ ...inThread, customer_id: null });
+  });
+
   it('whose Message-ID was only named gets no customer for that', async () => {
     const to = `${randomUUID()}@people.test`;
     const a = await send({ cc: to });

@@ -18,7 +18,10 @@ export function domainWords(rule: string): string {
   return `${quoted(reversed(`${isWildcard(rule) ? '.' : '@'}${domainOf(rule)}`))}:*`;
 }
 
-/** Threads with mail that the rules may speak for; none of those whose customer a send named. */
+/**
+ * Threads with mail that the rules may speak for. Of those whose customer a send named only with mail of strangers, which
+ * take their customer from rules about themselves.
+ */
 export async function threadsUnder(
   trx: Transaction<Database>,
   { addresses, domains }: { readonly addresses: readonly string[]; readonly domains: readonly string[] },
@@ -28,9 +31,12 @@ export async function threadsUnder(
   const { rows } = await sql<{ id: string }>`
     select distinct t.id
     from unnest(${words}::text[]) w
-    cross join lateral (select e.thread_id from emails e where ${sql.raw(COUNTERPARTY_WORDS)} @@ w::tsquery) e
+    cross join lateral (
+      select e.thread_id, e.new_participant or e.own_customer as is_stranger
+      from emails e where ${sql.raw(COUNTERPARTY_WORDS)} @@ w::tsquery
+    ) e
     join email_threads t on t.id = e.thread_id
-    where t.customer_source is distinct from 'explicit'`.execute(trx);
+    where t.customer_source is distinct from 'explicit' or e.is_stranger`.execute(trx);
   return rows.map(({ id }) => id);
 }
 
