@@ -19,8 +19,8 @@ export function domainWords(rule: string): string {
 }
 
 /**
- * Threads with mail that the rules may speak for. Of those whose customer a send named only with mail of strangers, which
- * take their customer from rules about themselves.
+ * Threads with mail that the rules may speak for. A thread whose customer a send named is among them only for emails of
+ * strangers, which take their customer from rules about their own address.
  */
 export async function threadsUnder(
   trx: Transaction<Database>,
