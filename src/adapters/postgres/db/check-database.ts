@@ -1,10 +1,11 @@
 import type { Pool } from 'pg';
-import { createNamedQuery } from './named-query.ts';
+import { run, statement } from './statement.ts';
 
 /** The returned function throws when the database can't be reached. */
 export function createDatabaseCheck(pool: Pool): () => Promise<void> {
-  const query = createNamedQuery(pool);
   return async () => {
-    await query('check', 'select 1', []);
+    await run(pool, CHECK);
   };
 }
+
+const CHECK = statement('check', 'select 1 as one');

@@ -9,12 +9,12 @@ import {
   type TakenMessage,
   type WaitingMessage,
 } from '../../../app/mailboxes/mailbox-record-ports.ts';
-import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { HeaderSummary } from '../../../core/mailbox/header-summary.ts';
 import { joinRanges, type UidSet } from '../../../core/mailbox/uid-set.ts';
 import { findRecorded } from '../emails/find-recorded.ts';
 import { createMailboxLeases, fenced, HELD, storable } from './mailbox-leases.ts';
 import { MAILBOX_COLUMNS, toProgress, type ProgressRow } from './mailbox-progress.ts';
+import type { HeaderSummaryJson } from '../db/column-types.ts';
 import { createNamedQuery } from '../db/named-query.ts';
 import { createKysely, guard } from '../db/pool.ts';
 import { clean, toView } from '../emails/received-values.ts';
@@ -120,14 +120,6 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
     noteMailboxFailure: (mailbox, reason) =>
       write('mailbox-failure', NOTE_MAILBOX_FAILURE, mailbox, [storable(reason)]),
   };
-}
-
-/** As `header_summary` holds it, dates as text. */
-export interface HeaderSummaryJson {
-  readonly subject: string | null;
-  readonly from: AddressView | null;
-  readonly date: string | null;
-  readonly size_bytes: number | null;
 }
 
 function toSummaryJson(summary: HeaderSummary | null): string | null {

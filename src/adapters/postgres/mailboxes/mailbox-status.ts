@@ -1,60 +1,49 @@
-/** `MailboxStatusStore` on PostgreSQL. The counts are kept by triggers, see migration 0015. */
+/** `MailboxStatusStore` on PostgreSQL. The counts are kept by triggers, see the schema. */
 import type { Pool } from 'pg';
 import type {
   MailboxStatusStore,
   QuarantinedMessage,
-  QuarantineQuery,
   ReadingStatus,
 } from '../../../app/mailboxes/mailbox-status-ports.ts';
-import type { AccountFailure } from '../../../core/mailbox/retry.ts';
-import type { HeaderSummaryJson } from './mailbox-records.ts';
-import { createNamedQuery } from '../db/named-query.ts';
+import { run, statement, statements, type RowOf } from '../db/statement.ts';
 
 export function createMailboxStatusStore(pool: Pool): MailboxStatusStore {
-  const query = createNamedQuery(pool);
   return {
     async readStatus() {
-      return (await query<StatusRow>('mailbox-status', READ_STATUS, [])).map(toStatus);
+      return (await run(pool, READ_STATUS)).map(toStatus);
     },
 
     async listQuarantine(request) {
-      const { name, text, values } = listQuarantine(request);
-      return (await query<QuarantineRow>(name, text, values)).map(toQuarantined);
+      const { accountId, after, limit } = request;
+      const list = LIST_QUARANTINE.of({ ofAccount: accountId !== null, isNext: after !== null });
+      const values = { limit, accountId, afterDate: after?.date ?? null, afterId: after?.id ?? null };
+      return (await run(pool, list, values)).map(toQuarantined);
     },
 
     async retryQuarantined(id) {
-      const [row] = await query<QuarantineRow>('retry-quarantined', RETRY, [id]);
+      const [row] = await run(pool, RETRY, { id });
       return row === undefined ? null : toQuarantined(row);
     },
   };
 }
 
-interface StatusRow {
-  account_id: string;
-  owner: string | null;
-  last_attempt_at: Date | null;
-  next_attempt_at: Date | null;
+/** Dates as text, as in JSON. */
+interface MailboxJson {
+  path: string;
+  special_use: string | null;
+  last_success_at: string | null;
+  lag_ms: number | null;
   last_error: string | null;
-  last_error_kind: AccountFailure | null;
-  last_error_at: Date | null;
-  /** Dates as text, as in JSON. */
-  mailboxes: readonly {
-    path: string;
-    special_use: string | null;
-    last_success_at: string | null;
-    lag_ms: number | null;
-    last_error: string | null;
-    last_error_at: string | null;
-    left_at: string | null;
-    messages: number;
-    recorded: number;
-    waiting: number;
-    quarantined: number;
-    expunged: number;
-  }[];
+  last_error_at: string | null;
+  left_at: string | null;
+  messages: number;
+  recorded: number;
+  waiting: number;
+  quarantined: number;
+  expunged: number;
 }
 
-function toStatus(row: StatusRow): ReadingStatus {
+function toStatus(row: RowOf<typeof READ_STATUS>): ReadingStatus {
   const { last_error: reason, last_error_kind: kind, last_error_at: at } = row;
   return {
     accountId: row.account_id,
@@ -85,21 +74,7 @@ function toStatus(row: StatusRow): ReadingStatus {
 
 const toDate = (text: string | null): Date | null => (text === null ? null : new Date(text));
 
-interface QuarantineRow {
-  quarantine_id: string;
-  account_id: string;
-  path: string;
-  uid_validity: string;
-  uid: string;
-  header_summary: HeaderSummaryJson | null;
-  last_error: string | null;
-  tries: number;
-  seen_at: Date;
-  quarantined_at: Date;
-  next_try_at: Date;
-}
-
-function toQuarantined(row: QuarantineRow): QuarantinedMessage {
+function toQuarantined(row: RowOf<typeof RETRY>): QuarantinedMessage {
   const { header_summary: summary } = row;
   return {
     id: row.quarantine_id,
@@ -120,8 +95,9 @@ function toQuarantined(row: QuarantineRow): QuarantinedMessage {
 }
 
 /** An expired lease has no owner, whichever process had it. */
-const READ_STATUS = `
-  select a.account_id, case when a.lease_until > now() then a.owner end as owner, a.last_attempt_at,
+const READ_STATUS = statement(
+  'mailbox-status',
+  `select a.account_id, case when a.lease_until > now() then a.owner end as owner, a.last_attempt_at,
     a.next_attempt_at, a.last_error, a.last_error_kind, a.last_error_at,
     coalesce((
       select json_agg(json_build_object('path', b.path, 'special_use', b.special_use,
@@ -132,38 +108,26 @@ const READ_STATUS = `
         'expunged', b.expunged) order by b.left_at is not null, b.special_use, b.path)
       from mailboxes b where b.account_id = a.account_id
     ), '[]') as mailboxes
-  from mailbox_accounts a order by a.account_id`;
+  from mailbox_accounts a order by a.account_id`,
+).narrow<{ mailboxes: readonly MailboxJson[] }>();
 
 const QUARANTINED = `m.quarantine_id, b.account_id, b.path, m.uid_validity, m.uid, m.header_summary, m.last_error,
   m.tries, m.seen_at, m.quarantined_at, m.next_try_at`;
 const SET_ASIDE = 'm.quarantined_at is not null and m.expunged_at is null';
 
-/** A statement for each set of conditions, as in email-store.ts. */
-function listQuarantine({ accountId, after, limit }: QuarantineQuery): {
-  name: string;
-  text: string;
-  values: unknown[];
-} {
-  const values: unknown[] = [limit];
-  const parameter = (value: unknown) => `$${values.push(value)}`;
-  const conditions = [
-    SET_ASIDE,
-    ...(accountId === null ? [] : [`b.account_id = ${parameter(accountId)}`]),
-    ...(after === null
-      ? []
-      : [`(m.quarantined_at, m.quarantine_id) < (${parameter(after.date)}, ${parameter(after.id)}::uuid)`]),
-  ];
-  return {
-    name: `quarantine-${accountId === null ? 0 : 1}${after === null ? 0 : 1}`,
-    text: `
-      select ${QUARANTINED} from mailbox_messages m join mailboxes b on b.id = m.mailbox_id
-      where ${conditions.join(' and ')}
-      order by m.quarantined_at desc, m.quarantine_id desc limit $1`,
-    values,
-  };
-}
+const LIST_QUARANTINE = statements(
+  'quarantine',
+  { ofAccount: [false, true], isNext: [false, true] },
+  ({ ofAccount, isNext }) => `
+    select ${QUARANTINED} from mailbox_messages m join mailboxes b on b.id = m.mailbox_id
+    where ${SET_ASIDE} ${ofAccount ? 'and b.account_id = $accountId' : ''}
+      ${isNext ? 'and (m.quarantined_at, m.quarantine_id) < ($afterDate, $afterId)' : ''}
+    order by m.quarantined_at desc, m.quarantine_id desc limit $limit`,
+).narrow<{ quarantine_id: string; quarantined_at: Date }>();
 
-const RETRY = `
-  update mailbox_messages m set next_try_at = now(), quarantine_delays = 0 from mailboxes b
-  where m.quarantine_id = $1 and ${SET_ASIDE} and b.id = m.mailbox_id
-  returning ${QUARANTINED}`;
+const RETRY = statement(
+  'retry-quarantined',
+  `update mailbox_messages m set next_try_at = now(), quarantine_delays = 0 from mailboxes b
+  where m.quarantine_id = $id and ${SET_ASIDE} and b.id = m.mailbox_id
+  returning ${QUARANTINED}`,
+).narrow<{ quarantine_id: string; quarantined_at: Date }>();

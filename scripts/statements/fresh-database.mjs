@@ -1,0 +1,42 @@
+/** A PostgreSQL server of its own in a temporary folder, with a database that the migrations have made. */
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+
+const logger = { debug() {}, info() {}, warn() {}, error: console.error };
+
+/** Gives `work` a connection, and what it resolves with to the caller. */
+export async function withDatabase(dist, work) {
+  const postgres = path.join(dist, 'adapters', 'postgres');
+  const { startEmbeddedPostgres } = await import(path.join(postgres, 'embedded', 'server.js'));
+  const { createKysely, createPool } = await import(path.join(postgres, 'db', 'pool.js'));
+  const { migrateToLatest } = await import(path.join(postgres, 'db', 'migrate.js'));
+  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'email-worker-statements-'));
+  try {
+    const server = await startEmbeddedPostgres({ dataDir: path.join(folder, 'data'), logger });
+    try {
+      const { connection } = server;
+      const pool = createPool({
+        connection,
+        maxConnections: 2,
+        connectTimeoutMs: 10_000,
+        statementTimeoutMs: null,
+        logger,
+      });
+      await migrateToLatest(pool, createKysely(pool));
+      await pool.end();
+      const client = new pg.Client(connection);
+      await client.connect();
+      try {
+        return await work(client);
+      } finally {
+        await client.end();
+      }
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await fs.rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * What columns hold that the schema can't tell: the types of JSON, and texts that a check of several columns bounds.
+ * scripts/statements.mjs gives these types to the columns, and fails when there is no such column.
+ */
+import type { AddressView } from '../../../app/emails/email-ports.ts';
+import type { MailSource } from '../../../app/emails/variant-view.ts';
+import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
+import type { EmailState } from '../../../core/delivery/states.ts';
+
+export interface ColumnTypes {
+  'emails.automatic': AutomaticMail;
+  'emails.bcc_addresses': AddressView[];
+  'emails.cc_addresses': AddressView[];
+  'emails.from_address': AddressView;
+  'emails.received_by': MailSource;
+  'emails.reply_to_addresses': AddressView[];
+  'emails.sender_address': AddressView;
+  'emails.state': EmailState;
+  'emails.to_addresses': AddressView[];
+  'email_variants.received_by': MailSource;
+  'mailbox_messages.header_summary': HeaderSummaryJson;
+}
+
+/** Dates as text. */
+export interface HeaderSummaryJson {
+  readonly subject: string | null;
+  readonly from: AddressView | null;
+  readonly date: string | null;
+  readonly size_bytes: number | null;
+}

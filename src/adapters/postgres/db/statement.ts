@@ -1,0 +1,207 @@
+/**
+ * SQL statements: constants with a name, a text and types. `npm run statements` has PostgreSQL read each of them against
+ * the schema and writes the types into `statements.generated.ts` of its room; `npm run check` fails where they differ.
+ *
+ * Parameters are `$name` in the text. A statement is sent by its name, so each connection has it parsed once and planned a
+ * few times at most. One whose best plan depends on its values is planned each time, and says why.
+ */
+import { CompiledQuery, type Kysely } from 'kysely';
+import type { QueryResult } from 'pg';
+import type { Database } from './database.ts';
+import { guard } from './pool.ts';
+
+/** Name → types. The generated files of the rooms add to it. */
+// eslint-disable-next-line typescript/no-empty-object-type -- filled by declaration merging
+export interface StatementTypes {}
+
+interface Types {
+  /** Parameters by name. */
+  values: object;
+  /** Columns by name. */
+  row: object;
+}
+
+type TypesOf<Name extends keyof StatementTypes> = StatementTypes[Name] extends Types
+  ? StatementTypes[Name]
+  : never;
+
+/** What a statement can be run on: the pool for one of its own, or the connection of a transaction. */
+export type Executor = Session | Kysely<Database>;
+
+/** The part of `pg.Pool` and `pg.PoolClient` that statements need. */
+export interface Session {
+  query(config: { name?: string; text: string; values: unknown[] }): Promise<QueryResult>;
+}
+
+interface StatementText {
+  readonly name: string;
+  /** With `$1`, `$2` …, as the server gets it. */
+  readonly text: string;
+  /** The names of `$1`, `$2` … */
+  readonly parameters: readonly string[];
+  /** Sent without its name: planned for its values. */
+  readonly isPlannedEachTime: boolean;
+}
+
+export interface Statement<Values extends object, Row extends object> extends StatementText {
+  /**
+   * Says more about columns than the schema can: that a computed one is never null, or what a JSON one holds. The compiler
+   * checks that each is a column of the statement and may be so.
+   */
+  narrow<Known extends Narrower<Row, Known>>(): Statement<Values, Narrowed<Row, Known>>;
+  /** Of the compiler alone. */
+  readonly types?: { readonly values: Values; readonly row: Row };
+}
+
+type Narrower<Row, Known> = { [Key in keyof Known]: Key extends keyof Row ? Row[Key] : never };
+type Narrowed<Row, Known> = { [Key in keyof Row]: Key extends keyof Known ? Known[Key] : Row[Key] };
+
+/** What a run of the statement gives. */
+export type RowOf<S> = S extends Statement<infer _Values, infer Row> ? Row : never;
+
+/** Statements that differ in their conditions, of which each choice is one. */
+export interface Family<Choice, Values extends object, Row extends object> {
+  /** The statement of a choice, made at its first use. */
+  of(choice: Choice): Statement<Values, Row>;
+  narrow<Known extends Narrower<Row, Known>>(): Family<Choice, Values, Narrowed<Row, Known>>;
+}
+
+export interface Planning<Choice = unknown> {
+  /** Why the statement is planned each time. */
+  readonly plannedEachTime: string;
+  /** Of a family: which of its statements. Default: all. */
+  readonly when?: (choice: Choice) => boolean;
+}
+
+/** @param name of this statement alone, as a literal: the generator looks for it */
+export function statement<Name extends keyof StatementTypes>(
+  name: Name,
+  text: string,
+  planning?: Planning,
+): Statement<TypesOf<Name>['values'], TypesOf<Name>['row']> {
+  const made = make(name, text, planning !== undefined);
+  register(name, () => [made]);
+  return made;
+}
+
+/**
+ * A text holds only the conditions that are asked for, and each such text is a statement of its own: a general one, with
+ * `$after is null or …`, is soon planned for every case.
+ *
+ * @param choices all values of each part of a choice
+ */
+export function statements<
+  Name extends keyof StatementTypes,
+  const Choices extends Readonly<Record<string, readonly (string | number | boolean | null)[]>>,
+>(
+  name: Name,
+  choices: Choices,
+  toText: (choice: ChoiceOf<Choices>) => string,
+  planning?: Planning<ChoiceOf<Choices>>,
+): Family<ChoiceOf<Choices>, TypesOf<Name>['values'], TypesOf<Name>['row']> {
+  const parts = Object.keys(choices);
+  const made = new Map<string, Statement<TypesOf<Name>['values'], TypesOf<Name>['row']>>();
+  const of = (choice: ChoiceOf<Choices>) => {
+    const values = choice as Readonly<Record<string, unknown>>;
+    const key = [name, ...parts.map((part) => shortOf(values[part]))].join(' ');
+    let found = made.get(key);
+    if (found === undefined) {
+      const isPlannedEachTime = planning !== undefined && (planning.when?.(choice) ?? true);
+      found = make(key, toText(choice), isPlannedEachTime);
+      made.set(key, found);
+    }
+    return found;
+  };
+  register(name, () => allChoices(choices).map((choice) => of(choice as ChoiceOf<Choices>)));
+  const family = { of, narrow: () => family };
+  return family as unknown as Family<ChoiceOf<Choices>, TypesOf<Name>['values'], TypesOf<Name>['row']>;
+}
+
+type ChoiceOf<Choices> = {
+  readonly [Part in keyof Choices]: Choices[Part] extends readonly (infer Value)[] ? Value : never;
+};
+
+/** PostgreSQL cuts names off at 63 bytes. */
+const shortOf = (value: unknown): string =>
+  value === null ? '-' : typeof value === 'boolean' ? String(Number(value)) : String(value);
+
+function allChoices(choices: Readonly<Record<string, readonly unknown[]>>): Record<string, unknown>[] {
+  return Object.entries(choices).reduce<Record<string, unknown>[]>(
+    (found, [part, values]) =>
+      found.flatMap((choice) => values.map((value) => ({ ...choice, [part]: value }))),
+    [{}],
+  );
+}
+
+function make<Values extends object, Row extends object>(
+  name: string,
+  text: string,
+  isPlannedEachTime: boolean,
+): Statement<Values, Row> {
+  const parameters: string[] = [];
+  const numbered = text.replaceAll(/\$([a-z]\w*)/gi, (_, parameter: string) => {
+    if (!parameters.includes(parameter)) parameters.push(parameter);
+    return `$${parameters.indexOf(parameter) + 1}`;
+  });
+  const made: Statement<Values, Row> = {
+    name,
+    text: numbered,
+    parameters,
+    isPlannedEachTime,
+    narrow: <Known>() => made as unknown as Statement<Values, Narrowed<Row, Known>>,
+  };
+  return made;
+}
+
+const registered = new Map<string, () => readonly StatementText[]>();
+
+function register(name: string, all: () => readonly StatementText[]): void {
+  if (registered.has(name)) throw new Error(`there are two statements with the name ${name}`);
+  registered.set(name, all);
+}
+
+/** For the generator: name → its statement, or all of the family. Has those of the modules that were imported. */
+export function allStatements(): ReadonlyMap<string, () => readonly StatementText[]> {
+  return registered;
+}
+
+type Arguments<Values extends object> = keyof Values extends never ? [] : [values: Values];
+
+/** Runs a statement; failures of the server become `database_unavailable`. */
+export async function run<Values extends object, Row extends object>(
+  executor: Executor,
+  statement: Statement<Values, Row>,
+  ...[values]: Arguments<Values>
+): Promise<Row[]> {
+  return (await send(executor, statement, values)).rows as Row[];
+}
+
+/** The number of rows that a statement without `returning` wrote. */
+export async function runCounting<Values extends object>(
+  executor: Executor,
+  statement: Statement<Values, object>,
+  ...[values]: Arguments<Values>
+): Promise<number> {
+  return Number((await send(executor, statement, values)).count);
+}
+
+async function send(
+  executor: Executor,
+  { name, text, parameters, isPlannedEachTime }: StatementText,
+  given: object = {},
+): Promise<{ readonly rows: readonly unknown[]; readonly count: number | bigint }> {
+  const byName = given as Readonly<Record<string, unknown>>;
+  const values = parameters.map((parameter) => {
+    const value = byName[parameter];
+    if (value === undefined) throw new Error(`the statement ${name} needs a value of ${parameter}`);
+    return value;
+  });
+  if ('executeQuery' in executor) {
+    const { rows, numAffectedRows } = await guard(executor.executeQuery(CompiledQuery.raw(text, values)));
+    return { rows, count: numAffectedRows ?? 0 };
+  }
+  const { rows, rowCount } = await guard(
+    executor.query(isPlannedEachTime ? { text, values } : { name, text, values }),
+  );
+  return { rows, count: rowCount ?? 0 };
+}
