@@ -8,6 +8,7 @@ import type {
   Relinked,
 } from '../../../app/customers/customer-ports.ts';
 import { listAmbiguous, listAmbiguousEmails } from './ambiguous-customers.ts';
+import { replaceAddresses } from './customer-addresses.ts';
 import type { Database } from '../db/database.ts';
 import { threadsOfCustomer, threadsUnder } from './find-by-rule.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
@@ -59,28 +60,6 @@ export function createCustomerStore(pool: Pool, patient: Kysely<Database>): Cust
     listAmbiguous: (after, limit) => listAmbiguous(query, after, limit),
     listAmbiguousEmails: (request) => listAmbiguousEmails(query, request),
   };
-}
-
-/** Returns the addresses whose rules have changed. */
-async function replaceAddresses(
-  trx: Transaction<Database>,
-  customerId: string,
-  addresses: readonly string[],
-): Promise<readonly string[]> {
-  const { rows } = await sql<{ address: string }>`
-    with removed as (
-      update customer_addresses set origin = 'removed', settled = true
-      where customer_id = ${customerId} and origin <> 'removed' and address <> all (${addresses}::text[])
-      returning address
-    ), registered as (
-      insert into customer_addresses as c (address, customer_id, origin, settled)
-      select address, ${customerId}, 'registered', true from unnest(${addresses}::text[]) address
-      on conflict (address, customer_id) do update set origin = 'registered', settled = true
-      where c.origin <> 'registered'
-      returning address
-    )
-    select address from removed union select address from registered`.execute(trx);
-  return rows.map(({ address }) => address);
 }
 
 /** Returns the domain rules that have changed. */

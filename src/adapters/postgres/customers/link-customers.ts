@@ -1,7 +1,9 @@
 /** `CustomerSettler` on PostgreSQL; see rules-lock.ts. Any number of processes may do it at the same moment. */
-import { sql, type Kysely, type Transaction } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { CustomerSettler } from '../../../app/customers/customer-ports.ts';
 import type { Database } from '../db/database.ts';
+import { learnFrom, takeLearned } from './customer-addresses.ts';
+import { removeMarks, takeMarked } from './customer-links.ts';
 import { threadsUnder } from './find-by-rule.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { lockRulesSoon, renewRulesVersion, rulesAreInOrder, tryToShareRules } from './rules-lock.ts';
@@ -36,13 +38,7 @@ export function createCustomerSettler(db: Kysely<Database>): CustomerSettler {
 function settleLearned(db: Kysely<Database>): Promise<boolean> {
   return inLinkingTransaction(db, async (trx) => {
     if (!(await lockRulesSoon(trx))) return false;
-    const { rows } = await sql<{ address: string }>`
-      update customer_addresses set settled = true
-      where (address, customer_id) in (
-        select address, customer_id from customer_addresses where not settled order by created_at limit ${MAX_ADDRESSES}
-      )
-      returning address`.execute(trx);
-    const addresses = [...new Set(rows.map(({ address }) => address))];
+    const addresses = await takeLearned(trx, MAX_ADDRESSES);
     await lockAndSettle(trx, await threadsUnder(trx, { addresses, domains: [] }));
     await renewRulesVersion(trx);
     return true;
@@ -53,11 +49,7 @@ function settleLearned(db: Kysely<Database>): Promise<boolean> {
 async function settleMarked(db: Kysely<Database>): Promise<boolean> {
   const marked = await inLinkingTransaction(db, async (trx) => {
     if (!(await tryToShareRules(trx))) return [];
-    const { rows } = await sql<{ email_id: string }>`
-      select email_id from customer_relinks order by email_id limit ${MAX_EMAILS} for update skip locked`.execute(
-      trx,
-    );
-    const ids = rows.map(({ email_id }) => email_id);
+    const ids = await takeMarked(trx, MAX_EMAILS);
     const threads = await sql<{ thread_id: string }>`
       select distinct thread_id from emails where id = any (${ids}::uuid[])`.execute(trx);
     await lockAndSettle(
@@ -66,22 +58,11 @@ async function settleMarked(db: Kysely<Database>): Promise<boolean> {
     );
     // As when a send is recorded: the thread first. What is new is applied to past mail by settleLearned.
     await learnFrom(trx, ids);
-    await sql`delete from customer_relinks where email_id = any (${ids}::uuid[])`.execute(trx);
+    await removeMarks(trx, ids);
     return ids;
   });
   await mendVersion(db);
   return marked.length > 0;
-}
-
-/** Learns the addresses of explicit sends. The caller shares the lock of the rules: nothing is learned while they change. */
-async function learnFrom(trx: Transaction<Database>, emailIds: readonly string[]): Promise<void> {
-  await sql`
-    insert into customer_addresses (address, customer_id)
-    select distinct lower((a ->> 'address') collate "C"), e.customer_id
-    from emails e, jsonb_array_elements(e.to_addresses) a
-    where e.id = any (${emailIds}::uuid[]) and e.customer_source = 'explicit' and e.direction = 'outbound'
-    order by 1, 2
-    on conflict do nothing`.execute(trx);
 }
 
 /** A change that failed after it took its number, or a server that crashed, leaves a number that no transaction reads. */

@@ -13,6 +13,8 @@ import {
 } from '../../../core/customer/match.ts';
 import type { Relinked } from '../../../app/customers/customer-ports.ts';
 import type { Database } from '../db/database.ts';
+import { lockThreadRows } from '../emails/thread-rows.ts';
+import { linkThreadsLikeFirst, markThreads, writeEmailLinks, writeThreadLinks } from './customer-links.ts';
 import { counterparties } from './match-customer.ts';
 import { tryToShareRules } from './rules-lock.ts';
 
@@ -39,24 +41,12 @@ export async function settleCustomersOf(
 ): Promise<void> {
   if (emails.length === 0) return;
   // Nearly always each is the first of its thread, which then has the same link.
-  const { rows } = await sql<{ id: string }>`
-    update email_threads t set customer_id = e.customer_id,
-      customer_source = nullif(e.customer_source, 'ambiguous'),
-      company_id = e.company_id, company_source = e.company_source
-    from emails e
-    where e.id = any (${emails.map(({ id }) => id)}::uuid[]) and t.id = e.thread_id
-      and not exists (select from emails other where other.thread_id = t.id and other.id <> e.id)
-    returning t.id`.execute(trx);
-  const settled = new Set(rows.map(({ id }) => id));
+  const settled = await linkThreadsLikeFirst(
+    trx,
+    emails.map(({ id }) => id),
+  );
   const left = new Set(emails.map(({ threadId }) => threadId).filter((id) => !settled.has(id)));
   await settleCustomers(trx, [...left].sort());
-}
-
-/** To be called before changing what decides the customer of the email's thread. */
-export async function lockThreadOf(trx: Transaction<Database>, emailId: string): Promise<void> {
-  await sql`
-    select from email_threads where id = (select thread_id from emails where id = ${emailId})
-    for no key update`.execute(trx);
 }
 
 /** Locks the threads that still exist first. The caller holds the lock of the rules. */
@@ -64,14 +54,7 @@ export async function lockAndSettle(
   trx: Transaction<Database>,
   threadIds: readonly string[],
 ): Promise<Relinked> {
-  const { rows } = await sql<{ id: string }>`
-    select id from email_threads where id = any (${threadIds}::uuid[]) order by id for no key update`.execute(
-    trx,
-  );
-  return settleLocked(
-    trx,
-    rows.map(({ id }) => id),
-  );
+  return settleLocked(trx, await lockThreadRows(trx, threadIds));
 }
 
 async function settleLocked(trx: Transaction<Database>, threadIds: readonly string[]): Promise<Relinked> {
@@ -85,13 +68,7 @@ async function settleLocked(trx: Transaction<Database>, threadIds: readonly stri
   return total;
 }
 
-/** One email of each thread stands for it: threads may end by a merge, emails stay. */
-async function markThreads(trx: Transaction<Database>, threadIds: readonly string[]): Promise<void> {
-  await sql`
-    insert into customer_relinks (email_id)
-    select distinct on (thread_id) id from emails where thread_id = any (${threadIds}::uuid[]) order by thread_id, id
-    on conflict do nothing`.execute(trx);
-}
+type Link = ThreadLinks['emails'][number];
 
 interface MailRow {
   id: string;
@@ -118,7 +95,7 @@ async function settleChunk(trx: Transaction<Database>, threadIds: readonly strin
   const companyOf = (customerId: string) => companies.get(customerId) ?? null;
 
   const links = new Map<string, ThreadLinks['thread']>();
-  const emailLinks: ThreadLinks['emails'][number][] = [];
+  const emailLinks: Link[] = [];
   for (let start = 0; start < mails.length;) {
     const threadId = mails[start]?.thread_id ?? '';
     let end = start;
@@ -128,12 +105,8 @@ async function settleChunk(trx: Transaction<Database>, threadIds: readonly strin
     emailLinks.push(...result.emails);
     start = end;
   }
-  await writeThreads(trx, links);
-  await writeEmails(
-    trx,
-    mails.map(({ id }) => id),
-    emailLinks,
-  );
+  await writeThreadLinks(trx, links);
+  await writeEmailLinks(trx, new Map(mails.map(({ id }, index) => [id, emailLinks[index] as Link])));
   return countChanges(mails, emailLinks);
 }
 
@@ -188,40 +161,6 @@ async function readCompanies(
     .where('customer_id', '=', sql<string>`any (${[...customers]}::uuid[])`)
     .execute();
   return new Map(rows.map((row) => [row.customer_id, row.company_id]));
-}
-
-async function writeThreads(
-  trx: Transaction<Database>,
-  links: ReadonlyMap<string, ThreadLinks['thread']>,
-): Promise<void> {
-  const values = [...links.values()];
-  await sql`
-    update email_threads t set customer_id = l.customer_id, customer_source = l.customer_source,
-      company_id = l.company_id, company_source = l.company_source
-    from unnest(
-      ${[...links.keys()]}::uuid[], ${values.map((link) => link.customerId)}::uuid[],
-      ${values.map((link) => link.customerSource)}::text[], ${values.map((link) => link.companyId)}::uuid[],
-      ${values.map((link) => link.companySource)}::text[]
-    ) as l (id, customer_id, customer_source, company_id, company_source)
-    where t.id = l.id and (t.customer_id, t.customer_source, t.company_id, t.company_source)
-      is distinct from (l.customer_id, l.customer_source, l.company_id, l.company_source)`.execute(trx);
-}
-
-async function writeEmails(
-  trx: Transaction<Database>,
-  ids: readonly string[],
-  links: ThreadLinks['emails'],
-): Promise<void> {
-  await sql`
-    update emails e set customer_id = l.customer_id, customer_source = l.customer_source,
-      company_id = l.company_id, company_source = l.company_source
-    from unnest(
-      ${ids}::uuid[], ${links.map((link) => link.customerId)}::uuid[],
-      ${links.map((link) => link.customerSource)}::text[], ${links.map((link) => link.companyId)}::uuid[],
-      ${links.map((link) => link.companySource)}::text[]
-    ) as l (id, customer_id, customer_source, company_id, company_source)
-    where e.id = l.id and (e.customer_id, e.customer_source, e.company_id, e.company_source)
-      is distinct from (l.customer_id, l.customer_source, l.company_id, l.company_source)`.execute(trx);
 }
 
 function countChanges(mails: readonly MailRow[], links: ThreadLinks['emails']): Relinked {

@@ -8,6 +8,7 @@ import { longText, type LongTexts } from '../emails/long-texts.ts';
 import { toReadColumns, toTextColumns } from './received-columns.ts';
 import { clean } from '../emails/received-values.ts';
 import { SENT_ELSEWHERE, takersOf } from './sent-copies.ts';
+import { markToRelink } from '../customers/customer-links.ts';
 import { settleCustomersOf } from '../customers/settle-customers.ts';
 
 /**
@@ -146,7 +147,6 @@ const INSERT = `
     select i.id, t.ordinality - 1, t.address, 'accepted'
     from input i join new_emails n on n.id = i.id, unnest(i.takers) with ordinality as t (address, ordinality)
   ), relinks as (
-    insert into customer_relinks (email_id)
-    select i.id from input i join new_emails n on n.id = i.id where not i.is_fresh
+    ${markToRelink('select i.id from input i join new_emails n on n.id = i.id where not i.is_fresh')}
   )
   select (select count(*) from new_emails) as inserted from read`;

@@ -11,6 +11,7 @@ import type { MessageId } from '../../../core/message/message-id.ts';
 import type { Database } from '../db/database.ts';
 import { toView } from '../emails/received-values.ts';
 import { toMessageId } from '../emails/rows.ts';
+import { setReasons } from '../threads/place-emails.ts';
 
 export interface SubjectLinks {
   /** The email that this one answers by its subject; null for none. */
@@ -98,16 +99,9 @@ async function takeWaiting(
       and lower(e.from_address ->> 'address') = any(${[...people]}::text[])
     order by e.date, e.id limit ${MAX_WAITING}`.execute(trx);
   const replies = found.rows.filter(({ subject }) => readBaseSubject(subject).isReply);
-  if (replies.length > 0) {
-    await trx
-      .updateTable('emails')
-      .set({ placement_rule: 'subject', placement_message_id: identity.messageId })
-      .where(
-        'id',
-        'in',
-        replies.map(({ id }) => id),
-      )
-      .execute();
-  }
+  await setReasons(
+    trx,
+    replies.map(({ id }) => ({ id, rule: 'subject', messageId: identity.messageId })),
+  );
   return replies.map((row) => toMessageId(row.message_id));
 }

@@ -7,6 +7,8 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import { ownerKey, placeTogether, type TogetherPlacement } from '../../../core/thread/place-together.ts';
 import type { Database } from '../db/database.ts';
+import { LOCK_THREADS, makeThreads, NO_CUSTOMER } from '../emails/thread-rows.ts';
+import { tieMessageIds } from '../threads/message-ids.ts';
 
 /** These can't be recorded together with the others: roll back, and record them alone. */
 export class Unfit extends Error {
@@ -85,7 +87,7 @@ export interface NamedId {
   readonly messageId: string;
 }
 
-/** Each once, in the order in which every transaction writes them. */
+/** Each once. */
 export function namedIdsOf(records: readonly InboundRecord[]): readonly NamedId[] {
   const named = new Map<string, NamedId>();
   for (const { accountId, links } of records) {
@@ -94,10 +96,7 @@ export function namedIdsOf(records: readonly InboundRecord[]): readonly NamedId[
       named.set(key, { key, accountId, messageId });
     }
   }
-  const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-  return [...named.values()].toSorted(
-    (a, b) => compare(a.accountId, b.accountId) || compare(a.messageId, b.messageId),
-  );
+  return [...named.values()];
 }
 
 export interface OwnerRow {
@@ -151,24 +150,24 @@ async function enterThreads(
   }
   const unknown = named.filter(({ key }) => !before.has(key));
   const { rows } = await sql<{ id: string }>`
-    with made as (
-      insert into email_threads (id, account_id)
-      select * from unnest(${[...made.keys()]}::uuid[], ${[...made.values()]}::text[])
-      returning id
+    with given as (
+      select * from unnest(${[...made.keys()]}::uuid[], ${[...made.values()]}::text[]) as n (id, account_id)
+    ), made as (
+      ${sql.raw(makeThreads(`select id, account_id, ${NO_CUSTOMER} from given`))}
     ), locked as materialized (
-      select id from email_threads where id = any (${[...known]}::uuid[]) order by id for no key update skip locked
+      select t.id from email_threads t where t.id = any (${[...known]}::uuid[])
+      order by t.id ${sql.raw(LOCK_THREADS)} skip locked
     ), entered as materialized (
       select id from made union all select id from locked
-    ), tied as (
-      insert into thread_message_ids (account_id, message_id, thread_id)
-      select n.account_id, n.message_id, e.id
+    ), unknown as (
+      select n.account_id, n.message_id, e.id as thread_id
       from unnest(
         ${unknown.map(({ accountId }) => accountId)}::text[], ${unknown.map(({ messageId }) => messageId)}::text[],
         ${unknown.map(({ key }) => threadOf.get(key))}::uuid[]
-      ) with ordinality n (account_id, message_id, thread_id, ordinal)
+      ) n (account_id, message_id, thread_id)
       join entered e on e.id = n.thread_id
-      order by n.ordinal
-      on conflict do nothing
+    ), tied as (
+      ${sql.raw(tieMessageIds('select * from unknown'))}
     )
     select id from entered`.execute(trx);
   const there = new Set(rows.map(({ id }) => id));

@@ -8,7 +8,8 @@ import { findRecorded, type Sought } from '../emails/find-recorded.ts';
 import { directionOf, insertReceived, stateOf } from './insert-received.ts';
 import { linkBySubject } from './join-by-subject.ts';
 import { readLinks } from './link-received.ts';
-import { linkThread, ownersOf } from '../threads/link-thread.ts';
+import { linkThread } from '../threads/link-thread.ts';
+import { ownersOf } from '../threads/message-ids.ts';
 import { dropLongTexts, runIn, sendLongTexts } from '../emails/long-texts.ts';
 import { toTextColumns } from './received-columns.ts';
 

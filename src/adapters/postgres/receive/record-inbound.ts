@@ -27,7 +27,8 @@ import { AlreadyRecorded, insertAlone } from './record-alone.ts';
 import { recordTogether } from './record-together.ts';
 import { createReplacements } from './replace-content.ts';
 import { createCopyMatching } from '../send/rewritten-copies.ts';
-import { lockThreadOf, settleCustomers } from '../customers/settle-customers.ts';
+import { settleCustomers } from '../customers/settle-customers.ts';
+import { lockThreadOf } from '../emails/thread-rows.ts';
 import { markAsSent } from './sent-copies.ts';
 
 /** Bytes of texts and raw messages in one transaction. */

@@ -9,13 +9,15 @@ import type { Database } from '../db/database.ts';
 import { findRecorded } from '../emails/find-recorded.ts';
 import { insertReport } from './delivery-reports.ts';
 import { linkThread } from '../threads/link-thread.ts';
+import { ownersOf } from '../threads/message-ids.ts';
 import { ownIdsOf } from './record-alone.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { createNamedQuery } from '../db/named-query.ts';
 import { dropLongTexts, runIn, sendLongTexts, textOf, type LongTexts } from '../emails/long-texts.ts';
 import { insertAttachments, toReadColumns, toTextColumns } from './received-columns.ts';
 import { toStoredAttachment, type AttachmentRow } from '../emails/rows.ts';
-import { lockThreadOf, settleCustomers } from '../customers/settle-customers.ts';
+import { settleCustomers } from '../customers/settle-customers.ts';
+import { lockThreadOf } from '../emails/thread-rows.ts';
 
 export function createReparseStore(pool: Pool, db: Kysely<Database>): ReparseStore {
   const query = createNamedQuery(pool);
@@ -169,13 +171,12 @@ async function link(
   exclusive: boolean,
 ) {
   const named = links.filter(({ rule }) => rule !== 'message_id');
-  const owners = await trx
-    .selectFrom('thread_message_ids')
-    .select(['message_id', 'thread_id'])
-    .where('account_id', '=', accountId)
-    .where('message_id', 'in', ['', ...named.map(({ messageId }) => messageId)])
-    .execute();
-  const reason = placeInbound(named, new Map(owners.map((row) => [row.message_id, row.thread_id])));
+  const owners = await ownersOf(
+    trx,
+    accountId,
+    named.map(({ messageId }) => messageId),
+  );
+  const reason = placeInbound(named, owners);
   const { threadId } = await linkThread(trx, {
     accountId,
     threadId: before.thread_id,

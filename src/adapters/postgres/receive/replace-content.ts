@@ -9,7 +9,8 @@ import type { ReadEmail } from '../../../app/receive/reparse-ports.ts';
 import type { Database } from '../db/database.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { readEmailOf, replaceReading } from './reparse-store.ts';
-import { lockThreadOf, settleCustomers } from '../customers/settle-customers.ts';
+import { settleCustomers } from '../customers/settle-customers.ts';
+import { lockThreadOf } from '../emails/thread-rows.ts';
 import { markAsSent } from './sent-copies.ts';
 
 /** It is a sent email meanwhile: roll back. */

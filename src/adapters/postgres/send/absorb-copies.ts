@@ -7,8 +7,10 @@
 import { sql, type Transaction } from 'kysely';
 import type { RecordedSend } from '../../../app/send/outbound-ports.ts';
 import type { Database } from '../db/database.ts';
+import { addAliases } from '../emails/email-aliases.ts';
 import { lockSummariesOf } from '../emails/lock-summaries.ts';
 import { settleCustomers } from '../customers/settle-customers.ts';
+import { moveAnchors } from '../threads/place-emails.ts';
 
 /**
  * Deletes the records of the account that have one of the identity keys; `emailId`, which exists, takes their place.
@@ -28,10 +30,9 @@ export async function absorbCopies(
   if (rows.length === 0) return { cameBack: false, orphans: [] };
   const ids = rows.map(({ id }) => id);
   await lockSummariesOf(trx, ids);
-  await sql`update email_aliases set email_id = ${emailId} where email_id = any(${ids})`.execute(trx);
-  await sql`insert into email_aliases (id, email_id) select unnest(${ids}::uuid[]), ${emailId}`.execute(trx);
+  await addAliases(trx, emailId, ids);
   await sql`update mailbox_messages set email_id = ${emailId} where email_id = any(${ids})`.execute(trx);
-  await sql`update emails set anchor_id = ${emailId} where anchor_id = any(${ids})`.execute(trx);
+  await moveAnchors(trx, emailId, ids);
   // What came back about a copy is matched again, to the sent email and its recipients.
   await sql`
     update bounce_reports set email_id = null, next_match_at = now() where email_id = any(${ids})`.execute(

@@ -11,6 +11,10 @@ import type { OutboundRecord } from '../../../app/send/outbound-ports.ts';
 import type { RecordedAttempt } from '../../../core/delivery/states.ts';
 import type { Database } from '../db/database.ts';
 import { counterparties, linkColumns, linkJoins } from '../customers/match-customer.ts';
+import { learnAddresses } from '../customers/customer-addresses.ts';
+import { markToRelink } from '../customers/customer-links.ts';
+import { makeThreads } from '../emails/thread-rows.ts';
+import { tieMessageIds } from '../threads/message-ids.ts';
 import { RULES_ARE_FRESH } from '../customers/rules-lock.ts';
 import { settleCustomersOf } from '../customers/settle-customers.ts';
 
@@ -178,14 +182,10 @@ const LINK_FRESH = `
     locks as materialized (
       select ${SENDS_LOCK('a.account_id')} from (select distinct account_id from input) a
     ), new_ids as (
-      insert into thread_message_ids (account_id, message_id, thread_id)
-      select account_id, message_id, thread_id from input
-      union
-      select account_id, relay_message_id, thread_id from input where relay_message_id is not null
-      -- In the order in which every transaction writes them.
-      order by account_id, message_id
-      on conflict do nothing
-      returning account_id, message_id, thread_id
+      ${tieMessageIds(`
+        select account_id, message_id, thread_id from input
+        union
+        select account_id, relay_message_id, thread_id from input where relay_message_id is not null`)}
     ), fresh as materialized (
       select i.* from input i
       where (select count(*) from locks) > 0 and (i.account_id, i.message_id) in (select account_id, message_id from new_ids)
@@ -196,12 +196,11 @@ const LINK_FRESH = `
         )
     ), new_threads as (
       -- A new thread takes its customer and company from its first email.
-      insert into email_threads (id, account_id, customer_id, customer_source, company_id, company_source)
-      select i.thread_id, i.account_id, f.link_customer, nullif(f.link_customer_source, 'ambiguous'), f.link_company,
-        f.link_company_source
-      from input i left join fresh f on f.id = i.id
-      where i.thread_id in (select thread_id from new_ids)
-      on conflict do nothing
+      ${makeThreads(`
+        select i.thread_id, i.account_id, f.link_customer, nullif(f.link_customer_source, 'ambiguous'), f.link_company,
+          f.link_company_source
+        from input i left join fresh f on f.id = i.id
+        where i.thread_id in (select thread_id from new_ids)`)}
     )`;
 
 /** @param source `input` or `fresh` */
@@ -259,17 +258,11 @@ const insertFrom = (source: string) => `
       where i.attachments <> '[]'
       on conflict do nothing
     ), learned as (
-      insert into customer_addresses (address, customer_id)
-      select distinct lower((a ->> 'address') collate "C"), i.customer_id
-      from rules, ${source} i, jsonb_array_elements(i.to_addresses) a
-      where i.customer_id is not null and rules.are_fresh
-      -- Sorted, so that two sends that teach the same never wait for each other in a circle.
-      order by 1, 2
-      on conflict do nothing
+      ${learnAddresses(
+        `select i.customer_id, i.to_addresses from rules, ${source} i where i.customer_id is not null and rules.are_fresh`,
+      )}
     ), relinks as (
-      insert into customer_relinks (email_id)
-      select i.id from rules, ${source} i where not rules.are_fresh
-      on conflict do nothing
+      ${markToRelink(`select i.id from rules, ${source} i where not rules.are_fresh`)}
     )`;
 
 const INSERT_NEW_EMAILS = `

@@ -10,6 +10,8 @@ import type { MessageId } from '../../../core/message/message-id.ts';
 import { absorbCopies } from './absorb-copies.ts';
 import type { Database } from '../db/database.ts';
 import { linkThread } from '../threads/link-thread.ts';
+import { tieMessageIds } from '../threads/message-ids.ts';
+import { LOCK_THREADS } from '../emails/thread-rows.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { guard, isRetryable } from '../db/pool.ts';
 import { toMessageId } from '../emails/rows.ts';
@@ -117,12 +119,9 @@ const TIE_FRESH = `
     select e.id, e.account_id, e.thread_id
     from emails e join email_threads t on t.id = e.thread_id
     where e.id = $1 and e.relay_message_id is null
-    for no key update of t
+    ${LOCK_THREADS}
     for no key update of e
   ), fresh as (
-    insert into thread_message_ids (account_id, message_id, thread_id)
-    select account_id, $2, thread_id from email
-    on conflict do nothing
-    returning message_id
+    ${tieMessageIds('select account_id, $2::text as message_id, thread_id from email')}
   )
   update emails e set relay_message_id = fresh.message_id from fresh where e.id = $1`;

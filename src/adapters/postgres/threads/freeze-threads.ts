@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import { separationsAfter, type Pair } from '../../../core/thread/decide.ts';
 import type { Database } from '../db/database.ts';
-import { joinCluster } from './settle-threads.ts';
+import { joinCluster } from '../emails/thread-rows.ts';
 
 export interface Freeze {
   readonly accountId: string;
@@ -124,12 +124,5 @@ async function cluster(
   const clusters = rows.flatMap(({ cluster_id }) => cluster_id ?? []).sort();
   const kept = clusters[0] ?? newCluster;
   if (kept === null) return;
-  await joinCluster(trx, threadIds, kept);
-  if (clusters.length > 1) {
-    await trx
-      .updateTable('email_threads')
-      .set({ cluster_id: kept })
-      .where('cluster_id', 'in', clusters)
-      .execute();
-  }
+  await joinCluster(trx, threadIds, clusters, kept);
 }

@@ -13,8 +13,10 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { LinkConflict } from '../db/linking-transaction.ts';
+import { makeAlias, openThread, readClusters, resolveThread } from '../emails/thread-rows.ts';
+import { ownersOf, tieToThreads } from './message-ids.ts';
 import { absorbThreads } from './move-threads.ts';
-import { lockThreads, settleThreads } from './settle-threads.ts';
+import { settleThreads } from './settle-threads.ts';
 import type { Newcomer } from './thread-graph.ts';
 import { settleCustomers } from '../customers/settle-customers.ts';
 
@@ -57,9 +59,7 @@ export interface Linked {
 /** Throws LinkConflict. */
 export async function linkThread(trx: Transaction<Database>, request: LinkRequest): Promise<Linked> {
   const { accountId, email, exclusive } = request;
-  const messageIds = [
-    ...new Set([...email.messageIds, ...email.links, ...(request.answeredBy ?? [])]),
-  ].sort();
+  const messageIds = [...new Set([...email.messageIds, ...email.links, ...(request.answeredBy ?? [])])];
   if (exclusive) await lockLinks(trx, accountId);
   const requested = exclusive ? await resolveThread(trx, request.threadId) : request.threadId;
   const place =
@@ -67,18 +67,15 @@ export async function linkThread(trx: Transaction<Database>, request: LinkReques
       ? await placeExclusively(trx, { ...request, threadId: requested }, messageIds)
       : { threadId: requested, elsewhere: new Map<string, string>(), isSettled: false };
   const threadId = await enterThread(trx, place.threadId, accountId);
-  // Sorted, so that two emails with the same Message-IDs never wait for each other in a circle.
-  const fresh = await trx
-    .insertInto('thread_message_ids')
-    .values(messageIds.map((message_id) => ({ account_id: accountId, message_id, thread_id: threadId })))
-    .onConflict((conflict) => conflict.columns(['account_id', 'message_id']).doNothing())
-    .returning('message_id')
-    .execute();
+  const fresh = await tieToThreads(
+    trx,
+    messageIds.map((messageId) => ({ accountId, messageId, threadId })),
+  );
   const owners =
-    fresh.length === messageIds.length
+    fresh.size === messageIds.length
       ? new Map(messageIds.map((id) => [id, threadId]))
       : await ownersOf(trx, accountId, messageIds);
-  const isNamed = email.messageIds.some((id) => !fresh.some(({ message_id }) => message_id === id));
+  const isNamed = email.messageIds.some((id) => !fresh.has(id));
   if (request.mayMerge) {
     for (const [messageId, owner] of owners) {
       if (owner !== (place.elsewhere.get(messageId) ?? threadId)) throw new LinkConflict();
@@ -134,61 +131,12 @@ async function enterThread(trx: Transaction<Database>, id: string, accountId: st
   throw new LinkConflict();
 }
 
-/**
- * `absent`: it ended, or another transaction is making it at this moment. In conflict with any of the unique indexes: a
- * row that is being inserted at this moment is met in either first.
- */
-async function openThread(
-  trx: Transaction<Database>,
-  id: string,
-  accountId: string,
-): Promise<'locked' | 'made' | 'absent'> {
-  const { rows } = await sql<{ found: 'locked' | 'made' | 'absent' }>`
-    with made as (
-      insert into email_threads (id, account_id)
-      select ${id}::uuid, ${accountId} where not exists (select from thread_aliases where id = ${id})
-      on conflict do nothing
-      returning id
-    ), locked as materialized (
-      select id from email_threads where id = ${id} for no key update
-    )
-    select case
-        when exists (select from locked) then 'locked' when exists (select from made) then 'made' else 'absent'
-      end as found`.execute(trx);
-  return rows[0]?.found ?? 'absent';
-}
-
 /** First key of the advisory locks of exclusive transactions; the second is the account. */
 const MERGE_LOCK = 0x6d657267;
 
 /** One transaction at a time for each account that merges threads or takes them apart. Held until the transaction ends. */
 export async function lockLinks(trx: Transaction<Database>, accountId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(${MERGE_LOCK}, hashtext(${accountId}))`.execute(trx);
-}
-
-/** The thread that an identifier leads to, if it is one that ended; else the identifier. */
-export async function resolveThread(trx: Transaction<Database>, id: string): Promise<string> {
-  const alias = await trx
-    .selectFrom('thread_aliases')
-    .select('thread_id')
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return alias?.thread_id ?? id;
-}
-
-/** The threads of those Message-IDs that are known. */
-export async function ownersOf(
-  trx: Transaction<Database>,
-  accountId: string,
-  messageIds: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const rows = await trx
-    .selectFrom('thread_message_ids')
-    .select(['message_id', 'thread_id'])
-    .where('account_id', '=', accountId)
-    .where('message_id', 'in', [...messageIds])
-    .execute();
-  return new Map(rows.map((row) => [row.message_id, row.thread_id]));
 }
 
 interface Place {
@@ -210,7 +158,7 @@ async function placeExclusively(
   messageIds: readonly string[],
 ): Promise<Place> {
   const owners = await ownersOf(trx, accountId, messageIds);
-  const threads = await lockThreads(trx, [...new Set([requested, ...owners.values()])]);
+  const threads = await readClusters(trx, [...new Set([requested, ...owners.values()])], true);
   const exists = threads.some(({ id }) => id === requested);
   let place: Place;
   const ids = threads.map(({ id }) => id);
@@ -225,13 +173,17 @@ async function placeExclusively(
       (a, b) => a.created_at.getTime() - b.created_at.getTime() || (a.id < b.id ? -1 : 1),
     );
     if (survivor !== undefined && merged.length > 0) {
-      await absorbThreads(trx, survivor.id, merged);
+      await absorbThreads(
+        trx,
+        survivor.id,
+        merged.map(({ id }) => id),
+      );
       await settleCustomers(trx, [survivor.id]);
     }
     place = { threadId: survivor?.id ?? requested, elsewhere: new Map(), isSettled: true };
   }
   if (!exists && place.threadId !== requested) {
-    await trx.insertInto('thread_aliases').values({ id: requested, thread_id: place.threadId }).execute();
+    await makeAlias(trx, requested, place.threadId);
   }
   return place;
 }

@@ -9,7 +9,7 @@ import type {
 import type { Placement } from '../../../app/emails/email-ports.ts';
 import { chainBetween, type Tie } from '../../../core/thread/link-chain.ts';
 import type { Database } from '../db/database.ts';
-import { resolveEmails } from './move-threads.ts';
+import { resolveEmails } from '../emails/email-aliases.ts';
 import { guard } from '../db/pool.ts';
 import { toMessageId } from '../emails/rows.ts';
 import { refusedQuery, toRefusedMerge } from './refused-merges.ts';

@@ -3,12 +3,15 @@
  * their emails anew and moves those that are in the wrong one. Used where threads are kept apart, and by rethreading.
  */
 import { randomUUID } from 'node:crypto';
-import { sql, type RawBuilder, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import { groupByLinks, type Groups } from '../../../core/thread/link-graph.ts';
 import { planThreads, type Move, type ThreadPlan } from '../../../core/thread/plan-threads.ts';
 import { whyMoved, type Reason } from '../../../core/thread/why-moved.ts';
 import type { Database } from '../db/database.ts';
-import { absorbThreads, makeThread, moveEmails, moveMessageIds, type EndingThread } from './move-threads.ts';
+import { joinCluster, makeThread, readClusters, type ThreadRow } from '../emails/thread-rows.ts';
+import { moveMessageIds } from './message-ids.ts';
+import { absorbThreads } from './move-threads.ts';
+import { moveEmails, setReasons } from './place-emails.ts';
 import { settleCustomers } from '../customers/settle-customers.ts';
 import { readThreadGraph, type Newcomer, type StoredEmail, type ThreadGraph } from './thread-graph.ts';
 
@@ -22,11 +25,6 @@ export interface SettledArrival {
   readonly threadId: string;
   /** Its Message-IDs that are in other threads. */
   readonly elsewhere: ReadonlyMap<string, string>;
-}
-
-interface ThreadRow extends EndingThread {
-  readonly created_at: Date;
-  readonly cluster_id: string | null;
 }
 
 /** What the links say about some threads. */
@@ -71,7 +69,7 @@ export async function weighThreads(
   threadIds: readonly string[],
   { lock, arrival }: WeighOptions,
 ): Promise<Settlement> {
-  const threads = await (lock ? lockThreads(trx, threadIds) : readCluster(trx, threadIds, sql``));
+  const threads = await readClusters(trx, threadIds, lock);
   const ids = threads.map(({ id }) => id);
   const graph = await readThreadGraph(trx, accountId, ids);
   const groups = groupByLinks(arrival === undefined ? graph : withArrival(graph, arrival.email));
@@ -104,34 +102,6 @@ function withArrival(graph: ThreadGraph, email: Newcomer): ThreadGraph {
   return { ...graph, messageIds, emails: [...graph.emails, newcomer] };
 }
 
-/**
- * Locks the threads that exist, and those that decisions keep apart from them, since a transaction that changes one of
- * them may change the others: all at once, in the order of their ids, as all code does that locks several. Waits for
- * emails that are being linked to them; what comes after waits for this transaction. To be called with `lockLinks`.
- */
-export function lockThreads(
-  trx: Transaction<Database>,
-  threadIds: readonly string[],
-): Promise<readonly ThreadRow[]> {
-  return readCluster(trx, threadIds, sql`for update`);
-}
-
-async function readCluster(
-  trx: Transaction<Database>,
-  threadIds: readonly string[],
-  locking: RawBuilder<unknown>,
-): Promise<readonly ThreadRow[]> {
-  const ids = [...threadIds];
-  const { rows } = await sql<ThreadRow>`
-    select id, created_at, cluster_id
-    from email_threads
-    where id = any(${ids}::uuid[])
-      or cluster_id in (select cluster_id from email_threads where id = any(${ids}::uuid[]))
-    order by id
-    ${locking}`.execute(trx);
-  return rows;
-}
-
 /** Makes the threads what the settlement says. They must be locked since it was made. */
 export async function carryOut(
   trx: Transaction<Database>,
@@ -146,16 +116,18 @@ export async function carryOut(
     trx,
     moved.map(({ move }) => move),
   );
-  await setReasons(trx, moved);
+  await setReasons(
+    trx,
+    moved
+      .filter(({ email }) => !STAYING.has(email.rule))
+      .map(({ email, reason }) => ({ id: email.id, ...reason })),
+  );
   await moveMessageIds(trx, accountId, plan.messageIds);
-  const byId = new Map(threads.map((thread) => [thread.id, thread]));
   for (const survivor of new Set(plan.merged.map(({ into }) => into))) {
-    const ending = plan.merged
-      .filter(({ into }) => into === survivor)
-      .flatMap(({ id }) => byId.get(id) ?? []);
+    const ending = plan.merged.filter(({ into }) => into === survivor).map(({ id }) => id);
     await absorbThreads(trx, survivor, ending);
   }
-  await settleCustomers(trx, [...new Set([...byId.keys(), ...plan.threadOf.values()])]);
+  await settleCustomers(trx, [...new Set([...threads.map(({ id }) => id), ...plan.threadOf.values()])]);
   const emails = [...graph.emails.map(({ id }) => id), ...(arrival === null ? [] : [arrival.email.id])];
   await storeRefused(trx, emails, groups.refused);
   if (graph.separations.length + groups.refused.length > 0) {
@@ -202,17 +174,7 @@ export function reasonsOf({ graph, groups, plan }: Settlement): readonly MovedEm
 }
 
 /** What was said by people, or found by subject, is still so. */
-async function setReasons(trx: Transaction<Database>, moved: readonly MovedEmail[]): Promise<void> {
-  const changed = moved.filter(({ email }) => !['thread_id', 'decision', 'subject'].includes(email.rule));
-  if (changed.length === 0) return;
-  await sql`
-    update emails e set placement_rule = n.rule, placement_message_id = n.message_id
-    from unnest(
-      ${changed.map(({ email }) => email.id)}::uuid[], ${changed.map(({ reason }) => reason.rule)}::text[],
-      ${changed.map(({ reason }) => reason.messageId)}::text[]
-    ) as n (id, rule, message_id)
-    where e.id = n.id`.execute(trx);
-}
+const STAYING: ReadonlySet<string> = new Set(['thread_id', 'decision', 'subject']);
 
 /** From now on mail that leads to several of the threads is weighed with all of them. */
 async function formCluster(
@@ -222,18 +184,5 @@ async function formCluster(
 ): Promise<void> {
   const ids = [...threadIds, ...known.map(({ id }) => id)];
   const cluster = known.find((thread) => thread.cluster_id !== null)?.cluster_id ?? randomUUID();
-  await joinCluster(trx, ids, cluster);
-}
-
-export async function joinCluster(
-  trx: Transaction<Database>,
-  threadIds: readonly string[],
-  cluster: string,
-): Promise<void> {
-  await trx
-    .updateTable('email_threads')
-    .set({ cluster_id: cluster })
-    .where('id', 'in', [...threadIds])
-    .where('cluster_id', 'is distinct from', cluster)
-    .execute();
+  await joinCluster(trx, ids, [], cluster);
 }

@@ -15,11 +15,16 @@ import { ServiceError } from '../../../core/errors.ts';
 import { moveMessageIdsAlong, placesOfLabelled } from '../../../core/thread/decide.ts';
 import type { Database } from '../db/database.ts';
 import { freezeThreads, type Freeze } from './freeze-threads.ts';
-import { lockLinks, resolveThread } from './link-thread.ts';
+import { makeThread, readClusters, resolveThread } from '../emails/thread-rows.ts';
+import { inheritCustomer } from '../customers/customer-links.ts';
+import { lockLinks } from './link-thread.ts';
+import { resolveEmails } from '../emails/email-aliases.ts';
+import { moveMessageIds } from './message-ids.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
-import { absorbThreads, makeThread, moveEmails, moveMessageIds, resolveEmails } from './move-threads.ts';
+import { absorbThreads } from './move-threads.ts';
+import { moveEmails, setDecided, settleParties } from './place-emails.ts';
 import { settleCustomers } from '../customers/settle-customers.ts';
-import { carryOut, lockThreads, weighThreads } from './settle-threads.ts';
+import { carryOut, weighThreads } from './settle-threads.ts';
 import { readThreadGraph } from './thread-graph.ts';
 
 export function createThreadDecisions(db: Kysely<Database>): ThreadDecisions {
@@ -42,7 +47,7 @@ async function split(
     if (earlier === null) throw new ServiceError('email_not_in_thread');
     return earlier;
   }
-  await lockThreads(trx, [thread.id]);
+  await readClusters(trx, [thread.id], true);
   if ((await countEmails(trx, thread.id)) === emails.length) throw new ServiceError('thread_would_be_empty');
   await makeThread(trx, thread.accountId, newThreadId);
   await carryOver(trx, thread.accountId, emails, newThreadId, {
@@ -78,7 +83,7 @@ async function move(
     return { threadId: thread.id, changed: false, decision: await findMove(trx, thread.id, named) };
   }
   const sources = [...new Set(emails.map((email) => email.thread_id))];
-  const rows = await lockThreads(trx, [thread.id, ...sources]);
+  await readClusters(trx, [thread.id, ...sources], true);
   const left: string[] = [];
   const emptied: string[] = [];
   for (const source of sources) {
@@ -94,11 +99,7 @@ async function move(
     heirs: new Map(emptied.map((id) => [id, [thread.id]])),
     apart: left.map((id) => [thread.id, id] as const),
   });
-  await absorbThreads(
-    trx,
-    thread.id,
-    rows.filter(({ id }) => emptied.includes(id)),
-  );
+  await absorbThreads(trx, thread.id, emptied);
   await settleDecided(trx, accountId, [thread.id, ...left]);
   const decidedAt = await store(trx, { id: decisionId, kind: 'move', thread, other: null, emails, reason });
   return { threadId: thread.id, changed: true, decision: { id: decisionId, decidedAt } };
@@ -115,7 +116,7 @@ async function merge(
   if (other.id === thread.id) {
     return { threadId: thread.id, changed: false, decision: await findMerge(trx, threadId, otherThreadId) };
   }
-  const rows = await lockThreads(trx, [thread.id, other.id]);
+  await readClusters(trx, [thread.id, other.id], true);
   const graph = await readThreadGraph(trx, thread.accountId, [thread.id, other.id]);
   const places = new Map([...graph.owners.keys()].map((id) => [id, thread.id]));
   await freezeThreads(trx, {
@@ -127,11 +128,7 @@ async function merge(
     places,
     emailPlaces: placesOfLabelled(graph.emails, new Set(), places, () => thread.id),
   });
-  await absorbThreads(
-    trx,
-    thread.id,
-    rows.filter(({ id }) => id === other.id),
-  );
+  await absorbThreads(trx, thread.id, [other.id]);
   await settleDecided(trx, thread.accountId, [thread.id]);
   const decidedAt = await store(trx, {
     id: decisionId,
@@ -154,16 +151,7 @@ async function settleDecided(
   threadIds: readonly string[],
 ): Promise<void> {
   await settleCustomers(trx, threadIds);
-  await sql`
-    update emails e set party_id = f.customer_id
-    from (
-      select distinct on (thread_id) thread_id, customer_id from emails
-      where thread_id = any(${[...threadIds]}::uuid[]) and customer_source = 'explicit'
-      order by thread_id, created_at, id
-    ) f
-    where e.thread_id = f.thread_id and e.customer_source = 'explicit' and e.party_id is distinct from f.customer_id`.execute(
-    trx,
-  );
+  await settleParties(trx, threadIds);
   const settlement = await weighThreads(trx, accountId, threadIds, { lock: true });
   if (settlement.threads.some((thread) => thread.cluster_id !== null)) {
     await carryOut(trx, accountId, settlement);
@@ -196,24 +184,6 @@ async function lockAccountOf(trx: Transaction<Database>, threadId: string): Prom
   const { accountId } = await findThread(trx, threadId);
   await lockLinks(trx, accountId);
   return await findThread(trx, threadId);
-}
-
-/**
- * What a send named for the thread stays known when that send does not come along: the first email of the new thread that
- * is no stranger's takes its place. What rules say is worked out anew by settleCustomers.
- */
-async function inheritCustomer(trx: Transaction<Database>, from: string, to: string): Promise<void> {
-  for (const name of ['customer', 'company'] as const) {
-    const [id, source] = [sql.ref(`${name}_id`), sql.ref(`${name}_source`)];
-    await sql`
-      update emails set ${id} = t.id, ${source} = 'explicit'
-      from (select ${id} as id from email_threads where id = ${from} and ${source} = 'explicit') t
-      where emails.id = (
-          select id from emails where thread_id = ${to} and not new_participant and not own_customer
-          order by created_at, id limit 1
-        )
-        and not exists (select from emails where thread_id = ${to} and ${source} = 'explicit')`.execute(trx);
-  }
 }
 
 /** In the order of their identifiers. Throws `email_not_found`, `different_accounts`. */
@@ -266,10 +236,10 @@ async function carryOver(
     trx,
     emails.map(({ id, thread_id }) => ({ id, from: thread_id, to: target })),
   );
-  await sql`
-    update emails e
-    set placement_rule = 'decision', placement_message_id = null, anchor_id = null
-    where e.id = any(${emails.map(({ id }) => id)}::uuid[])`.execute(trx);
+  await setDecided(
+    trx,
+    emails.map(({ id }) => id),
+  );
   const moves = [...places].flatMap(([id, to]) => {
     const from = graph.owners.get(id) ?? null;
     return from === null || from === to ? [] : [{ id, from, to }];

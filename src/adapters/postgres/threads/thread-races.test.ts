@@ -81,7 +81,7 @@ it.each(Object.keys(JOINS))('a send %s waits for a merge that is not committed',
   await nodes[0].db.transaction().execute(async (trx) => {
     await lockLinks(trx, 'default');
     await trx.selectFrom('email_threads').where('id', '=', right.threadId).forUpdate().execute();
-    await absorbThreads(trx, left.threadId, [{ id: right.threadId }]);
+    await absorbThreads(trx, left.threadId, [right.threadId]);
     recorded = nodes[1].store.recordOutbound(send);
     await waitUntil('the send waits', async () => {
       const { rows } = await nodes[0].pool.query('select from pg_locks where not granted');
