@@ -149,7 +149,7 @@ describe.skipIf(process.platform !== 'linux')('a start that waits', () => {
   it(
     'for a statement of its migrations ends on SIGTERM, which takes them back, and the next start does them',
     async () => {
-      // The first migration waits for this table's name.
+      // The migration waits for this table's name.
       const { connectionString, other } = await startBlocked('begin', 'create table emails (id int)');
       const child = start({ DATABASE_URL: connectionString });
       await waitForSession(connectionString, `wait_event_type = 'Lock' and query ilike '%create table%'`);

@@ -1,4 +1,4 @@
-/** Finds the mail that rules are about, by the words of its counterparties (migration 0008_customer_rules). */
+/** Finds the mail that rules are about, by the words of its counterparties (counterparty_words of the schema). */
 import { sql, type Transaction } from 'kysely';
 import { domainOf, isWildcard } from '../../../core/customer/rules.ts';
 import type { Database } from '../db/database.ts';

@@ -2,57 +2,11 @@
 import { Migrator, sql, type Kysely, type Migration } from 'kysely';
 import type { Pool } from 'pg';
 import type { Database } from './database.ts';
-import * as emails from './migrations/0001_emails.ts';
-import * as queue from './migrations/0002_queue.ts';
-import * as idempotency from './migrations/0003_idempotency.ts';
-import * as inbound from './migrations/0004_inbound.ts';
-import * as oauth2Tokens from './migrations/0005_oauth2_tokens.ts';
-import * as mailboxes from './migrations/0006_mailboxes.ts';
-import * as threadDecisions from './migrations/0007_thread_decisions.ts';
-import * as customerRules from './migrations/0008_customer_rules.ts';
-import * as threadListSearch from './migrations/0009_thread_list_search.ts';
-import * as bounces from './migrations/0010_bounces.ts';
-import * as imports from './migrations/0011_imports.ts';
-import * as sentCopies from './migrations/0012_sent_copies.ts';
-import * as emailAliases from './migrations/0013_email_aliases.ts';
-import * as notParsed from './migrations/0014_not_parsed.ts';
-import * as mailboxCounts from './migrations/0015_mailbox_counts.ts';
-import * as search from './migrations/0020_search.ts';
-import * as automaticExchanges from './migrations/0022_automatic_exchanges.ts';
-import * as joinBySubject from './migrations/0023_join_by_subject.ts';
-import * as quarantine from './migrations/0024_quarantine.ts';
-import * as searchFileNames from './migrations/0025_search_file_names.ts';
-import * as summariesOfBatches from './migrations/0026_summaries_of_batches.ts';
-import * as partiesOfThreads from './migrations/0030_parties_of_threads.ts';
-import * as variants from './migrations/0035_variants.ts';
-import * as emailJson from './migrations/0080_email_json.ts';
+import * as schema from './migrations/0001_schema.ts';
 
 /** In order of their names; forward only. A migration that was ever released is never changed. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
-  '0001_emails': emails,
-  '0002_queue': queue,
-  '0003_idempotency': idempotency,
-  '0004_inbound': inbound,
-  '0005_oauth2_tokens': oauth2Tokens,
-  '0006_mailboxes': mailboxes,
-  '0007_thread_decisions': threadDecisions,
-  '0008_customer_rules': customerRules,
-  '0009_thread_list_search': threadListSearch,
-  '0010_bounces': bounces,
-  '0011_imports': imports,
-  '0012_sent_copies': sentCopies,
-  '0013_email_aliases': emailAliases,
-  '0014_not_parsed': notParsed,
-  '0015_mailbox_counts': mailboxCounts,
-  '0020_search': search,
-  '0022_automatic_exchanges': automaticExchanges,
-  '0023_join_by_subject': joinBySubject,
-  '0024_quarantine': quarantine,
-  '0025_search_file_names': searchFileNames,
-  '0026_summaries_of_batches': summariesOfBatches,
-  '0030_parties_of_threads': partiesOfThreads,
-  '0035_variants': variants,
-  '0080_email_json': emailJson,
+  '0001_schema': schema,
 };
 
 /** Any constant that no other user of the same database takes; `pg_locks` shows it. */

@@ -1,7 +1,7 @@
 /**
  * Emails as JSON, made by PostgreSQL as text: what only passes through is neither parsed nor formatted by this process, and
  * concurrent reads cost it little. Byte for byte what `JSON.stringify(toEmailJson(email))` gives; email-json.test.ts
- * compares the two. The JSON around the text is stored, see migration 0080. PostgreSQL escapes as JSON.stringify does,
+ * compares the two. The JSON around the text is stored (json_before_text and json_after_text of `emails`). PostgreSQL escapes as JSON.stringify does,
  * and stores neither U+0000 nor lone surrogates.
  */
 

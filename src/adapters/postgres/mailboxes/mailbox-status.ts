@@ -1,4 +1,4 @@
-/** `MailboxStatusStore` on PostgreSQL. The counts are kept by triggers, see the schema. */
+/** `MailboxStatusStore` on PostgreSQL. The counts are kept by triggers, see migrations/0001_schema/mailboxes.ts. */
 import type { Pool } from 'pg';
 import type {
   MailboxStatusStore,

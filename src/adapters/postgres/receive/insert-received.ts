@@ -27,7 +27,7 @@ export async function insertReceived(
   const read = emails.filter(({ record }) => record.isRead).map(({ record }) => record.id);
   const { rows: counts } = await sql<{ inserted: string }>`
     with read as materialized (
-      -- For the trigger that marks received emails as unread (migration 0026).
+      -- For the trigger that marks received emails as unread (emails_after_insert).
       select set_config('email_worker.read_emails', ${`{${read.join()}}`}, true)
     ), input as materialized (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (${sql.raw(COLUMNS)}))
     ${sql.raw(INSERT)}`.execute(trx);

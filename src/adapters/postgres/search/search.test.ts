@@ -1,5 +1,4 @@
 /** Searching: what is found, by both lists, after every change; and that both ways of searching find the same. */
-import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseEmailsJson } from '../../../../test/helpers/emails-json.ts';
@@ -15,8 +14,6 @@ import type { SearchIndex } from '../../../app/search/search-ports.ts';
 import type { ThreadsQuery } from '../../../app/threads/thread-list-ports.ts';
 import { parseSearchQuery } from '../../../core/search/query.ts';
 import { createEmailList } from '../emails/email-list.ts';
-import * as searchFileNames from '../db/migrations/0025_search_file_names.ts';
-import { createKysely } from '../db/pool.ts';
 import { createSearchIndex } from './search-index.ts';
 import type { planSearch } from './search-plan.ts';
 import { createSendOperations } from '../send/send-operations.ts';
@@ -156,17 +153,6 @@ describe('an email', () => {
 });
 
 describe('making emails searchable', () => {
-  it('is done anew for emails with files at the update that searches their names', async () => {
-    const { id } = await send({ attachments: [storedAttachment('Grundriss.dwg')] });
-    await send();
-    await indexAll();
-    await pool.query(`update email_search set words = ''`);
-    expect(await findEmails('grundriss')).toEqual([]);
-    await searchFileNames.up(createKysely(pool) as unknown as Kysely<never>);
-    expect((await pool.query('select email_ids from search_queue')).rows).toEqual([{ email_ids: [id] }]);
-    expect(await findEmails('grundriss')).toEqual([id]);
-  });
-
   it('reads the files of received mail together with it', async () => {
     const record = inboundRecord({ attachments: [storedAttachment('Grundriss.dwg')] });
     await inbound.recordInbound(record);

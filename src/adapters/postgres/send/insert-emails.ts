@@ -55,7 +55,7 @@ export async function insertEmail(
   return row !== undefined;
 }
 
-/** What its sender said about its thread; see migration 0030. */
+/** What its sender said about its thread; see migrations/0001_schema/emails.ts. */
 export interface StoredLink {
   readonly anchorId: string | null;
   readonly ignoredIds: readonly string[];

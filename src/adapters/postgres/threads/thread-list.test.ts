@@ -1,20 +1,15 @@
 /** The list of threads: what it shows, its filters and pages, and the marks of what was read. */
 import { randomUUID } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inboundRecord } from '../../../../test/helpers/inbound-record.ts';
 import { ALL_THREADS, openMailStores, storedAttachment } from '../../../../test/helpers/mail-stores.ts';
 import { addressOf, answerTo, outboundRecord } from '../../../../test/helpers/outbound-record.ts';
-import { compareSummaries } from '../../../../test/helpers/thread-summaries.ts';
 import type { InboundStore } from '../../../app/receive/inbound-ports.ts';
 import type { OutboundRecord } from '../../../app/send/outbound-ports.ts';
 import type { MessageStore } from '../../../../test/helpers/message-store.ts';
 import type { ThreadList, ThreadsQuery } from '../../../app/threads/thread-list-ports.ts';
 import { EMAIL_STATES, LISTED_STATES } from '../../../core/delivery/states.ts';
-import * as threadListMigration from '../db/migrations/0009_thread_list_search.ts';
-import * as searchMigration from '../db/migrations/0020_search.ts';
-import { createKysely } from '../db/pool.ts';
 import { createThreadList } from './thread-list.ts';
 
 const CUSTOMER = randomUUID();
@@ -287,35 +282,4 @@ it('means the same states in the database as in the code', async () => {
   expect(rows.filter(({ is_listed }) => is_listed).map(({ state }) => state)).toEqual(
     EMAIL_STATES.filter((state) => LISTED_STATES.includes(state)),
   );
-});
-
-it('counts the emails that were there before the list', async () => {
-  const question = inboundRecord({ date: at(1) });
-  await inbound.recordInbound(question);
-  const parent = question.identity.messageId;
-  const placement = { rule: 'in_reply_to', matchedMessageId: parent } as const;
-  await store.recordOutbound(answerTo(parent, { date: at(2), placement, attachments: [storedAttachment()] }));
-  await inbound.recordInbound(inboundRecord({ date: at(3), automatic: AUTOMATIC }, [parent]));
-  await send({ state: 'failed' });
-  await send({ customerId: CUSTOMER });
-
-  await pool.query('drop table thread_summaries, unread_emails, email_search, search_queue');
-  await pool.query(`drop function email_is_listed, email_activity_at, refresh_thread_summaries, emails_after_insert,
-    emails_after_update, emails_after_delete, email_attachments_after_insert, email_threads_after_update,
-    emails_queue_inserted, emails_queue_updated cascade`);
-  const db = createKysely(pool) as unknown as Kysely<never>;
-  await threadListMigration.up(db);
-
-  const { expected, found } = await compareSummaries(pool);
-  expect(found).toEqual(expected);
-  // Only emails that came after the answer are unread.
-  expect(await list.listThreads({ ...ALL_THREADS, unread: true })).toMatchObject([
-    { id: question.newThreadId, emailCount: 3, unreadCount: 1, unanswered: false, hasAttachments: true },
-  ]);
-
-  await pool.query('drop index emails_state_date, emails_account_date');
-  await pool.query('create index emails_date on emails (date); create index emails_state on emails (state)');
-  await searchMigration.up(db);
-  const { rows } = await pool.query<{ ids: string[] }>('select email_ids as ids from search_queue');
-  expect(rows.flatMap(({ ids }) => ids)).toHaveLength(5);
 });

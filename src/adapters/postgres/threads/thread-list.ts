@@ -1,5 +1,5 @@
 /**
- * `ThreadList` on PostgreSQL. The rows of `thread_summaries` are kept by triggers, see migration 0009.
+ * `ThreadList` on PostgreSQL. The rows of `thread_summaries` are kept by triggers, see migrations/0001_schema/thread-list.ts.
  *
  * The indexes have the facets before the time. A page is merged from the pieces of one index, one for each value of the
  * facets that fits the filter; each piece is in order, so no more is read than the page and one row of each piece.

@@ -3,14 +3,10 @@
  *
  * A decision gives the emails and Message-IDs of the threads it concerns a label each; equal labels belong together,
  * separated ones never do. Labels outlive threads: which thread a label is in follows from the links, as for all mail.
+ *
+ * `refused_links`: what mail would have joined, but for different parties; see docs/decisions/0016-refused-merges.md.
  */
-import { sql, type Kysely } from 'kysely';
-
-export async function up(db: Kysely<never>): Promise<void> {
-  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
-}
-
-const STATEMENTS = [
+export const THREADS = [
   `create table thread_decisions (
     id uuid primary key,
     account_id account_id not null,
@@ -52,18 +48,14 @@ const STATEMENTS = [
   )`,
   `create index label_separations_other on label_separations (other_label)`,
 
-  // Threads whose mail may lead to one another, but for a separation, have the same cluster
-  `alter table email_threads add column cluster_id uuid`,
-  `create index email_threads_cluster on email_threads (cluster_id) where cluster_id is not null`,
-
-  `alter table emails
-    -- Of the sent email that a report returns
-    add column bounced_message_id message_id,
-    drop constraint emails_placement_rule_check,
-    add constraint emails_placement_rule_check check (
-      placement_rule in (
-        'thread_id', 'in_reply_to', 'references', 'message_id', 'bounce', 'subject', 'decision', 'new'
-      )
-    )`,
-  `update emails set bounced_message_id = placement_message_id where placement_rule = 'bounce'`,
+  `create table refused_links (
+    email_id uuid not null references emails on delete cascade deferrable initially deferred,
+    message_id message_id not null,
+    id uuid not null unique default gen_random_uuid(),
+    -- Cursors have milliseconds.
+    refused_at timestamptz not null default date_trunc('milliseconds', now()),
+    primary key (email_id, message_id)
+  )`,
+  // Newest first
+  `create index refused_links_list on refused_links (refused_at desc, id desc)`,
 ];

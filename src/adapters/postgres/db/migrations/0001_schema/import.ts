@@ -1,11 +1,5 @@
 /** What imports have done, so that one that was interrupted, or is repeated, need not read it again. */
-import { sql, type Kysely } from 'kysely';
-
-export async function up(db: Kysely<never>): Promise<void> {
-  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
-}
-
-const STATEMENTS = [
+export const IMPORT = [
   `create table import_marks (
     account_id account_id,
     -- SHA-256 of what makes the file that file; no name of a file is kept

@@ -1,18 +1,15 @@
 /**
- * The list of threads, read marks, full-text search, and indexes of the lists of emails.
+ * The list of threads and read marks.
  *
  * `thread_summaries` has a row for each thread with a listed email, and `unread_emails` one for each unread email. Both
  * are kept by the triggers here alone, so that no writer of `emails` has to know of them: an insert adds to what is
- * there, every other change counts the thread anew (`refresh_thread_summaries`). A row's lock is taken before its
- * emails are counted; an insert meanwhile waits for it and adds to the result.
+ * there, also when several of its emails are in one thread; every other change counts the thread anew
+ * (`refresh_thread_summaries`). A row's lock is taken before its emails are counted; an insert meanwhile waits for it and
+ * adds to the result.
  *
- * `email_search` is filled by a worker from `search_queue`, see docs/decisions/0010-search.md.
+ * Emails that are read when they are received are not marked as unread first. The insert names them in the setting
+ * `email_worker.read_emails` of the transaction, as a uuid array.
  */
-import { sql, type Kysely } from 'kysely';
-
-export async function up(db: Kysely<never>): Promise<void> {
-  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
-}
 
 /**
  * What the emails `e` mean for the list, one row for each thread; the statement continues after `from`. An automatic
@@ -34,7 +31,11 @@ const SUMMARY_COLUMNS = `
   (array_agg(e.direction order by email_activity_at(e.date, e.created_at) desc, e.id desc)
     filter (where e.automatic is null))[1] as person_direction`;
 
-const STATEMENTS = [
+/** The newest of the inserted emails of a thread that `which` holds for; see SUMMARY_COLUMNS. */
+const newest = (value: string, which = 'true') =>
+  `(array_agg(${value} order by activity_at desc, id desc) filter (where ${which}))[1]`;
+
+export const THREAD_LIST = [
   // What certainly did not go out is not listed: LISTED_STATES of core/delivery/states.ts.
   `create function email_is_listed(state text) returns boolean language sql immutable parallel safe
     return state in ('queued', 'sending', 'sent', 'deferred', 'unknown', 'received')`,
@@ -99,39 +100,40 @@ const STATEMENTS = [
       and not exists (select from emails e where e.thread_id = s.thread_id and email_is_listed(e.state));
   end $$`,
 
+  // Adding to the row costs less than counting, and does not grow with the thread.
   `create function emails_after_insert() returns trigger language plpgsql as $$
   declare
-    has_inbound boolean;
-    repeated_threads uuid[];
+    read_emails uuid[] = coalesce(nullif(current_setting('email_worker.read_emails', true), ''), '{}')::uuid[];
   begin
-    select bool_or(e.direction = 'inbound'),
-      case when count(*) > count(distinct e.thread_id) then array_agg(distinct e.thread_id) end
-    into has_inbound, repeated_threads
-    from inserted e;
-    if has_inbound then
-      insert into unread_emails (email_id)
-      select e.id from inserted e where e.direction = 'inbound' and email_is_listed(e.state);
-    end if;
-    if repeated_threads is not null then
-      perform refresh_thread_summaries(repeated_threads);
-      return null;
-    end if;
+    insert into unread_emails (email_id)
+    select e.id from inserted e
+    where e.direction = 'inbound' and email_is_listed(e.state) and e.id <> all (read_emails);
 
-    -- Adding to the row costs less than counting, and does not grow with the thread.
     insert into thread_summaries as s
       (thread_id, account_id, customer_id, company_id, email_count, unread_count, has_attachments, last_activity_at,
         newest_email_id, newest_direction, person_at, person_email_id, person_direction)
-    select t.id, t.account_id, t.customer_id, t.company_id, 1, (e.direction = 'inbound')::int,
-      exists (select from email_attachments a where a.email_id = e.id),
-      email_activity_at(e.date, e.created_at), e.id, e.direction,
-      case when e.automatic is null then email_activity_at(e.date, e.created_at) end,
-      case when e.automatic is null then e.id end,
-      case when e.automatic is null then e.direction end
-    from inserted e join email_threads t on t.id = e.thread_id
-    where email_is_listed(e.state)
+    select t.id, t.account_id, t.customer_id, t.company_id, n.email_count, n.unread_count, n.has_attachments,
+      n.last_activity_at, n.newest_email_id, n.newest_direction, n.person_at, n.person_email_id, n.person_direction
+    from (
+      select thread_id, count(*) as email_count,
+        count(*) filter (where direction = 'inbound' and id <> all (read_emails)) as unread_count,
+        bool_or(exists (select from email_attachments a where a.email_id = e.id)) as has_attachments,
+        max(activity_at) as last_activity_at,
+        ${newest('id')} as newest_email_id,
+        ${newest('direction')} as newest_direction,
+        max(activity_at) filter (where is_by_person) as person_at,
+        ${newest('id', 'is_by_person')} as person_email_id,
+        ${newest('direction', 'is_by_person')} as person_direction
+      from (
+        select id, thread_id, direction, automatic is null as is_by_person, email_activity_at(date, created_at) as activity_at
+        from inserted
+        where email_is_listed(state)
+      ) e
+      group by thread_id
+    ) n join email_threads t on t.id = n.thread_id
     order by t.id
     on conflict (thread_id) do update set
-      email_count = s.email_count + 1,
+      email_count = s.email_count + excluded.email_count,
       unread_count = s.unread_count + excluded.unread_count,
       has_attachments = s.has_attachments or excluded.has_attachments,
       (last_activity_at, newest_email_id, newest_direction) = (
@@ -204,24 +206,6 @@ const STATEMENTS = [
   `create trigger email_threads_after_update after update of customer_id, company_id on email_threads
     for each row when (old.customer_id is distinct from new.customer_id or old.company_id is distinct from new.company_id)
     execute function email_threads_after_update()`,
-
-  // What is there already. It was never marked, so it counts as unread where nothing was answered after it.
-  `insert into unread_emails (email_id)
-    select e.id from emails e where e.direction = 'inbound' and not exists (
-      select from emails a where a.thread_id = e.thread_id and a.direction = 'outbound' and email_is_listed(a.state)
-        and (a.date, a.id) > (e.date, e.id)
-    )`,
-  `insert into thread_summaries
-      (thread_id, account_id, customer_id, company_id, email_count, unread_count, has_attachments, last_activity_at,
-        newest_email_id, newest_direction, person_at, person_email_id, person_direction)
-    select t.id, t.account_id, t.customer_id, t.company_id, n.email_count, n.unread_count, n.has_attachments,
-      n.last_activity_at, n.newest_email_id, n.newest_direction, n.person_at, n.person_email_id, n.person_direction
-    from (
-      select ${SUMMARY_COLUMNS}
-      from emails e left join unread_emails u on u.email_id = e.id
-      where email_is_listed(e.state)
-      group by e.thread_id
-    ) n join email_threads t on t.id = n.thread_id`,
 
   // GET /api/threads: all, or those of an account, a customer or a company. With the facets before the time, each
   // combination of the filters is some pieces of the index, each in order, which are merged.

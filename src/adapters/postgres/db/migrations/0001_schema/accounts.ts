@@ -3,13 +3,7 @@
  * configured refresh token, so they can't be read here. `key_id` names that key: a new refresh token begins a new row.
  * `leased_by` is renewing until `leased_until`.
  */
-import { sql, type Kysely } from 'kysely';
-
-export async function up(db: Kysely<never>): Promise<void> {
-  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
-}
-
-const STATEMENTS = [
+export const ACCOUNTS = [
   `create table oauth2_tokens (
     account_id text not null,
     key_id bytea not null check (length(key_id) = 16),

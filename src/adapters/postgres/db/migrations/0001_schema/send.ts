@@ -1,16 +1,13 @@
 /**
- * The send queue, the attempts of every email, and the counters of the accounts' rate limits.
+ * The send queue, the attempts of every email, the counters of the accounts' rate limits, and idempotency keys.
  *
  * A row of `send_queue` is free when it has no owner, claimed while it has an owner and a lease, and lost when it has
  * an owner and no lease: its owner fell silent, and only that owner's journal, or an operator, can say what happened.
+ *
+ * `idempotency_keys` says which request holds a key, and how its send ended; a key without an outcome is open. Its `email_id`
+ * names no row of `emails`: the email is recorded after the key is claimed, or never.
  */
-import { sql, type Kysely } from 'kysely';
-
-export async function up(db: Kysely<never>): Promise<void> {
-  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
-}
-
-const STATEMENTS = [
+export const SEND = [
   `create table send_queue (
     email_id uuid primary key references emails on delete cascade,
     account_id account_id not null,
@@ -62,12 +59,18 @@ const STATEMENTS = [
     primary key (account_id, period)
   )`,
 
-  `alter table email_deliveries drop constraint email_deliveries_state_check`,
-  `alter table email_deliveries add constraint email_deliveries_state_check
-    check (state in ('pending', 'accepted', 'deferred', 'rejected', 'unknown'))`,
-
-  // GET /api/emails; the states that nearly every email has are found in the first, the others in the second
-  `create index emails_date on emails (date desc, id desc)`,
-  `create index emails_state on emails (state, date desc, id desc)
-    where state in ('queued', 'sending', 'deferred', 'failed', 'unknown', 'cancelled')`,
+  `create table idempotency_keys (
+    key text collate "C" primary key check (length(key) <= 256 and key ~ '^[!-~]+$'),
+    fingerprint bytea not null check (length(fingerprint) = 32),
+    email_id uuid not null,
+    instance_id uuid not null,
+    -- The request is answered as soon as its email is queued.
+    queued boolean not null,
+    outcome jsonb check (jsonb_typeof(outcome) = 'object'),
+    created_at timestamptz not null default now()
+  )`,
+  // Deleting expired keys
+  `create index idempotency_keys_created_at on idempotency_keys (created_at)`,
+  // What an instance has to settle
+  `create index idempotency_keys_open on idempotency_keys (instance_id) where outcome is null`,
 ];

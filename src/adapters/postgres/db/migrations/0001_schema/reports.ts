@@ -5,13 +5,7 @@
  * after it. `delivery_reports` has what the matched ones say about a recipient; all of them, so that the order in which
  * they came does not matter. A row of `suppressions` stays when it is lifted: then `lifted_at` remembers it.
  */
-import { sql, type Kysely } from 'kysely';
-
-export async function up(db: Kysely<never>): Promise<void> {
-  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
-}
-
-const STATEMENTS = [
+export const REPORTS = [
   `create table bounce_reports (
     report_id uuid primary key references emails on delete cascade,
     account_id account_id not null,

@@ -1,0 +1,29 @@
+/** The whole schema, a room after the other; docs/schema.sql has it as PostgreSQL shows it. */
+import { sql, type Kysely } from 'kysely';
+import { ACCOUNTS } from './0001_schema/accounts.ts';
+import { CUSTOMERS } from './0001_schema/customers.ts';
+import { EMAILS } from './0001_schema/emails.ts';
+import { IMPORT } from './0001_schema/import.ts';
+import { MAILBOXES } from './0001_schema/mailboxes.ts';
+import { REPORTS } from './0001_schema/reports.ts';
+import { SEARCH } from './0001_schema/search.ts';
+import { SEND } from './0001_schema/send.ts';
+import { THREAD_LIST } from './0001_schema/thread-list.ts';
+import { THREADS } from './0001_schema/threads.ts';
+
+const STATEMENTS = [
+  ...EMAILS,
+  ...CUSTOMERS,
+  ...THREADS,
+  ...THREAD_LIST,
+  ...SEARCH,
+  ...SEND,
+  ...REPORTS,
+  ...MAILBOXES,
+  ...ACCOUNTS,
+  ...IMPORT,
+];
+
+export async function up(db: Kysely<never>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+}

@@ -1,0 +1,67 @@
+/** Rules that say whose an email is, and what finds the past mail that a rule is about. */
+export const CUSTOMERS = [
+  // An address of two customers decides nothing. `removed`: a send does not teach it again.
+  `create table customer_addresses (
+    address text,
+    customer_id uuid,
+    created_at timestamptz not null default now(),
+    -- Learned from a send that named the customer, or registered
+    origin text not null default 'learned' check (origin in ('learned', 'registered', 'removed')),
+    -- Past mail is linked by it
+    settled boolean not null default false,
+    primary key (address, customer_id),
+    -- ASCII letters only: the same in every locale
+    check (address = lower(address collate "C"))
+  )`,
+  `create index customer_addresses_customer on customer_addresses (customer_id, address)`,
+  `create index customer_addresses_unsettled on customer_addresses (created_at) where not settled`,
+
+  // example.org, or *.example.org for everything below it; A-labels
+  `create table customer_domains (
+    domain text,
+    customer_id uuid,
+    created_at timestamptz not null default now(),
+    primary key (domain, customer_id),
+    check (domain ~ '^([*][.])?[a-z0-9_-]+([.][a-z0-9_-]+)*$')
+  )`,
+  `create index customer_domains_customer on customer_domains (customer_id, domain)`,
+
+  `create table customer_companies (
+    customer_id uuid primary key,
+    company_id uuid not null
+  )`,
+
+  // The same number in both while no transaction changes rules; see rules-lock.ts.
+  `create sequence customer_rules_versions`,
+  `select setval('customer_rules_versions', 1)`,
+  `create table customer_rules_version (
+    only_row boolean primary key default true check (only_row),
+    version bigint not null
+  )`,
+  `insert into customer_rules_version (version) values (1)`,
+  // Recorded while rules changed: to be linked anew
+  `create table customer_relinks (
+    email_id uuid primary key references emails on delete cascade
+  )`,
+
+  // The counterparties of an email, each written backwards as a word, so that one index finds those of an address
+  // (the word) and those of a domain and of what is below it (words that begin so). What has 250 characters or more is
+  // no address, and could be longer than a word may be.
+  `create function counterparty_words(direction text, from_address jsonb, recipients jsonb) returns tsvector
+    language sql immutable parallel safe
+    return array_to_tsvector(array_remove(string_to_array(right(left(reverse(lower(
+      case
+        when octet_length(jsonb_path_query_array(
+          case direction when 'inbound' then from_address else recipients end, '$.address')::text) < 1000
+        then jsonb_path_query_array(
+          case direction when 'inbound' then from_address else recipients end, '$.address')::text
+        else regexp_replace(left(jsonb_path_query_array(
+          case direction when 'inbound' then from_address else recipients end, '$.address')::text, 200000),
+          '[^"]{250,}', '', 'g')
+      end collate "C")), -2), -2), '" ,"'), ''))`,
+  `create index emails_counterparty on emails
+    using gin (counterparty_words(direction, from_address, to_addresses || cc_addresses || bcc_addresses))
+    with (fastupdate = off)`,
+  // The list of ambiguous emails
+  `create index emails_ambiguous on emails (date desc, id desc) where customer_source = 'ambiguous'`,
+];

@@ -1,0 +1,264 @@
+/**
+ * Threads, emails, their deliveries, attachments and variants.
+ *
+ * Accounts live in the configuration, customers and companies in the caller's system, so none of them is a table.
+ * `thread_message_ids` gives every Message-ID seen or referenced to exactly one thread of its account;
+ * `thread_aliases` keeps the identifier of a merged thread valid for ever, `email_aliases` that of a record that turned out
+ * to be a copy of a sent email.
+ *
+ * What sends say about threads is stored and not inferred; see docs/decisions/0016-refused-merges.md. `anchor_id`: the email
+ * beside which the sender of an email put it. `ignored_ids`: Message-IDs that it names and that were in another thread when
+ * its sender put it into this one. `party_id`: of an email that names a customer, the first customer that a send named for
+ * its thread; mail never brings different ones together. `own_customer`: the email is in its thread only because others named
+ * its Message-ID before it came; like a new participant, it has the customer that the rules give to its own address.
+ *
+ * The JSON of an email and of a file beside the text is made when they are written: PostgreSQL keeps these columns in step
+ * with the others, and reading a thread joins them. Made at each read, they took more of its time than all else. The functions
+ * are immutable in fact: no setting changes what they give. They call no function of ours, so that they work with the empty
+ * search path of a restore.
+ */
+/** Arguments of `concat`: `{"name":…,"address":…}`; a stored address may have more, or lack one. */
+const address = (value: string) =>
+  `'{"name":', coalesce(${value} -> 'name', 'null'), ',"address":', coalesce(${value} -> 'address', 'null'), '}'`;
+
+export const EMAILS = [
+  `create domain account_id as text check (value ~ '^[a-z0-9][a-z0-9_-]{0,62}$')`,
+  // Without angle brackets. The bound is RFC 5322 §2.1.1's longest line and keeps index entries below their limit.
+  `create domain message_id as text check (length(value) between 1 and 998 and value !~ '[[:space:]<>[:cntrl:]]')`,
+
+  `create table email_threads (
+    id uuid primary key,
+    account_id account_id not null,
+    customer_id uuid,
+    company_id uuid,
+    created_at timestamptz not null default now(),
+    -- Threads whose mail may lead to one another, but for a separation, have the same cluster
+    cluster_id uuid,
+    customer_source text check (customer_source in ('explicit', 'address', 'domain')),
+    company_source text check (company_source in ('explicit', 'registration')),
+    unique (account_id, id)
+  )`,
+  `create index email_threads_cluster on email_threads (cluster_id) where cluster_id is not null`,
+
+  `create table thread_aliases (
+    id uuid primary key,
+    thread_id uuid not null references email_threads,
+    merged_at timestamptz not null default now(),
+    check (id <> thread_id)
+  )`,
+  `create index thread_aliases_thread on thread_aliases (thread_id)`,
+
+  `create table thread_message_ids (
+    account_id account_id,
+    message_id message_id,
+    thread_id uuid not null,
+    primary key (account_id, message_id),
+    foreign key (account_id, thread_id) references email_threads (account_id, id)
+  )`,
+  `create index thread_message_ids_thread on thread_message_ids (thread_id)`,
+
+  // One `concat` and not many `||`: each operator has to be made ready for each statement.
+  `create function email_json_before_text(
+    id uuid, message_id text, direction text, from_address jsonb, to_addresses jsonb, subject text
+  ) returns text language plpgsql immutable parallel safe as $$
+  declare
+    recipients text;
+  begin
+    -- Most emails have one.
+    if jsonb_array_length(to_addresses) = 1 then
+      recipients = concat(${address('to_addresses -> 0')});
+    else
+      recipients = (
+        select string_agg(concat(${address('r.value')}), ',' order by r.ordinality)
+        from jsonb_array_elements(to_addresses) with ordinality r
+      );
+    end if;
+    return concat('{"id":"', id, '","message_id":', to_json('<' || message_id || '>'), ',"direction":"', direction,
+      '","from_address":', ${address('from_address')}, ',"to_addresses":[', recipients,
+      '],"subject":', to_json(subject), ',"text_body":');
+  end $$`,
+
+  // With milliseconds, as \`Date.toISOString\`. Years have four digits: see parseMessageDate.
+  `create function email_json_after_text(date timestamptz) returns text language plpgsql immutable parallel safe as $$
+  begin
+    return ',"date":"' || to_char(date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","has_attachments":';
+  end $$`,
+
+  `create function attachment_json(id uuid, filename text, content_type text, size_bytes bigint, storage_path text)
+  returns text language plpgsql immutable parallel safe as $$
+  begin
+    return concat('{"id":"', id, '","filename":', to_json(filename), ',"content_type":', to_json(content_type),
+      ',"size_bytes":', size_bytes, ',"storage_path":', to_json(storage_path), '}');
+  end $$`,
+
+  `create table emails (
+    id uuid primary key,
+    account_id account_id not null,
+    thread_id uuid not null,
+    direction text not null check (direction in ('inbound', 'outbound')),
+    -- Normalised; written_message_id holds the one that its header has, where it differs
+    message_id message_id not null,
+    -- Another one that it is known by: the relay's, or of a second field Message-ID
+    relay_message_id message_id,
+    in_reply_to text[] not null,
+    reference_ids text[] not null,
+    from_address jsonb not null check (jsonb_typeof(from_address) = 'object'),
+    to_addresses jsonb not null check (jsonb_typeof(to_addresses) = 'array'),
+    cc_addresses jsonb not null check (jsonb_typeof(cc_addresses) = 'array'),
+    bcc_addresses jsonb not null check (jsonb_typeof(bcc_addresses) = 'array'),
+    subject text not null,
+    text_body text not null,
+    html_body text,
+    date timestamptz not null,
+    customer_id uuid,
+    company_id uuid,
+    state text not null,
+    state_detail text,
+    placement_rule text not null check (
+      placement_rule in (
+        'thread_id', 'in_reply_to', 'references', 'message_id', 'bounce', 'subject', 'decision', 'new'
+      )
+    ),
+    placement_message_id message_id,
+    raw_size_bytes bigint not null check (raw_size_bytes >= 0),
+    raw bytea,
+    raw_path text,
+    -- Not the beginning of the transaction: of two emails of a thread, the one that got its lock first is the first.
+    created_at timestamptz not null default clock_timestamp(),
+    -- SHA-256 of Message-ID, Date, From and subject
+    identity_key bytea check (length(identity_key) = 32),
+    reply_text text,
+    sender_address jsonb check (jsonb_typeof(sender_address) = 'object'),
+    reply_to_addresses jsonb not null default '[]' check (jsonb_typeof(reply_to_addresses) = 'array'),
+    defects text[] not null default '{}',
+    automatic jsonb check (jsonb_typeof(automatic) = 'object'),
+    new_participant boolean not null default false,
+    -- Of the sent email that a report returns
+    bounced_message_id message_id,
+    customer_source text check (customer_source in ('explicit', 'thread', 'address', 'domain', 'ambiguous')),
+    company_source text check (company_source in ('explicit', 'thread', 'registration')),
+    -- Of a sent email that is part of an automatic exchange: with which address, in lower case
+    exchange_with text,
+    -- RFC 5256 §2.1; null in accounts that do not join by subject
+    subject_key text check (length(subject_key) between 1 and 200),
+    anchor_id uuid references emails on delete set null,
+    ignored_ids text[] not null default '{}',
+    party_id uuid,
+    written_message_id message_id,
+    own_customer boolean not null default false,
+    content_digest bytea check (octet_length(content_digest) = 32),
+    received_by jsonb,
+    json_before_text text not null generated always as (email_json_before_text(
+      id, coalesce(written_message_id, message_id), direction, from_address, to_addresses, subject
+    )) stored,
+    json_after_text text not null generated always as (email_json_after_text(date)) stored,
+    foreign key (account_id, thread_id) references email_threads (account_id, id),
+    constraint emails_raw_in_one_place check ((raw is null) <> (raw_path is null)),
+    constraint emails_state_fits_direction check (
+      case direction
+        when 'inbound' then state = 'received'
+        else state in ('queued', 'sending', 'sent', 'deferred', 'failed', 'unknown', 'cancelled')
+      end
+    ),
+    -- A received email has an identity and a new text, and so has one known from its copy in the Sent mailbox.
+    constraint emails_read_is_identified check (
+      (identity_key is null) = (reply_text is null) and (direction = 'outbound' or identity_key is not null)
+    )
+  )`,
+  // One email, one record
+  `create unique index emails_identity on emails (account_id, identity_key) where identity_key is not null`,
+  // GET /api/thread/{id}, and the newest email of a thread
+  `create index emails_thread on emails (thread_id, date, id)`,
+  // The email a reply answers
+  `create index emails_message_id on emails (account_id, message_id)`,
+  `create index emails_relay_message_id on emails (account_id, relay_message_id) where relay_message_id is not null`,
+  `create index emails_subject_key on emails (account_id, subject_key, date) where subject_key is not null`,
+  `create index emails_anchor on emails (anchor_id) where anchor_id is not null`,
+  // The first of a thread that names a customer
+  `create index emails_party on emails (thread_id, created_at, id) where party_id is not null`,
+  // Sent by other programs, so that every send can ask for one of its second
+  `create index emails_sent_elsewhere on emails (account_id, date)
+    where direction = 'outbound' and identity_key is not null`,
+  // Loops
+  `create index emails_exchange on emails (account_id, exchange_with, created_at) where exchange_with is not null`,
+  // Files of emails and variants are looked for by their paths
+  `create index emails_raw_path on emails (raw_path) where raw_path is not null`,
+
+  // GET /api/emails, of an account or of all; with the state before the date, each filter is some pieces in order.
+  `create index emails_state_date on emails (state, date desc, id desc)`,
+  `create index emails_account_date on emails (account_id, state, date desc, id desc)`,
+  // GET /api/emails?defect=not_parsed among millions, and reparsing
+  `create index emails_not_parsed on emails (date desc, id desc) where defects @> '{not_parsed}'`,
+  // GET /api/customer/{id}/emails, also of one direction that a large customer has none of
+  `create index emails_customer on emails (customer_id, direction, date desc, id desc) where customer_id is not null`,
+
+  `create table email_aliases (
+    id uuid primary key,
+    email_id uuid not null references emails on delete cascade,
+    check (id <> email_id)
+  )`,
+  `create index email_aliases_email on email_aliases (email_id)`,
+
+  `create table email_deliveries (
+    email_id uuid references emails on delete cascade,
+    ordinal int check (ordinal >= 0),
+    address text not null,
+    state text not null check (state in ('pending', 'accepted', 'deferred', 'rejected', 'unknown')),
+    reply_code int check (reply_code between 200 and 599),
+    reply_status text check (reply_status ~ '^[245]\\.[0-9]{1,3}\\.[0-9]{1,3}$'),
+    reply_text text,
+    primary key (email_id, ordinal),
+    check ((reply_code is null) = (reply_text is null))
+  )`,
+
+  `create table email_attachments (
+    id uuid primary key,
+    email_id uuid not null references emails on delete cascade,
+    ordinal int not null check (ordinal >= 0),
+    filename text not null check (filename <> ''),
+    content_type text not null check (content_type like '%/%'),
+    size_bytes bigint not null check (size_bytes >= 0),
+    storage_path text not null unique check (storage_path ~ '^[^/]+/[^/]+/[^/]+$' and storage_path not like '%/..'),
+    sha256 bytea not null check (length(sha256) = 32),
+    json text not null generated always as (attachment_json(id, filename, content_type, size_bytes, storage_path)) stored,
+    unique (email_id, ordinal)
+  )`,
+
+  // Variants: messages with the identity of a recorded email and another content, each kept whole. What an email says,
+  // and by which way it came, stands in the record; a send of ours says what its raw message says.
+  `create table email_variants (
+    id uuid primary key,
+    email_id uuid not null references emails on delete cascade,
+    content_digest bytea not null check (octet_length(content_digest) = 32),
+    received_at timestamptz not null,
+    received_by jsonb,
+    is_sent_copy boolean not null,
+    text_body text not null,
+    raw_size_bytes bigint not null check (raw_size_bytes >= 0),
+    raw bytea,
+    raw_path text,
+    -- False: it was recorded before the email of ours that it claims to be, and may be the same
+    is_compared boolean not null default true,
+    unique (email_id, content_digest),
+    check ((raw is null) <> (raw_path is null))
+  )`,
+  `create index email_variants_raw_path on email_variants (raw_path) where raw_path is not null`,
+  `create index email_variants_to_compare on email_variants (email_id) where not is_compared`,
+
+  `create table email_variants_refused (
+    email_id uuid primary key references emails on delete cascade,
+    messages bigint not null,
+    last_at timestamptz not null
+  )`,
+
+  // Long texts on their way into an email, within one transaction: there is never a row to be seen, and none to be restored
+  `create unlogged table text_pieces (
+    owner_id uuid not null,
+    name text not null,
+    ordinal integer not null,
+    piece text not null,
+    primary key (owner_id, name, ordinal)
+  )`,
+  // They are gone before compressing them would have gained anything
+  'alter table text_pieces alter column piece set storage external',
+];
