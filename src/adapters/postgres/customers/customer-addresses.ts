@@ -1,6 +1,5 @@
 /** Addresses as rules: registered by hand, or learned from sends that named a customer. Alone writes `customer_addresses`. */
-import { sql, type Transaction } from 'kysely';
-import type { Database } from '../db/database.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 
 /**
  * As a part of a statement: sends teach whose their recipients are. Not while rules are being changed.
@@ -16,44 +15,53 @@ export const learnAddresses = (source: string): string => `
   on conflict do nothing`;
 
 /** From recorded sends. The caller shares the lock of the rules. */
-export async function learnFrom(trx: Transaction<Database>, emailIds: readonly string[]): Promise<void> {
-  await sql`
-    with given as (select ${[...emailIds]}::uuid[] as ids)
-    ${sql.raw(
-      learnAddresses(`select e.customer_id, e.to_addresses from given, emails e
-        where e.id = any (given.ids) and e.customer_source = 'explicit' and e.direction = 'outbound'`),
-    )}`.execute(trx);
+export async function learnFrom(executor: Executor, emailIds: readonly string[]): Promise<void> {
+  await run(executor, LEARN, { emailIds });
 }
 
+const LEARN = statement(
+  'learn-addresses',
+  learnAddresses(`select customer_id, to_addresses from emails
+    where id = any ($emailIds::uuid[]) and customer_source = 'explicit' and direction = 'outbound'`),
+);
+
 /** Some of those that were learned and not applied to past mail yet; they count as applied from now on. */
-export async function takeLearned(trx: Transaction<Database>, limit: number): Promise<readonly string[]> {
-  const { rows } = await sql<{ address: string }>`
-    update customer_addresses set settled = true
-    where (address, customer_id) in (
-      select address, customer_id from customer_addresses where not settled order by created_at limit ${limit}
-    )
-    returning address`.execute(trx);
+export async function takeLearned(executor: Executor, limit: number): Promise<readonly string[]> {
+  const rows = await run(executor, TAKE_LEARNED, { limit });
   return [...new Set(rows.map(({ address }) => address))];
 }
 
+const TAKE_LEARNED = statement(
+  'take-learned-addresses',
+  `update customer_addresses set settled = true
+  where (address, customer_id) in (
+    select address, customer_id from customer_addresses where not settled order by created_at limit $limit
+  )
+  returning address`,
+);
+
 /** Returns the addresses whose rules have changed. */
 export async function replaceAddresses(
-  trx: Transaction<Database>,
+  executor: Executor,
   customerId: string,
   addresses: readonly string[],
 ): Promise<readonly string[]> {
-  const { rows } = await sql<{ address: string }>`
-    with removed as (
-      update customer_addresses set origin = 'removed', settled = true
-      where customer_id = ${customerId} and origin <> 'removed' and address <> all (${addresses}::text[])
-      returning address
-    ), registered as (
-      insert into customer_addresses as c (address, customer_id, origin, settled)
-      select address, ${customerId}, 'registered', true from unnest(${addresses}::text[]) address
-      on conflict (address, customer_id) do update set origin = 'registered', settled = true
-      where c.origin <> 'registered'
-      returning address
-    )
-    select address from removed union select address from registered`.execute(trx);
+  const rows = await run(executor, REPLACE, { customerId, addresses });
   return rows.map(({ address }) => address);
 }
+
+const REPLACE = statement(
+  'replace-customer-addresses',
+  `with removed as (
+    update customer_addresses set origin = 'removed', settled = true
+    where customer_id = $customerId and origin <> 'removed' and address <> all ($addresses::text[])
+    returning address
+  ), registered as (
+    insert into customer_addresses as c (address, customer_id, origin, settled)
+    select address, $customerId, 'registered', true from unnest($addresses::text[]) address
+    on conflict (address, customer_id) do update set origin = 'registered', settled = true
+    where c.origin <> 'registered'
+    returning address
+  )
+  select address from removed union select address from registered`,
+).narrow<{ address: string }>();

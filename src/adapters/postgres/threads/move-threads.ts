@@ -1,6 +1,5 @@
 /** Threads that end by a merge. */
-import type { Transaction } from 'kysely';
-import type { Database } from '../db/database.ts';
+import type { Executor } from '../db/statement.ts';
 import { endThreads } from '../emails/thread-rows.ts';
 import { handOverMessageIds } from './message-ids.ts';
 import { handOverEmails } from './place-emails.ts';
@@ -10,12 +9,12 @@ import { handOverEmails } from './place-emails.ts';
  * `lockLinks`, and that works out the customers of the threads at its end (settle-customers.ts).
  */
 export async function absorbThreads(
-  trx: Transaction<Database>,
+  executor: Executor,
   survivorId: string,
   endingIds: readonly string[],
 ): Promise<void> {
   if (endingIds.length === 0) return;
-  await handOverMessageIds(trx, survivorId, endingIds);
-  await handOverEmails(trx, survivorId, endingIds);
-  await endThreads(trx, survivorId, endingIds);
+  await handOverMessageIds(executor, survivorId, endingIds);
+  await handOverEmails(executor, survivorId, endingIds);
+  await endThreads(executor, survivorId, endingIds);
 }
