@@ -57,7 +57,7 @@ module.exports = {
     },
     only('service-imports-no-command', '^src/service/', ['^src/(adapters|app|config|core|worker)/']),
     ...layers('src/app', [
-      ['base', 'accounts', 'search'],
+      ['base', 'accounts', 'search', 'work'],
       ['files'],
       ['emails', 'reading'],
       ['customers', 'threads', 'send'],
@@ -71,7 +71,7 @@ module.exports = {
       ['customers', 'mailboxes'],
       ['threads'],
       ['send'],
-      ['receive'],
+      ['receive', 'work'],
     ]),
     ...layers('src/adapters/http', [
       ['schemas', 'connections'],

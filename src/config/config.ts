@@ -119,9 +119,10 @@ export const VARIABLES = [
       'How long a process may be silent before others take its hand-overs under way for lost (state `unknown`), in ms.',
   },
   {
-    name: 'SEND_POLL_MS',
-    defaultText: '1000',
-    meaning: 'How often to look for sends that became due or were queued by another process, in ms.',
+    name: 'WORK_POLL_MS',
+    defaultText: '2000',
+    meaning:
+      'How often an idle process asks the database for work that other processes left, in ms: queued sends, emails to be made searchable, changes of the suppression list. What it wrote itself, and what becomes due, it does at once.',
   },
   {
     name: 'MAIL_FROM',
@@ -276,7 +277,8 @@ export interface Config {
     readonly dataTimeoutMs: number;
   };
   readonly retrySchedule: RetrySchedule;
-  readonly queue: { readonly leaseMs: number; readonly pollMs: number };
+  readonly sendLeaseMs: number;
+  readonly workPollMs: number;
   readonly mailboxes: { readonly pollMs: number; readonly leaseMs: number };
   /** At least one; the first is the default. */
   readonly accounts: readonly [AccountConfig, ...AccountConfig[]];
@@ -343,10 +345,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, cw
       dataTimeoutMs: milliseconds('SMTP_DATA_TIMEOUT_MS', 600_000),
     },
     retrySchedule: readRetrySchedule(get('SEND_RETRY_DELAYS_S'), get('SEND_GIVE_UP_HOURS')),
-    queue: {
-      leaseMs: integer('SEND_LEASE_MS', 30_000, 100, 3_600_000),
-      pollMs: integer('SEND_POLL_MS', 1000, 10, 60_000),
-    },
+    sendLeaseMs: integer('SEND_LEASE_MS', 30_000, 100, 3_600_000),
+    workPollMs: integer('WORK_POLL_MS', 2000, 10, 60_000),
     mailboxes: {
       pollMs: integer('IMAP_POLL_MS', 60_000, 50, 3_600_000),
       leaseMs: integer('IMAP_LEASE_MS', 30_000, 500, 3_600_000),

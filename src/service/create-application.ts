@@ -31,6 +31,8 @@ import { sendOnce, type SendOncePorts } from '../app/send/send-once.ts';
 import { createKeySettlement } from '../app/send/settle-keys.ts';
 import type { Parts, Teardown } from './open-parts.ts';
 import type { Sending } from './start-sending.ts';
+import type { Loop, WokenLoop } from '../worker/loop.ts';
+import type { WorkKind } from '../worker/work-watch.ts';
 import { startCopyComparer } from '../worker/copy-comparer.ts';
 import { startCustomerSettler } from '../worker/customer-settler.ts';
 import { startJournalReplayer } from '../worker/journal-replayer.ts';
@@ -51,9 +53,13 @@ export function createApplication(
   { parts, sending: { ports: sendPorts, comparing, operations }, wakeMailboxes }: ApplicationParts,
   teardown: Teardown,
 ): Application {
-  const { config, logger, clock, pool, db, instanceId } = parts;
+  const { config, logger, clock, pool, db, instanceId, watch } = parts;
   const { blobs, suppressions, pending, settleUnknown } = sendPorts;
-  const endAtTeardown = (loop: { stop(): Promise<void> }) => teardown.push(() => loop.stop());
+  const endAtTeardown = (loop: Loop) => teardown.push(() => loop.stop());
+  const wakeFor = (kind: WorkKind, loop: WokenLoop) => {
+    watch.on(kind, loop.wake);
+    endAtTeardown(loop);
+  };
 
   const keys = createIdempotencyKeys(pool, instanceId);
   const keyWork = createKeyWork();
@@ -80,15 +86,17 @@ export function createApplication(
   };
 
   const { databaseStatementTimeoutMs: statementTimeoutMs } = config;
-  endAtTeardown(startReportMatcher(reportPorts));
-  endAtTeardown(startCopyComparer(comparing));
+  wakeFor('reports', startReportMatcher(reportPorts));
+  wakeFor('copies', startCopyComparer(comparing));
   endAtTeardown(startJournalReplayer(sendPorts, logger));
   endAtTeardown(
     startKeySettler(keyWork, createKeySettlement({ ...keyPorts, clock, statementTimeoutMs }), logger),
   );
-  endAtTeardown(startCustomerSettler(createCustomerSettler(db), logger));
+  wakeFor('customers', startCustomerSettler(createCustomerSettler(db), logger));
   endAtTeardown(startKeyCleaner(keys, logger));
-  endAtTeardown(startSearchIndexer(createSearchIndex(pool, logger), logger));
+  wakeFor('search', startSearchIndexer(createSearchIndex(pool, logger), logger));
+  watch.start();
+  endAtTeardown(watch);
   // A send whose caller went away is still carried to its end.
   teardown.push(() => pending.idle());
   teardown.push(() => keyWork.idle());
@@ -103,21 +111,25 @@ export function createApplication(
     instanceId,
     wake: wakeMailboxes,
   });
+  // What they write is work for the loops.
+  const writing = followedBy(watch.soon, {
+    ...createDecisions(createThreadDecisions(db), parts.ids),
+    ...createCustomers(createCustomerStore(pool, parts.patient)),
+    ...operations,
+    receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
+    sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
+    sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),
+  } satisfies Partial<Application>);
   return {
     ...reads,
     ...threads,
     ...createPlacementReads(createPlacementStore(db)),
-    ...createDecisions(createThreadDecisions(db), parts.ids),
-    ...createCustomers(createCustomerStore(pool, parts.patient)),
-    ...operations,
+    ...writing,
     ...mailboxes,
     ...refuseUnknownAccounts(
       { accounts: parts.accounts, isUsed: createUsedAccounts(pool) },
       { ...threads, ...reads, ...mailboxes, ...createRefusedMerges(createRefusedMergeStore(db)) },
     ),
-    receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
-    sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
-    sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),
     checkReadiness: () =>
       checkReadiness({
         database: checkDatabase,
@@ -125,4 +137,17 @@ export function createApplication(
         smtp: () => parts.transports.verify(),
       }),
   };
+}
+
+type UseCase = (...request: never[]) => Promise<unknown>;
+
+/** The same use cases; `then` is called at the end of each, whatever its outcome. */
+function followedBy<T extends object>(then: () => void, useCases: T): T {
+  const follow =
+    (useCase: UseCase): UseCase =>
+    (...request) =>
+      useCase(...request).finally(then);
+  return Object.fromEntries(
+    Object.entries(useCases).map(([name, useCase]: [string, UseCase]) => [name, follow(useCase)]),
+  ) as T;
 }

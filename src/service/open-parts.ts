@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { loadOrCreateInstanceId } from '../adapters/data-dir/instance-id.ts';
 import { LmdbAttempts } from '../adapters/journal/lmdb-attempts.ts';
+import { createDueWork } from '../adapters/postgres/work/due-work.ts';
 import { createTokenStore } from '../adapters/postgres/accounts/oauth2-tokens.ts';
 import type { MailboxSource } from '../app/mailboxes/mailbox-ports.ts';
 import type { MessageReader } from '../app/reading/reading-ports.ts';
@@ -15,6 +16,7 @@ import { createReader } from './create-reader.ts';
 import { createTransports, type Transports } from './create-transports.ts';
 import { createIdSource } from './id-source.ts';
 import { openStorage, type OpenStorage } from './open-storage.ts';
+import { WorkWatch } from '../worker/work-watch.ts';
 
 /** What to undo, in the order it was set up. */
 export type Teardown = (() => Promise<void>)[];
@@ -32,6 +34,8 @@ export interface Parts extends OpenStorage {
   readonly mailboxSource: MailboxSource;
   readonly reader: MessageReader;
   readonly unreadable: UnreadableMail;
+  /** Wakes the loops; begins when all of them are there. */
+  readonly watch: WorkWatch;
 }
 
 /**
@@ -58,6 +62,7 @@ export async function openParts(
   teardown.push(() => tokens.close());
   const attempts = await LmdbAttempts.open({ folder: path.join(dataDir, 'attempts'), logger });
   teardown.push(() => attempts.close());
+  const accounts = accountsById(config.accounts);
   return {
     ...storage,
     config,
@@ -65,11 +70,15 @@ export async function openParts(
     clock: () => new Date(),
     ids: createIdSource(),
     instanceId: await loadOrCreateInstanceId(dataDir),
-    accounts: accountsById(config.accounts),
+    accounts,
     attempts,
     transports,
     mailboxSource,
     reader,
     unreadable: new UnreadableMail(),
+    watch: new WorkWatch(createDueWork(storage.pool, [...accounts.keys()]), {
+      pollMs: config.workPollMs,
+      logger,
+    }),
   };
 }

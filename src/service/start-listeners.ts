@@ -1,5 +1,5 @@
 /** Starts the listeners for received mail that the configuration names. */
-import { startListener, type Listener } from '../adapters/smtp-in/listener.ts';
+import type { Listener } from '../adapters/smtp-in/listener.ts';
 import type { Account } from '../app/base/basics.ts';
 import type { SecurityLog } from '../app/base/security-log.ts';
 import { createAccountLookup, takeDelivery, type TakeDeliveryPorts } from '../app/receive/take-delivery.ts';
@@ -26,6 +26,8 @@ export async function startListeners(
     for (const protocol of ['lmtp', 'smtp'] as const) {
       const listen = protocol === 'lmtp' ? config.lmtpListen : config.smtpListen;
       if (listen === null) continue;
+      // Loaded when there is one to start: the others go without the memory of the library.
+      const { startListener } = await import('../adapters/smtp-in/listener.ts');
       const variable = `${protocol.toUpperCase()}_LISTEN`;
       const listener = await startListener({
         protocol,

@@ -11,7 +11,7 @@ import { createVariantStore } from '../adapters/postgres/emails/variants.ts';
 import { createOperations } from '../app/send/operate-sends.ts';
 import { createPendingSends } from '../app/send/pending-sends.ts';
 import type { ByteRange } from '../app/files/file-ports.ts';
-import type { RetryPolicy } from '../app/send/queue-ports.ts';
+import type { RetryPolicy, SendQueue } from '../app/send/queue-ports.ts';
 import type { SecurityLog } from '../app/base/security-log.ts';
 import { createSuppressionList, createSuppressionOperations } from '../app/send/suppressions.ts';
 import { compareCopies } from '../app/receive/variants.ts';
@@ -23,25 +23,31 @@ import { startSuppressionRefresher } from '../worker/suppression-refresher.ts';
 
 /** How long the start waits for the list of suppressed addresses, in ms: some ten thousand are read by then. */
 const LIST_PATIENCE_MS = 500;
+/** The watch wakes the queue when a send is due; this is for claims that are still to be settled. */
+const QUEUE_POLL_MS = 10_000;
 
 export type Sending = Awaited<ReturnType<typeof startSending>>;
 
 /** Resolves when sends may be taken. */
 export async function startSending(parts: Parts, security: SecurityLog, teardown: Teardown) {
-  const { config, logger, clock, pool, db, blobs, spool, journal, attempts, transports } = parts;
+  const { config, logger, clock, pool, db, blobs, spool, journal, attempts, transports, watch } = parts;
   const store = createOutboundStore(pool, db);
-  const queue = createSendQueue(pool, db);
+  const sends = createSendQueue(pool, db);
+  // An outcome changes whether an email is found.
+  const queue: SendQueue = { ...sends, settle: (...attempt) => sends.settle(...attempt).finally(watch.soon) };
   const retry: RetryPolicy = { schedule: config.retrySchedule, random: Math.random };
   const transportOf = transports.of;
   const sendQueue = startSendQueue(
     { owner: attempts.owner, queue, attempts, retry, clock, blobs, spool, transportOf, logger },
     {
-      ...config.queue,
+      leaseMs: config.sendLeaseMs,
+      pollMs: QUEUE_POLL_MS,
       accounts: config.accounts.map(({ id, rate }) => ({ id, rate, slots: transports.queueSlotsOf(id) })),
     },
   );
   teardown.push(() => sendQueue.stop());
   const wakeQueue = () => sendQueue.wake();
+  watch.on('sends', wakeQueue);
 
   const suppressionStore = createSuppressionStore(pool);
   const seed = randomBytes(4).readUInt32LE();
@@ -52,6 +58,7 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
   // What goes wrong later is met again, and logged, by the refresher.
   listed.catch(() => undefined);
   const refresher = startSuppressionRefresher(suppressions, logger);
+  watch.on('suppressions', refresher.wake);
   teardown.push(() => refresher.stop());
 
   const { settleUnknown, ...operations } = createOperations({

@@ -1,12 +1,14 @@
 /** The loop that compares sent emails with copies that were recorded before them. */
 import { compareDueCopies, type CompareCopiesPorts } from '../app/receive/variants.ts';
-import { startLoop, type Loop } from './loop.ts';
+import { startLoop, type WokenLoop } from './loop.ts';
 
+/** Between two rounds at least: copies that can't be compared yet are due again at once. */
 const INTERVAL_MS = 5000;
 
-export function startCopyComparer(ports: CompareCopiesPorts): Loop {
+export function startCopyComparer(ports: CompareCopiesPorts): WokenLoop {
   return startLoop({
     intervalMs: INTERVAL_MS,
+    waitsForWake: true,
     failure: 'copies of sent emails could not be compared; trying again',
     logger: ports.logger,
     run: () => compareDueCopies(ports),

@@ -1,7 +1,6 @@
 /** The loop that settles open idempotency keys: at the start, when one is left open, and once in a while anyway. */
 import type { KeyWork } from '../app/send/idempotency.ts';
 import type { Logger } from '../app/base/basics.ts';
-import { ServiceError } from '../core/errors.ts';
 import { systemTimers, type Timers } from '../app/base/timers.ts';
 import { startLoop, type Loop } from './loop.ts';
 
@@ -29,8 +28,7 @@ export function startKeySettler(
         await settle();
       } catch (error) {
         work.needsSettling();
-        // The caller that met the failure first has logged it; it is not worth a line each second.
-        if (!(error instanceof ServiceError && error.temporary)) throw error;
+        throw error;
       }
     },
   });

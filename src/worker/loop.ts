@@ -1,5 +1,6 @@
 /** A loop that does one thing again and again, never two rounds at once. */
 import type { Logger } from '../app/base/basics.ts';
+import { createFailureLog } from '../app/base/failure-log.ts';
 import { systemTimers, type Timers } from '../app/base/timers.ts';
 
 export interface Loop {
@@ -7,11 +8,21 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
+export interface WokenLoop extends Loop {
+  /** There may be something to do: has a round begin as soon as the pause after the last one is over. */
+  wake(): void;
+}
+
 export interface LoopOptions {
   /** From the end of a round to the beginning of the next, in ms; the first begins at once. */
   readonly intervalMs: number;
-  /** What it throws is logged, and the loop continues. */
-  readonly run: () => Promise<void>;
+  /**
+   * True: after the pause, a round waits for `wake`; but one that failed is repeated anyway. Default: false, it begins
+   * when the pause is over.
+   */
+  readonly waitsForWake?: boolean;
+  /** What it throws is logged once until a round works, and the loop continues. `signal` is aborted by `stop`. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
   /** Logged when `run` throws. */
   readonly failure: string;
   readonly logger: Logger;
@@ -19,31 +30,43 @@ export interface LoopOptions {
   readonly timers?: Timers;
 }
 
-export function startLoop({ intervalMs, run, failure, logger, timers = systemTimers }: LoopOptions): Loop {
+export function startLoop(options: LoopOptions): WokenLoop {
+  const { intervalMs, waitsForWake = false, run, failure, logger, timers = systemTimers } = options;
+  const failures = createFailureLog(logger, failure);
+  const stopping = new AbortController();
   let cancel = () => {};
-  let stopped = false;
   let round = Promise.resolve();
+  let isDue = true;
+  /** Neither a round nor the pause after it is under way. */
+  let isResting = false;
 
-  const next = (delayMs: number) => {
-    if (stopped) return;
-    cancel = timers.after(delayMs, () => {
-      round = runOnce();
-    });
-  };
+  function begin(): void {
+    if (stopping.signal.aborted) return;
+    isResting = waitsForWake && !isDue;
+    if (isResting) return;
+    isDue = false;
+    round = runOnce();
+  }
 
   async function runOnce(): Promise<void> {
     try {
-      await run();
-    } catch (err) {
-      logger.error({ err }, failure);
+      await run(stopping.signal);
+      failures.worked();
+    } catch (error) {
+      failures.failed(error);
+      isDue = true;
     }
-    next(intervalMs);
+    if (!stopping.signal.aborted) cancel = timers.after(intervalMs, begin);
   }
 
-  next(0);
+  cancel = timers.after(0, begin);
   return {
+    wake() {
+      isDue = true;
+      if (isResting) begin();
+    },
     async stop() {
-      stopped = true;
+      stopping.abort();
       cancel();
       await round;
     },

@@ -1,12 +1,14 @@
 /** The loop that applies reports whose email was not known when they came in. */
 import { applyDueReports, type ApplyReportsPorts } from '../app/receive/apply-reports.ts';
-import { startLoop, type Loop } from './loop.ts';
+import { startLoop, type WokenLoop } from './loop.ts';
 
+/** Between two rounds at least. */
 const INTERVAL_MS = 5000;
 
-export function startReportMatcher(ports: ApplyReportsPorts): Loop {
+export function startReportMatcher(ports: ApplyReportsPorts): WokenLoop {
   return startLoop({
     intervalMs: INTERVAL_MS,
+    waitsForWake: true,
     failure: 'delivery reports could not be matched; trying again',
     logger: ports.logger,
     run: () => applyDueReports(ports),

@@ -1,27 +1,17 @@
-/** The loop that keeps this process's copy of the suppression list fresh. */
+/** The loop that brings this process's copy of the suppression list up to date when the list has changed. */
 import type { SuppressionList } from '../app/send/suppressions.ts';
 import type { Logger } from '../app/base/basics.ts';
-import { startLoop, type Loop } from './loop.ts';
+import { startLoop, type WokenLoop } from './loop.ts';
 
-/** With the time of one small query, every process knows of a change within a second. */
+/** Between two rounds at least, in ms. */
 const INTERVAL_MS = 500;
 
-export function startSuppressionRefresher(list: Pick<SuppressionList, 'refresh'>, logger: Logger): Loop {
-  let away = false;
+export function startSuppressionRefresher(list: Pick<SuppressionList, 'refresh'>, logger: Logger): WokenLoop {
   return startLoop({
     intervalMs: INTERVAL_MS,
-    failure: 'the suppression list could not be refreshed',
+    waitsForWake: true,
+    failure: 'the suppression list can not be refreshed; the copy stays in use as it is',
     logger,
-    async run() {
-      try {
-        await list.refresh();
-        away = false;
-      } catch (err) {
-        // Once is enough: it is asked again twice a second.
-        if (!away)
-          logger.warn({ err }, 'the suppression list can not be refreshed; the copy stays in use as it is');
-        away = true;
-      }
-    },
+    run: () => list.refresh(),
   });
 }

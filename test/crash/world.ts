@@ -43,7 +43,7 @@ const TIMEOUTS = {
   SEND_GIVE_UP_HOURS: '0.001',
   // Shorter than a pause of a process, so that others take its hand-overs for lost.
   SEND_LEASE_MS: '1500',
-  SEND_POLL_MS: '200',
+  WORK_POLL_MS: '200',
 };
 
 /** About what a hand-over takes in a starved world, so that claims run out in all its moments. */
@@ -51,7 +51,7 @@ const STARVED_LEASE_MS = 400;
 
 const STARVED_TIMEOUTS = {
   SEND_LEASE_MS: String(STARVED_LEASE_MS),
-  SEND_POLL_MS: '50',
+  WORK_POLL_MS: '50',
   // A service that is stopped for a second must not treat its lines as broken each time.
   SMTP_CONNECT_TIMEOUT_MS: '3000',
   SMTP_GREETING_TIMEOUT_MS: '3000',

@@ -1,6 +1,6 @@
 /**
  * The queue over processes that are killed at random: each email is accepted by the mail server at most once, and
- * every one ends `sent`, or `unknown` with an attempt that says so. `TEST_RUNS` makes it longer.
+ * every one ends `sent`, or `unknown` with an attempt that says so. QUEUE_KILLS makes it longer.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,12 +8,11 @@ import type { SMTPServerOptions } from 'smtp-server';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
-import { runs } from '../helpers/runs.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
-const KILLS = runs(20);
+const KILLS = Number(process.env['QUEUE_KILLS'] ?? 4);
 const LEASE_MS = 800;
 
 let database: TestDatabase;
@@ -49,7 +48,7 @@ function start(sink: SmtpSink, dataDir?: string): Promise<ServiceProcess> {
       DATABASE_URL: database.connectionString,
       SMTP_URL: sink.url,
       SEND_LEASE_MS: String(LEASE_MS),
-      SEND_POLL_MS: '50',
+      WORK_POLL_MS: '50',
       SEND_RETRY_DELAYS_S: '0.2',
     },
   });

@@ -60,7 +60,7 @@ export async function startParts(database: TestDatabase): Promise<Parts> {
         DATABASE_URL: database.connectionString,
         ACCOUNTS_FILE: accountsFile,
         DATABASE_POOL_SIZE: '6',
-        SEND_POLL_MS: '50',
+        WORK_POLL_MS: '50',
         LOOP_MAX_EMAILS: '0',
       },
       folder.path,

@@ -5,7 +5,6 @@
 import { readFile } from 'node:fs/promises';
 import { MailboxError, type MailboxSession, type MailboxSource } from '../../app/mailboxes/mailbox-ports.ts';
 import { TokenError, type AccessTokens } from '../../app/accounts/token-ports.ts';
-import { ImapConnection } from './imap-connection.ts';
 import { createSession } from './imap-session.ts';
 import { mayLoginInPlainText, type ImapOptions } from './imap-url.ts';
 import { SuspectUids } from './suspect-uids.ts';
@@ -95,6 +94,8 @@ async function connect(
   signal: AbortSignal,
 ): Promise<MailboxSession> {
   const { host, port, user, tls, commandTimeoutMs } = account;
+  // Loaded by the first connection: a service without mailboxes goes without the memory of the library.
+  const { ImapConnection } = await import('./imap-connection.ts');
   const connection = new ImapConnection({
     host,
     port,

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { ServiceError } from '../../core/errors.ts';
+import type { Timers } from '../base/timers.ts';
 import type { SuppressionChange } from './suppression-ports.ts';
 import { createSuppressionList } from './suppressions.ts';
 
 const SINCE = new Date('2026-01-31T12:00:00.000Z');
 
 /** A list whose truth a test changes. */
-function createTruth() {
+function createTruth(timers?: Timers) {
   const changes: SuppressionChange[] = [];
   /** `gate` holds up every reading of changes, after it has read. */
-  const truth = { away: false, lookups: 0, gate: Promise.resolve() };
+  const truth = { away: false, lookups: 0, readings: 0, gate: Promise.resolve() };
   const answer = <T>(value: T): T => {
     if (truth.away) throw new ServiceError('database_unavailable');
     return value;
@@ -19,9 +20,11 @@ function createTruth() {
   const list = createSuppressionList({
     seed: 1,
     logger: silentLogger,
+    ...(timers === undefined ? {} : { timers }),
     security: { note: (event, fields) => events.push({ event, ...fields }) },
     store: {
       async changesAfter(version, limit) {
+        truth.readings += 1;
         const found = answer(changes.filter((change) => change.version > version).slice(0, limit));
         await truth.gate;
         return found;
@@ -158,5 +161,98 @@ describe('the security log', () => {
       { event, address: 'new@example.com', before: null, after: 'hard_bounce', since: SINCE },
       { event, address: 'old@example.com', before: 'hard_bounce', after: null, since: SINCE },
     ]);
+  });
+});
+
+describe('the freshness of the copy', () => {
+  /** A clock that a test moves. */
+  function createClock() {
+    let nowMs = 0;
+    let waiting: { at: number; run: () => void }[] = [];
+    const timers: Timers = {
+      now: () => nowMs,
+      after(delayMs, run) {
+        const timer = { at: nowMs + delayMs, run };
+        waiting.push(timer);
+        return () => (waiting = waiting.filter((other) => other !== timer));
+      },
+    };
+    const pass = (ms: number) => {
+      nowMs += ms;
+      for (const timer of waiting.filter(({ at }) => at <= nowMs)) timer.run();
+      waiting = waiting.filter(({ at }) => at > nowMs);
+    };
+    return { timers, pass };
+  }
+
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('is restored by the first send after a rest, which is refused what another process suppressed', async () => {
+    const { timers, pass } = createClock();
+    const { truth, list, change } = createTruth(timers);
+    await list.refresh();
+    pass(3_600_000);
+    change('gone@example.com', true);
+    expect(truth.readings).toBe(1);
+    await expect(list.refuseSuppressed(to('gone'))).rejects.toMatchObject({ code: 'recipient_suppressed' });
+    expect(truth.readings).toBe(2);
+  });
+
+  it('makes no send wait while sends come, and costs one query each half second', async () => {
+    const { timers, pass } = createClock();
+    const { truth, list, change } = createTruth(timers);
+    await list.refresh();
+    truth.readings = 0;
+    for (let sends = 0; sends < 100; sends += 1) {
+      pass(25);
+      expect(list.refuseSuppressed(to('fine'))).toBeNull();
+      await settled();
+    }
+    expect(truth.readings).toBe(5);
+    change('gone@example.com', true);
+    // Within a second, no send waits for it and none is let through after it.
+    for (let passed = 0; passed < 1000; passed += 25) {
+      pass(25);
+      void list.refuseSuppressed(to('fine'));
+      await settled();
+    }
+    await expect(list.refuseSuppressed(to('gone'))).rejects.toMatchObject({ code: 'recipient_suppressed' });
+  });
+
+  it('holds up one send for a moment when the database does not answer, and no other', async () => {
+    const { timers, pass } = createClock();
+    const { truth, list, change } = createTruth(timers);
+    change('gone@example.com', true);
+    await list.refresh();
+    pass(3_600_000);
+    let answer = () => {};
+    truth.gate = new Promise((resolve) => (answer = resolve));
+    const first = list.refuseSuppressed(to('fine'));
+    expect(first).not.toBeNull();
+    pass(250);
+    await first;
+    for (let sends = 0; sends < 10; sends += 1) {
+      pass(1000);
+      expect(list.refuseSuppressed(to('fine'))).toBeNull();
+      await expect(list.refuseSuppressed(to('gone'))).rejects.toMatchObject({ code: 'recipient_suppressed' });
+    }
+    answer();
+    await settled();
+    pass(1000);
+    expect(list.refuseSuppressed(to('fine'))).not.toBeNull();
+  });
+
+  it('does not make sends wait for a database that is away', async () => {
+    const { timers, pass } = createClock();
+    const { truth, list } = createTruth(timers);
+    await list.refresh();
+    truth.away = true;
+    pass(10_000);
+    await list.refuseSuppressed(to('fine'));
+    for (let sends = 0; sends < 10; sends += 1) {
+      pass(1000);
+      expect(list.refuseSuppressed(to('fine'))).toBeNull();
+      await settled();
+    }
   });
 });

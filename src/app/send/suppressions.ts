@@ -1,8 +1,9 @@
 /**
  * The addresses that nothing is sent to. The truth is in the database; every process has a copy in memory, so that a
- * send to other addresses needs no query. The copy is refreshed every half second with the changes since the last time:
- * a suppressed address is refused by every process within a second. A hit in the copy is confirmed by the database, so
- * a lifted address is free at once. While the database is unavailable, the last state of the copy decides.
+ * send to other addresses needs no query. While sends come, they have the copy refreshed every half second with the changes since
+ * the last time; the first send after a rest waits a moment for that. So every process refuses a suppressed address
+ * within a second, and an idle one asks nothing. A hit in the copy is confirmed by the database, so a lifted address is free at
+ * once. While the database is unavailable, the last state of the copy decides.
  *
  * Until the copy is complete for the first time, the database is asked about every recipient, and nothing is sent
  * without its answer. So a million addresses do not delay the start of the service.
@@ -13,8 +14,11 @@ import { AddressSet } from '../../core/delivery/address-set.ts';
 import { deliveryAddressKey } from '../../core/delivery/delivery-report.ts';
 import { SUPPRESSION_REASONS, type Suppression } from '../../core/delivery/suppression.ts';
 import { ServiceError, SUPPRESSION_TEXTS } from '../../core/errors.ts';
+import { createFreshCopy } from './fresh-copy.ts';
 import type { SendUseCases } from './use-cases.ts';
 import type { Logger } from '../base/basics.ts';
+import { createFailureLog } from '../base/failure-log.ts';
+import type { Timers } from '../base/timers.ts';
 import type { SuppressionChange, SuppressionStore } from './suppression-ports.ts';
 import type { SecurityLog } from '../base/security-log.ts';
 
@@ -40,18 +44,24 @@ export interface SuppressionListPorts {
   readonly seed: number;
   readonly logger: Logger;
   readonly security: SecurityLog;
+  /** Default: those of the system. */
+  readonly timers?: Timers;
 }
 
 type Held = Pick<Suppression, 'address' | 'reason' | 'since'>;
 
 export function createSuppressionList(ports: SuppressionListPorts): SuppressionList {
-  const { store, seed, logger } = ports;
+  const { store, seed, logger, timers } = ports;
   const copy = new AddressSet(seed);
   let version = 0;
-  let running: Promise<void> | null = null;
   let isComplete = false;
   /** A caller reported a change during the first reading, which may have passed that entry already. */
   let wasAsked = false;
+  const fresh = createFreshCopy(
+    readChanges,
+    createFailureLog(logger, 'the suppression list can not be refreshed; the copy stays in use as it is'),
+    timers,
+  );
 
   function heldIn(recipients: readonly Address[]): readonly Held[] {
     const held: Held[] = [];
@@ -94,6 +104,11 @@ export function createSuppressionList(ports: SuppressionListPorts): SuppressionL
     isComplete = true;
   }
 
+  function refuseHeld(recipients: readonly Address[]): Promise<void> | null {
+    const held = heldIn(recipients);
+    return held.length === 0 ? null : refuseIfTrue(held);
+  }
+
   async function readNewer(): Promise<void> {
     for (;;) {
       const changes = await store.changesAfter(version, REFRESH_BATCH);
@@ -122,21 +137,22 @@ export function createSuppressionList(ports: SuppressionListPorts): SuppressionL
   return {
     refuseSuppressed(recipients) {
       if (!isComplete) return refuseByDatabase(recipients);
-      const held = heldIn(recipients);
-      return held.length === 0 ? null : refuseIfTrue(held);
+      const freshened = fresh.freshen();
+      return freshened === null
+        ? refuseHeld(recipients)
+        : freshened.then(async () => {
+            await refuseHeld(recipients);
+          });
     },
 
     async refresh() {
-      if (!isComplete && running !== null) {
+      if (!isComplete && fresh.isReading) {
         wasAsked = true;
         return;
       }
       // A caller that asks during a round may have changed an entry after the round read it.
-      if (running !== null) await running.catch(() => undefined);
-      running ??= readChanges().finally(() => {
-        running = null;
-      });
-      await running;
+      if (fresh.isReading) await fresh.read().catch(() => undefined);
+      await fresh.read();
     },
   };
 }

@@ -34,7 +34,9 @@ const LAST_PAUSE_MS = 10_000;
 const STEADY_MS = 60_000;
 
 const READY_POLL_MS = 5;
+/** How often a server that was taken over is checked; a child of this process reports its own end. */
 const WATCH_INTERVAL_MS = 250;
+const CHILD_WATCH_INTERVAL_MS = 60_000;
 /** Recovery after a crash may take minutes; an operator who waits is told after this long. */
 const PATIENCE_MS = 10_000;
 
@@ -50,6 +52,8 @@ export class ServerProcess {
   #pid: number | null = null;
   /** The server of `#pid`, or one that is not ready yet, when this process started it; null for one taken over. */
   #child: Child | null = null;
+  /** Cuts the pause of the watch short. */
+  #endPause = () => {};
   #watch: Promise<void> = Promise.resolve();
 
   constructor(options: ServerProcessOptions) {
@@ -171,6 +175,7 @@ export class ServerProcess {
     );
     const exit = watchExit(child, () => {
       if (this.#child?.pid === child.pid) this.#child = null;
+      this.#endPause();
     });
     child.unref();
     const { pid } = child;
@@ -235,7 +240,11 @@ export class ServerProcess {
   async #untilGone(): Promise<void> {
     while (this.#pid !== null && !this.#abort.signal.aborted) {
       if (!(await this.#isThere(this.#pid))) this.#pid = null;
-      else await this.#pause(WATCH_INTERVAL_MS, false);
+      else
+        await this.#pause(
+          this.#child?.pid === this.#pid ? CHILD_WATCH_INTERVAL_MS : WATCH_INTERVAL_MS,
+          false,
+        );
     }
   }
 
@@ -252,9 +261,13 @@ export class ServerProcess {
     return this.#child?.pid === pid || (await stillRuns(pid, this.#commandLine));
   }
 
-  /** A pause that `stop` cuts short. Without `ref` it keeps no process alive. */
+  /** A pause that `stop` and the end of a child cut short. Without `ref` it keeps no process alive. */
   async #pause(ms: number, ref: boolean): Promise<void> {
-    await sleep(ms, undefined, { signal: this.#abort.signal, ref }).catch(() => {});
+    const end = new AbortController();
+    this.#endPause = () => end.abort();
+    const signal = AbortSignal.any([this.#abort.signal, end.signal]);
+    await sleep(ms, undefined, { signal, ref }).catch(() => {});
+    this.#endPause = () => {};
   }
 }
 

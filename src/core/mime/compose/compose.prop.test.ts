@@ -8,7 +8,6 @@ import { formatMessageId } from '../../message/message-id.ts';
 import { composeMessage, composeMessageStream } from './compose.ts';
 import type { Draft } from './compose.ts';
 import { displayFilename } from '../text/filename.ts';
-import { runs } from '../../../../test/helpers/runs.ts';
 
 const OWN_FIELDS = new Set(
   (
@@ -77,7 +76,7 @@ describe('a composed message', () => {
         expect(Math.max(...body.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(260);
         expect(body).not.toMatch(/^(?:From |\.)/m);
       }),
-      { numRuns: runs(500) },
+      { numRuns: 500 },
     );
   });
 
@@ -88,7 +87,7 @@ describe('a composed message', () => {
         expect(new Set(names).size).toBe(names.length);
         expect(names.filter((name) => !OWN_FIELDS.has(name))).toEqual([]);
       }),
-      { numRuns: runs(300) },
+      { numRuns: 300 },
     );
   });
 
@@ -112,7 +111,7 @@ describe('a composed message', () => {
         expect(mail.inReplyTo ?? '').toBe(draft.inReplyTo.map(formatMessageId).join(' '));
         expect([mail.references ?? []].flat()).toEqual(draft.references.map(formatMessageId));
       }),
-      { numRuns: runs(300) },
+      { numRuns: 300 },
     );
   });
 
@@ -133,7 +132,7 @@ describe('a composed message', () => {
         const found = parsed.flatMap(({ address }) => address || []);
         expect(found.map(likeOurs)).toEqual(all.map(({ localPart, domain }) => `${localPart}@${domain}`));
       }),
-      { numRuns: runs(500) },
+      { numRuns: 500 },
     );
   });
 
@@ -161,7 +160,7 @@ describe('a composed message', () => {
         expect(streamed.equals(whole)).toBe(true);
         expect(fromFiles.equals(whole)).toBe(true);
       }),
-      { numRuns: runs(150) },
+      { numRuns: 150 },
     );
   });
 });

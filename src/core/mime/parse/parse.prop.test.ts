@@ -10,7 +10,6 @@ import { MessageLimitError } from './message-limit-error.ts';
 import { createMessageParser, parseMessage } from './parse.ts';
 import type { ParsedMessage } from './parsed-message.ts';
 import { decodeTransfer } from './transfer-decoding.ts';
-import { runs } from '../../../../test/helpers/runs.ts';
 
 const FIXTURES = EML_FIXTURES.map(({ raw }) => raw);
 
@@ -160,7 +159,7 @@ describe('parsing', () => {
         // A calendar is read as text, and these are random bytes.
         expect(message.defects.filter((defect) => !/charset|characters/.test(defect))).toEqual([]);
       }),
-      { numRuns: runs(1000) },
+      { numRuns: 1000 },
     );
   });
 
@@ -188,7 +187,7 @@ describe('parsing', () => {
         ),
         (raw) => expectSound(raw, read(raw)),
       ),
-      { numRuns: runs(3000) },
+      { numRuns: 3000 },
     );
   });
 
@@ -206,7 +205,7 @@ describe('parsing', () => {
           expectSound(raw, message);
         },
       ),
-      { numRuns: runs(5000) },
+      { numRuns: 5000 },
     );
   });
 
@@ -225,7 +224,7 @@ describe('parsing', () => {
           expect(read(raw, (bytes) => readInChunks(bytes, sizes))).toEqual(read(raw));
         },
       ),
-      { numRuns: runs(500) },
+      { numRuns: 500 },
     );
   });
 

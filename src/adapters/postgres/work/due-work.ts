@@ -1,0 +1,44 @@
+/**
+ * `DueWork` on PostgreSQL. Each condition reads the first entry of an index that has what waits and nothing else, so an idle
+ * service costs its database one cheap statement.
+ */
+import type { Pool } from 'pg';
+import type { DueWork } from '../../../app/work/due-work.ts';
+import { run, statement } from '../db/statement.ts';
+import { firstDue } from '../send/claim-sends.ts';
+
+/** @param accountIds the accounts that this process sends for */
+export function createDueWork(pool: Pool, accountIds: readonly string[]): DueWork {
+  return {
+    async find() {
+      const [row] = await run(pool, DUE_WORK, { accounts: [...accountIds] });
+      if (row === undefined) throw new Error('the question what is due has no answer');
+      const { search, customers, reports, copies } = row;
+      const suppressionVersion = Number(row.suppression_version);
+      return { sendInMs: row.send_in_ms, search, customers, reports, copies, suppressionVersion };
+    },
+  };
+}
+
+const FIRST_SEND = `
+  select min(${firstDue('q.account_id = a.account_id and q.priority = p and q.owner is null')})
+  from unnest($accounts::text[]) a (account_id) cross join generate_series(0, 2) p`;
+
+/**
+ * Not `exists`: for that the planner may scan a table from its beginning, hoping to meet a row early, over all the rows
+ * that are gone.
+ */
+const DUE_WORK = statement(
+  'due-work',
+  `select
+    (extract(epoch from (${FIRST_SEND}) - clock_timestamp()) * 1000)::float8 as send_in_ms,
+    (select id from search_queue order by id desc limit 1) is not null as search,
+    (select address from customer_addresses where not settled order by created_at limit 1) is not null
+      or (select email_id from customer_relinks order by email_id limit 1) is not null as customers,
+    coalesce((
+      select next_match_at from bounce_reports where next_match_at is not null order by next_match_at limit 1
+    ) <= now(), false) as reports,
+    (select email_id from email_variants where not is_compared order by email_id limit 1) is not null as copies,
+    clock.version as suppression_version
+  from suppression_clock clock`,
+).narrow<{ search: boolean; customers: boolean; reports: boolean; copies: boolean }>();

@@ -1,0 +1,32 @@
+/** Logs a failure that lasts once: at its beginning, and when it becomes another one. */
+import { ServiceError } from '../../core/errors.ts';
+import type { Logger } from './basics.ts';
+
+export interface FailureLog {
+  failed(error: unknown, fields?: object): void;
+  /** The next failure is logged, whatever it is. */
+  worked(): void;
+}
+
+/** @param text what a failure means, for the operator. It is a warning when the cause is temporary, else an error. */
+export function createFailureLog(logger: Logger, text: string): FailureLog {
+  let last: string | null = null;
+  return {
+    failed(err, fields = {}) {
+      const kind = kindOf(err);
+      if (kind === last) return;
+      last = kind;
+      const level = err instanceof ServiceError && err.temporary ? 'warn' : 'error';
+      logger[level]({ ...fields, err }, text);
+    },
+    worked() {
+      last = null;
+    },
+  };
+}
+
+/** An unavailable database fails in many words; they are one failure. */
+function kindOf(error: unknown): string {
+  if (error instanceof ServiceError) return error.code;
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}

@@ -1,0 +1,21 @@
+/** What waits in the database for the loops of a process, whichever process left it there. */
+
+export interface DueWork {
+  /** Asks for all of it in one statement. Throws `ServiceError('database_unavailable')`. */
+  find(): Promise<DueNow>;
+}
+
+export interface DueNow {
+  /** Time until the first queued send of a configured account is due, in ms: 0 or less when one is. null: none waits. */
+  readonly sendInMs: number | null;
+  /** Emails whose words are to be made. */
+  readonly search: boolean;
+  /** Past mail to be linked by what sends taught, or mail that was recorded while rules changed. */
+  readonly customers: boolean;
+  /** Reports whose email was not known when they came in. */
+  readonly reports: boolean;
+  /** Copies to be compared with the sent email that was recorded after them. */
+  readonly copies: boolean;
+  /** Grows with every change of the suppression list. */
+  readonly suppressionVersion: number;
+}

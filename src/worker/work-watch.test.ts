@@ -1,0 +1,145 @@
+import { expect, it } from 'vitest';
+import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import type { Timers } from '../app/base/timers.ts';
+import type { DueNow } from '../app/work/due-work.ts';
+import { ServiceError } from '../core/errors.ts';
+import { WorkWatch, type WorkKind } from './work-watch.ts';
+
+const NOTHING: DueNow = {
+  sendInMs: null,
+  search: false,
+  customers: false,
+  reports: false,
+  copies: false,
+  suppressionVersion: 0,
+};
+const KINDS = ['sends', 'search', 'customers', 'reports', 'copies', 'suppressions'] as const;
+
+/** A watch whose clock and database a test moves. */
+function createWatch(pollMs = 2000) {
+  let nowMs = 0;
+  const timers: { at: number; run: () => void }[] = [];
+  const clock: Timers = {
+    now: () => nowMs,
+    after(delayMs, run) {
+      const timer = { at: nowMs + delayMs, run };
+      timers.push(timer);
+      return () => void timers.splice(0, timers.length, ...timers.filter((other) => other !== timer));
+    },
+  };
+  const database = { due: NOTHING, isAway: false };
+  const looks: number[] = [];
+  const woken: { kind: WorkKind; at: number }[] = [];
+  const lines: string[] = [];
+  const log = (_fields: object, text: string) => lines.push(text);
+  const watch = new WorkWatch(
+    {
+      async find() {
+        looks.push(nowMs);
+        if (database.isAway) throw new ServiceError('database_unavailable');
+        return database.due;
+      },
+    },
+    { pollMs, logger: { ...silentLogger, warn: log, error: log }, timers: clock },
+  );
+  for (const kind of KINDS) watch.on(kind, () => woken.push({ kind, at: nowMs }));
+  const advance = async (ms: number) => {
+    const end = nowMs + ms;
+    for (;;) {
+      // The look under way.
+      for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+      const next = timers.toSorted((a, b) => a.at - b.at)[0];
+      if (next === undefined || next.at > end) break;
+      timers.splice(timers.indexOf(next), 1);
+      nowMs = Math.max(nowMs, next.at);
+      next.run();
+    }
+    nowMs = end;
+  };
+  return { watch, database, looks, woken, lines, advance };
+}
+
+it('looks every two seconds while nothing happens, and wakes no loop but that of the list it has not seen', async () => {
+  const { watch, looks, woken, advance } = createWatch();
+  watch.start();
+  await advance(10_000);
+  // The first look says what the list's version is, and is followed soon.
+  expect(looks).toEqual([0, 500, 2500, 4500, 6500, 8500]);
+  expect(woken).toEqual([{ kind: 'suppressions', at: 0 }]);
+});
+
+it.each([
+  ['search', { search: true }],
+  ['customers', { customers: true }],
+  ['reports', { reports: true }],
+  ['copies', { copies: true }],
+  ['suppressions', { suppressionVersion: 7 }],
+  ['sends', { sendInMs: -3 }],
+] as const)(
+  'wakes the loop of %s for what another process left, and that loop alone',
+  async (kind, found) => {
+    const { watch, database, woken, advance } = createWatch();
+    watch.start();
+    await advance(1000);
+    woken.length = 0;
+    database.due = { ...NOTHING, ...found };
+    await advance(2000);
+    expect(woken[0]).toEqual({ kind, at: 2500 });
+    expect(new Set(woken.map((one) => one.kind))).toEqual(new Set([kind]));
+  },
+);
+
+it('looks at once at what this process wrote, and twice a second while it goes on writing', async () => {
+  const { watch, looks, advance } = createWatch();
+  watch.start();
+  await advance(3000);
+  looks.length = 0;
+  for (let writes = 0; writes < 29; writes += 1) {
+    watch.soon();
+    await advance(50);
+  }
+  expect(looks).toEqual([3000, 3500, 4000]);
+});
+
+it('looks again when something is written during a look', async () => {
+  const { watch, looks, advance } = createWatch();
+  watch.start();
+  await advance(4500);
+  watch.soon();
+  await advance(1000);
+  expect(looks.slice(-2)).toEqual([4500, 5000]);
+});
+
+it('wakes the send queue in the very moment in which the first send is due', async () => {
+  const { watch, database, woken, advance } = createWatch();
+  watch.start();
+  await advance(1000);
+  database.due = { ...NOTHING, sendInMs: 1234 };
+  woken.length = 0;
+  await advance(1500 + 1234);
+  expect(woken[0]).toEqual({ kind: 'sends', at: 2500 + 1234 });
+});
+
+it('logs an outage once, and wakes every loop after it', async () => {
+  const { watch, database, woken, lines, advance } = createWatch();
+  watch.start();
+  await advance(1000);
+  database.isAway = true;
+  await advance(60_000);
+  expect(lines).toHaveLength(1);
+  woken.length = 0;
+  database.isAway = false;
+  await advance(2000);
+  expect(woken.map(({ kind }) => kind)).toEqual([...KINDS]);
+});
+
+it('does nothing after its stop', async () => {
+  const { watch, looks, advance } = createWatch();
+  watch.start();
+  await advance(1000);
+  await watch.stop();
+  looks.length = 0;
+  watch.soon();
+  await advance(10_000);
+  expect(looks).toEqual([]);
+});

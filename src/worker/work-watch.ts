@@ -1,0 +1,113 @@
+/**
+ * The loop that asks the database what waits for the other loops, and wakes those that have something to do. One statement for all
+ * of them: at most two each second while there is work, one every few seconds while there is none. What this process
+ * wrote is found at once: `soon` brings the next look forward.
+ */
+import type { Logger } from '../app/base/basics.ts';
+import { createFailureLog } from '../app/base/failure-log.ts';
+import { systemTimers, type Timers } from '../app/base/timers.ts';
+import type { DueNow, DueWork } from '../app/work/due-work.ts';
+import type { Loop } from './loop.ts';
+
+/** Between two looks at least, in ms: what is written now is worked on within that time. */
+const BUSY_MS = 500;
+
+export type WorkKind = 'sends' | 'search' | 'customers' | 'reports' | 'copies' | 'suppressions';
+
+export interface WorkWatchOptions {
+  /** Between two looks at most, in ms: work that other processes left is found within that time. */
+  readonly pollMs: number;
+  readonly logger: Logger;
+  /** Default: those of the system. */
+  readonly timers?: Timers;
+}
+
+export class WorkWatch implements Loop {
+  readonly #work: DueWork;
+  readonly #pollMs: number;
+  readonly #busyMs: number;
+  readonly #timers: Timers;
+  readonly #failures;
+  readonly #wakes = new Map<WorkKind, () => void>();
+  #cancelLook = () => {};
+  #cancelSend = () => {};
+  #look: Promise<void> | null = null;
+  /** By `Timers.now`; null before the first look. */
+  #lookedAt: number | null = null;
+  #isAskedFor = false;
+  #isStopped = false;
+  #suppressionVersion = -1;
+  /** The last look failed: what the loops met meanwhile is not known. */
+  #isBlind = false;
+
+  constructor(work: DueWork, { pollMs, logger, timers = systemTimers }: WorkWatchOptions) {
+    this.#work = work;
+    this.#pollMs = pollMs;
+    this.#busyMs = Math.min(BUSY_MS, pollMs);
+    this.#timers = timers;
+    this.#failures = createFailureLog(logger, 'the database can not be asked for work; trying again');
+  }
+
+  /** `wake` is called whenever a look finds work of that kind. Before `start`. */
+  on(kind: WorkKind, wake: () => void): void {
+    this.#wakes.set(kind, wake);
+  }
+
+  start(): void {
+    this.#lookIn(0);
+  }
+
+  /** Something was written, so there may be work now. */
+  readonly soon = (): void => {
+    if (this.#isStopped || this.#isAskedFor || this.#lookedAt === null) return;
+    this.#isAskedFor = true;
+    if (this.#look === null) this.#lookIn(Math.max(0, this.#lookedAt + this.#busyMs - this.#timers.now()));
+  };
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelLook();
+    this.#cancelSend();
+    await this.#look;
+  }
+
+  #lookIn(delayMs: number): void {
+    this.#cancelLook();
+    this.#cancelLook = this.#timers.after(delayMs, () => {
+      this.#look = this.#lookOnce();
+    });
+  }
+
+  async #lookOnce(): Promise<void> {
+    this.#isAskedFor = false;
+    this.#lookedAt = this.#timers.now();
+    let isBusy = false;
+    try {
+      const due = await this.#work.find();
+      this.#failures.worked();
+      if (!this.#isStopped) isBusy = this.#wakeFor(due);
+    } catch (error) {
+      this.#isBlind = true;
+      this.#failures.failed(error);
+    }
+    this.#look = null;
+    if (!this.#isStopped) this.#lookIn(isBusy || this.#isAskedFor ? this.#busyMs : this.#pollMs);
+  }
+
+  /** Whether it found something. */
+  #wakeFor({ sendInMs, suppressionVersion, search, customers, reports, copies }: DueNow): boolean {
+    const suppressions = suppressionVersion !== this.#suppressionVersion;
+    this.#suppressionVersion = suppressionVersion;
+    const sends = sendInMs !== null && sendInMs <= 0;
+    this.#cancelSend();
+    // Exactly when it becomes due, if that is before the next look.
+    if (sendInMs !== null && !sends && sendInMs <= this.#pollMs) {
+      this.#cancelSend = this.#timers.after(Math.ceil(sendInMs), () => this.#wakes.get('sends')?.());
+    }
+    const found = { sends, search, customers, reports, copies, suppressions };
+    const kinds = [...this.#wakes.keys()].filter((kind) => found[kind]);
+    for (const kind of this.#isBlind ? this.#wakes.keys() : kinds) this.#wakes.get(kind)?.();
+    this.#isBlind = false;
+    return kinds.length > 0;
+  }
+}
