@@ -1,0 +1,61 @@
+/** The client: what callers make, and its groups of operations. */
+import type { ClientOptions, RequestOptions, SendOptions } from './options.ts';
+import { receiveMessage } from './receive.ts';
+import { Accounts } from './resources/accounts.ts';
+import { Attachments } from './resources/attachments.ts';
+import { Customers } from './resources/customers.ts';
+import { Emails } from './resources/emails.ts';
+import { Health } from './resources/health.ts';
+import { Quarantine } from './resources/quarantine.ts';
+import { Suppressions } from './resources/suppressions.ts';
+import { Threads } from './resources/threads.ts';
+import { sendMessage } from './send.ts';
+import { Transport } from './transport.ts';
+import type { ReceiveDetails, Received, SendMessage, SendResult } from './types.ts';
+
+export class EmailWorkerClient {
+  readonly #transport: Transport;
+  readonly threads: Threads;
+  readonly emails: Emails;
+  readonly attachments: Attachments;
+  readonly customers: Customers;
+  readonly suppressions: Suppressions;
+  readonly accounts: Accounts;
+  readonly quarantine: Quarantine;
+  readonly health: Health;
+
+  /** @internal */
+  constructor(options: ClientOptions) {
+    const transport = new Transport(options);
+    this.#transport = transport;
+    this.threads = new Threads(transport);
+    this.emails = new Emails(transport);
+    this.attachments = new Attachments(transport);
+    this.customers = new Customers(transport);
+    this.suppressions = new Suppressions(transport);
+    this.accounts = new Accounts(transport);
+    this.quarantine = new Quarantine(transport);
+    this.health = new Health(transport);
+  }
+
+  /**
+   * Sends one email. A retry never sends it twice: each call has an idempotency key of its own, or the one of
+   * the options. Throws EmailWorkerError when nothing was sent, and with `send_unknown` when that is not known.
+   */
+  send(message: SendMessage, options: SendOptions = {}): Promise<SendResult> {
+    return sendMessage(this.#transport, message, options);
+  }
+
+  /** Records a raw message (RFC 5322) that came in, or with `sent` one that another program sent. */
+  receive(
+    message: string | Uint8Array | ArrayBuffer | Blob,
+    options: RequestOptions & ReceiveDetails = {},
+  ): Promise<Received> {
+    return receiveMessage(this.#transport, message, options);
+  }
+}
+
+/** A client of one service. Throws TypeError when an option is wrong. Keeps no connection and needs no closing. */
+export function createClient(options: ClientOptions): EmailWorkerClient {
+  return new EmailWorkerClient(options);
+}

@@ -1,0 +1,122 @@
+/** The one error of the client, and its codes. */
+import type { operations } from './generated/openapi.ts';
+
+type CodesOf<Responses> = {
+  [Status in keyof Responses]: Responses[Status] extends {
+    content: { 'application/json': { code: infer Code } };
+  }
+    ? Code
+    : never;
+}[keyof Responses];
+
+/** Codes that the operations list. */
+type OperationCode = { [Name in keyof operations]: CodesOf<operations[Name]['responses']> }[keyof operations];
+
+/** Codes that any request may get before it reaches an operation. */
+type RoutingCode = 'not_found' | 'method_not_allowed' | 'uri_too_long' | 'headers_too_large';
+
+/** Codes that the service answers with. A newer service may have more, so keep a default branch. */
+export type ServiceErrorCode = OperationCode | RoutingCode;
+
+/**
+ * Codes of the client itself:
+ * - `connection_failed`: no answer came, or only a part of one; `cause` says why.
+ * - `timeout`: the answer was not complete within `timeoutMs`.
+ * - `unexpected_redirect`: the answer was a redirect. It is not followed: the secret is for `url` alone.
+ * - `unexpected_response`: the answer is not one of the service, such as the error page of a proxy.
+ */
+export type ClientErrorCode = 'connection_failed' | 'timeout' | 'unexpected_redirect' | 'unexpected_response';
+
+export type ErrorCode = ServiceErrorCode | ClientErrorCode;
+
+/** @internal */
+export interface ErrorFields {
+  readonly code: ErrorCode;
+  readonly text: string;
+  readonly status?: number | undefined;
+  readonly details?: string | undefined;
+  readonly requestId?: string | null | undefined;
+  readonly retryAfterMs?: number | null | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * A request failed. Thrown by every method; only a request that the caller aborts throws the reason of its signal
+ * instead, and an argument that is wrong by itself a `TypeError`. Never contains the secret.
+ */
+export class EmailWorkerError extends Error {
+  override readonly name = 'EmailWorkerError';
+  /** Stable; compare this and not the text. */
+  readonly code: ErrorCode;
+  /** For people: the service's German text, or the client's English one. May be reworded. */
+  readonly text: string;
+  /** HTTP status; null when no answer came. */
+  readonly status: number | null;
+  /** When a send failed: what the mail server or the network said, in English. Else null. */
+  readonly details: string | null;
+  /** `X-Request-Id` of the answer, which proxies add; null without one. */
+  readonly requestId: string | null;
+  /** How long the service asks to wait before a repeat; null when it does not say. */
+  readonly retryAfterMs: number | null;
+  /** Of a failed send: a repeat with this key can't send twice. null for anything else. */
+  readonly idempotencyKey: string | null;
+
+  /** @internal */
+  constructor(fields: ErrorFields, idempotencyKey: string | null) {
+    const status = fields.status ?? null;
+    const details = fields.details ?? null;
+    super(
+      `${fields.code}${status === null ? '' : ` (${status})`}: ${fields.text}${details === null ? '' : ` (${details})`}`,
+      fields.cause === undefined ? undefined : { cause: fields.cause },
+    );
+    this.code = fields.code;
+    this.text = fields.text;
+    this.status = status;
+    this.details = details;
+    this.requestId = fields.requestId ?? null;
+    this.retryAfterMs = fields.retryAfterMs ?? null;
+    this.idempotencyKey = idempotencyKey;
+  }
+}
+
+/**
+ * What an answer that is no success says.
+ * @internal
+ */
+export function readError(body: unknown, response: Response): ErrorFields {
+  const common = {
+    status: response.status === 0 ? undefined : response.status,
+    requestId: response.headers.get('x-request-id'),
+    retryAfterMs: readRetryAfterMs(response.headers.get('retry-after'), Date.now()),
+  };
+  // A browser hides the status and the target.
+  if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
+    return {
+      ...common,
+      code: 'unexpected_redirect',
+      text: 'The service answered with a redirect, which is not followed. Give createClient the final URL.',
+    };
+  }
+  const { error, code, details } = Object(body) as Record<string, unknown>;
+  if (typeof error !== 'string' || typeof code !== 'string') {
+    return {
+      ...common,
+      code: 'unexpected_response',
+      text: 'The answer does not come from the service. Is there a proxy in between, and is the URL right?',
+    };
+  }
+  return {
+    ...common,
+    code: code as ServiceErrorCode,
+    text: error,
+    details: typeof details === 'string' ? details : undefined,
+  };
+}
+
+/** RFC 9110 §10.2.3: seconds, or a moment. null when it is neither. */
+function readRetryAfterMs(value: string | null, now: number): number | null {
+  if (value === null) return null;
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const moment = Date.parse(value);
+  return Number.isNaN(moment) ? null : Math.max(0, moment - now);
+}

@@ -1,0 +1,91 @@
+/** What callers set for a client and for a single request. */
+
+export interface ClientOptions {
+  /** Where the service is, such as `https://mail.example.com`; a path before `/api` is kept. */
+  readonly url: string | URL;
+  /** `API_SECRET` of the service. It is sent to `url` and nowhere else: redirects are not followed. */
+  readonly secret: string;
+  /** Carries out the requests, for proxies or tests. Default: the platform's `fetch`. */
+  readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
+  /** How long one try may take, up to the end of the answer; of a download up to its beginning. Default 60,000. */
+  readonly timeoutMs?: number | undefined;
+  /** How often a request that failed for the moment is repeated, where that is safe. 0 to 10, default 3. */
+  readonly retries?: number | undefined;
+}
+
+export interface RequestOptions {
+  /** Ends the request, and the waits between its repeats. The method throws the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+  /** Default: that of the client. */
+  readonly timeoutMs?: number | undefined;
+  /** Default: that of the client. */
+  readonly retries?: number | undefined;
+}
+
+export interface SendOptions extends RequestOptions {
+  /**
+   * 1 to 256 visible ASCII characters, the same for each request that means the same email, such as `invoice-4711`.
+   * Default: a new random one for each call, kept over its retries. null: none; then the email is sent even while
+   * the database of the service is away (the result is `partial`), and nothing is retried.
+   */
+  readonly idempotencyKey?: string | null | undefined;
+  /** Only put it into the queue; the result is `queued`. Default false. `send_at` queues as well. */
+  readonly queue?: boolean | undefined;
+}
+
+/** @internal */
+export interface Limits {
+  readonly timeoutMs: number;
+  readonly retries: number;
+}
+
+const DEFAULT_LIMITS: Limits = { timeoutMs: 60_000, retries: 3 };
+/** Timers of all platforms take up to 31 bits. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+/** The waits of ten retries come to about a minute. */
+const MAX_RETRIES = 10;
+
+/**
+ * Options that are checked; what is absent is taken from `defaults`. Throws TypeError.
+ * @internal
+ */
+export function readLimits(
+  options: { readonly timeoutMs?: number | undefined; readonly retries?: number | undefined },
+  defaults: Limits = DEFAULT_LIMITS,
+): Limits {
+  const { timeoutMs = defaults.timeoutMs, retries = defaults.retries } = options;
+  if (!(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS))
+    throw new TypeError(`timeoutMs must be a whole number from 1 to ${MAX_TIMEOUT_MS}`);
+  if (!(Number.isInteger(retries) && retries >= 0 && retries <= MAX_RETRIES))
+    throw new TypeError(`retries must be a whole number from 0 to ${MAX_RETRIES}`);
+  return { timeoutMs, retries };
+}
+
+/**
+ * The URL without a slash at its end. Throws TypeError.
+ * @internal
+ */
+export function readUrl(value: string | URL): string {
+  let url: URL;
+  try {
+    url = new URL(value);
+  } catch {
+    // The platform's error repeats the value, and a password may be in it.
+    throw new TypeError('url must be an absolute URL such as https://mail.example.com');
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new TypeError('url must be http: or https:');
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw new TypeError('url must have no user, password, query or fragment');
+  return url.href.replace(/\/+$/, '');
+}
+
+/**
+ * Throws TypeError, never with the value: the platform's own error would repeat it.
+ * @internal
+ */
+export function readSecret(value: string): string {
+  if (typeof value !== 'string' || !/^[!-~]+$/.test(value))
+    throw new TypeError('secret must be the API_SECRET of the service: visible ASCII characters');
+  return value;
+}

@@ -1,0 +1,23 @@
+/** Handing over a received message. */
+import type { RequestOptions } from './options.ts';
+import { plain, type Transport } from './transport.ts';
+import type { QueryOf, ReceiveDetails, Received } from './types.ts';
+
+export async function receiveMessage(
+  transport: Transport,
+  message: string | Uint8Array | ArrayBuffer | Blob,
+  options: RequestOptions & ReceiveDetails,
+): Promise<Received> {
+  const { account_id, sent, read, ...rest } = options;
+  const query = plain<QueryOf<'receiveEmail'>>({ account_id, sent, read });
+  // The service records a message once, however often it comes.
+  return transport.json({ ...rest, repeatable: true }, (attempt) =>
+    transport.api.POST('/api/inbound', {
+      ...attempt,
+      params: { query },
+      headers: { 'Content-Type': 'message/rfc822' },
+      body: message,
+      bodySerializer: (body) => body,
+    }),
+  );
+}

@@ -1,0 +1,45 @@
+/** `client.attachments` */
+import { Download } from '../download.ts';
+import type { RequestOptions } from '../options.ts';
+import { segment, type Transport } from '../transport.ts';
+
+export interface DownloadOptions extends RequestOptions {
+  /** Bytes from `start` to before `end`; to the last one without `end`. */
+  readonly range?: { readonly start: number; readonly end?: number | undefined } | undefined;
+  /** The `etag` that the range belongs to: when the file is another one, all of it comes. */
+  readonly ifRange?: string | undefined;
+}
+
+export class Attachments {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** The file of an attachment, whose name and size are in `email_attachments` of its email. */
+  async download(id: string, options: DownloadOptions = {}): Promise<Download> {
+    const { range, ifRange } = options;
+    const header = {
+      ...(range === undefined ? {} : { range: formatRange(range) }),
+      ...(ifRange === undefined ? {} : { 'if-range': ifRange }),
+    };
+    const params = { path: { id: segment('id', id) }, header };
+    const { response } = await this.#transport.answer({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/attachments/{id}', { ...attempt, params, parseAs: 'stream' }),
+    );
+    return new Download(response);
+  }
+}
+
+/** RFC 9110 §14.1.2: the last byte is named, not the one after it. */
+function formatRange({ start, end }: NonNullable<DownloadOptions['range']>): string {
+  if (
+    !Number.isSafeInteger(start) ||
+    start < 0 ||
+    (end !== undefined && !(Number.isSafeInteger(end) && end > start))
+  )
+    throw new TypeError('range must be whole numbers of bytes, its end after its start');
+  return `bytes=${start}-${end === undefined ? '' : end - 1}`;
+}

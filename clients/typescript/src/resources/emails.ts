@@ -1,0 +1,125 @@
+/** `client.emails` */
+import { Download } from '../download.ts';
+import type { RequestOptions } from '../options.ts';
+import type { Pages } from '../pages.ts';
+import { plain, segment, type Attempt, type Transport } from '../transport.ts';
+import type {
+  EmailDetail,
+  EmailFilter,
+  EmailListing,
+  ExplainedPlacement,
+  QueryOf,
+  ResolveRequest,
+  Schemas,
+  SendState,
+  VariantDetail,
+} from '../types.ts';
+
+type Path<Params> = { readonly params: { readonly path: Params } };
+
+/** Single emails, and what operators do with those that were sent. */
+export class Emails {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Everything about one email: recipients with their replies and reports, attempts, placement, variants. */
+  async get(id: string, options: RequestOptions = {}): Promise<EmailDetail> {
+    const { api } = this.#transport;
+    return this.#json(true, { id: segment('id', id) }, options, (request) =>
+      api.GET('/api/emails/{id}', request),
+    );
+  }
+
+  /** Newest first; by `state`, or with `q` those that have all the words. */
+  list(filter: EmailFilter = {}, options: RequestOptions = {}): Pages<EmailListing> {
+    return this.#transport.pages(
+      filter,
+      options,
+      (attempt, query: QueryOf<'listEmails'>) =>
+        this.#transport.api.GET('/api/emails', { ...attempt, params: { query } }),
+      (data) => data.emails,
+    );
+  }
+
+  /** The message as it went out or came in. */
+  async raw(id: string, options: RequestOptions = {}): Promise<Download> {
+    const params = { path: { id: segment('id', id) } };
+    const { response } = await this.#transport.answer({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/emails/{id}/raw', { ...attempt, params, parseAs: 'stream' }),
+    );
+    return new Download(response);
+  }
+
+  /** Takes a queued or deferred email out of the queue. Not retried: after a lost answer, `get` tells the state. */
+  async cancel(id: string, options: RequestOptions = {}): Promise<SendState> {
+    const { api } = this.#transport;
+    return this.#json(false, { id: segment('id', id) }, options, (request) =>
+      api.POST('/api/emails/{id}/cancel', request),
+    );
+  }
+
+  /** Sends a failed, cancelled or unknown email again, or a deferred one now. Not retried by itself, as `cancel`. */
+  async retry(id: string, options: RequestOptions = {}): Promise<SendState> {
+    const { api } = this.#transport;
+    return this.#json(false, { id: segment('id', id) }, options, (request) =>
+      api.POST('/api/emails/{id}/retry', request),
+    );
+  }
+
+  /** Says what became of an email whose outcome is unknown. Not retried by itself, as `cancel`. */
+  async resolve(id: string, request: ResolveRequest, options: RequestOptions = {}): Promise<SendState> {
+    const body = plain<Schemas['ResolveRequest']>(request);
+    const { api } = this.#transport;
+    return this.#json(false, { id: segment('id', id) }, options, (init) =>
+      api.POST('/api/emails/{id}/resolve', { ...init, body }),
+    );
+  }
+
+  /** Why the email is in its thread. */
+  async placement(id: string, options: RequestOptions = {}): Promise<ExplainedPlacement> {
+    const { api } = this.#transport;
+    return this.#json(true, { id: segment('id', id) }, options, (request) =>
+      api.GET('/api/emails/{id}/placement', request),
+    );
+  }
+
+  /** A message with the identity of this email that says something else. */
+  async variant(id: string, variantId: string, options: RequestOptions = {}): Promise<VariantDetail> {
+    const { api } = this.#transport;
+    return this.#json(true, toVariantPath(id, variantId), options, (request) =>
+      api.GET('/api/emails/{id}/variants/{variantId}', request),
+    );
+  }
+
+  async rawVariant(id: string, variantId: string, options: RequestOptions = {}): Promise<Download> {
+    const params = { path: toVariantPath(id, variantId) };
+    const { response } = await this.#transport.answer({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/emails/{id}/variants/{variantId}/raw', {
+        ...attempt,
+        params,
+        parseAs: 'stream',
+      }),
+    );
+    return new Download(response);
+  }
+
+  #json<Params, Data>(
+    repeatable: boolean,
+    path: Params,
+    options: RequestOptions,
+    request: (init: Attempt & Path<Params>) => Promise<{ data?: Data; response: Response }>,
+  ): Promise<NonNullable<Data>> {
+    return this.#transport.json({ ...options, repeatable }, (attempt) =>
+      request({ ...attempt, params: { path } }),
+    );
+  }
+}
+
+const toVariantPath = (id: string, variantId: string) => ({
+  id: segment('id', id),
+  variantId: segment('variantId', variantId),
+});

@@ -1,0 +1,116 @@
+/** `client.threads` */
+import type { RequestOptions } from '../options.ts';
+import type { Pages } from '../pages.ts';
+import { plain, segment, type Attempt, type Transport } from '../transport.ts';
+import type {
+  AccountFilter,
+  MergeRequest,
+  MoveRequest,
+  QueryOf,
+  RefusedMerge,
+  Schemas,
+  SplitRequest,
+  Thread,
+  ThreadDecision,
+  ThreadFilter,
+  ThreadMark,
+  ThreadSummary,
+} from '../types.ts';
+
+/** Which emails belong together. The id of a thread that was merged into another stays valid everywhere. */
+export class Threads {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** All its emails, the oldest first. */
+  async get(threadId: string, options: RequestOptions = {}): Promise<Thread> {
+    const { api } = this.#transport;
+    return this.#call(threadId, options, (attempt) => api.GET('/api/thread/{threadId}', attempt));
+  }
+
+  /** Newest activity first; `q` searches. */
+  list(filter: ThreadFilter = {}, options: RequestOptions = {}): Pages<ThreadSummary> {
+    return this.#transport.pages(
+      filter,
+      options,
+      (attempt, query: QueryOf<'listThreads'>) =>
+        this.#transport.api.GET('/api/threads', { ...attempt, params: { query } }),
+      (data) => data.threads,
+    );
+  }
+
+  /** Marks every email that it has at that moment as read. */
+  async markRead(threadId: string, options: RequestOptions = {}): Promise<ThreadMark> {
+    const { api } = this.#transport;
+    return this.#call(threadId, options, (attempt) => api.POST('/api/thread/{threadId}/read', attempt));
+  }
+
+  async markUnread(threadId: string, options: RequestOptions = {}): Promise<ThreadMark> {
+    const { api } = this.#transport;
+    return this.#call(threadId, options, (attempt) => api.POST('/api/thread/{threadId}/unread', attempt));
+  }
+
+  /** Moves emails out, into a thread of their own. */
+  async split(
+    threadId: string,
+    request: SplitRequest,
+    options: RequestOptions = {},
+  ): Promise<ThreadDecision> {
+    const body = plain<Schemas['SplitRequest']>(request);
+    const { api } = this.#transport;
+    return this.#call(threadId, options, (attempt) =>
+      api.POST('/api/thread/{threadId}/split', { ...attempt, body }),
+    );
+  }
+
+  /** Merges another thread into this one. */
+  async merge(
+    threadId: string,
+    request: MergeRequest,
+    options: RequestOptions = {},
+  ): Promise<ThreadDecision> {
+    const body = plain<Schemas['MergeRequest']>(request);
+    const { api } = this.#transport;
+    return this.#call(threadId, options, (attempt) =>
+      api.POST('/api/thread/{threadId}/merge', { ...attempt, body }),
+    );
+  }
+
+  /** Moves emails of other threads into this one. */
+  async move(threadId: string, request: MoveRequest, options: RequestOptions = {}): Promise<ThreadDecision> {
+    const body = plain<Schemas['MoveRequest']>(request);
+    const { api } = this.#transport;
+    return this.#call(threadId, options, (attempt) =>
+      api.POST('/api/thread/{threadId}/move', { ...attempt, body }),
+    );
+  }
+
+  /** Merges that mail asked for and that were refused, because the threads are of two customers. */
+  refusedMerges(filter: AccountFilter = {}, options: RequestOptions = {}): Pages<RefusedMerge> {
+    return this.#transport.pages(
+      filter,
+      options,
+      (attempt, query: QueryOf<'listRefusedMerges'>) =>
+        this.#transport.api.GET('/api/refused-merges', { ...attempt, params: { query } }),
+      (data) => data.refused_merges,
+    );
+  }
+
+  /** A repeat of any of these changes nothing. */
+  #call<Data>(
+    threadId: string,
+    options: RequestOptions,
+    request: (
+      attempt: Attempt & { readonly params: { readonly path: { threadId: string } } },
+    ) => Promise<{ data?: Data; response: Response }>,
+  ): Promise<NonNullable<Data>> {
+    const params = { path: { threadId: segment('threadId', threadId) } };
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      request({ ...attempt, params }),
+    );
+  }
+}

@@ -1,0 +1,54 @@
+/** Sending: the request, its idempotency key, and what came of it. */
+import { encodeAttachment } from './base64.ts';
+import { EmailWorkerError, readError } from './errors.ts';
+import type { SendOptions } from './options.ts';
+import type { Transport } from './transport.ts';
+import type { SendMessage, SendResult } from './types.ts';
+
+const KEY_BYTES = 16;
+
+export async function sendMessage(
+  transport: Transport,
+  message: SendMessage,
+  options: SendOptions,
+): Promise<SendResult> {
+  const idempotencyKey = options.idempotencyKey === undefined ? makeKey() : readKey(options.idempotencyKey);
+  const { attachments = null, ...fields } = message;
+  // Made once: with one key the body has to stay the same, whatever the caller changes meanwhile.
+  const body = JSON.stringify({
+    ...fields,
+    ...(attachments === null ? {} : { attachments: await Promise.all(attachments.map(encodeAttachment)) }),
+  });
+  const call = { ...options, repeatable: idempotencyKey !== null, idempotencyKey };
+  const { data, response } = await transport.answer(call, (attempt) =>
+    transport.api.POST('/api/send', {
+      ...attempt,
+      params: {
+        header: {
+          ...(idempotencyKey === null ? {} : { 'Idempotency-Key': idempotencyKey }),
+          ...(options.queue === true ? { Prefer: 'respond-async' } : {}),
+        },
+      },
+      body: message as never,
+      bodySerializer: () => body,
+    }),
+  );
+  // Another answer, such as the log-in page of a proxy, must not pass for an email that was sent.
+  const status: unknown = data?.status;
+  if (data === undefined || (status !== 'sent' && status !== 'queued' && status !== 'partial'))
+    throw new EmailWorkerError(readError(undefined, response), idempotencyKey);
+  return { ...data, replayed: response.headers.get('idempotency-replayed') === 'true', idempotencyKey };
+}
+
+/** Random. Not by `crypto.randomUUID`, which browsers have on https pages only. */
+function makeKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(KEY_BYTES)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+}
+
+function readKey(key: string | null): string | null {
+  if (key !== null && (typeof key !== 'string' || !/^[!-~]{1,256}$/.test(key)))
+    throw new TypeError('idempotencyKey must be 1 to 256 visible ASCII characters, or null');
+  return key;
+}

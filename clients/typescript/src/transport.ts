@@ -1,0 +1,146 @@
+/**
+ * Carries out requests: the secret, one time-out for each try, repeats where they are safe, and errors of one class.
+ * Paths and types are checked by openapi-fetch against the description of the service.
+ */
+import createApi, { type Client as Api } from 'openapi-fetch';
+import { EmailWorkerError, readError, type ErrorFields } from './errors.ts';
+import type { paths } from './generated/openapi.ts';
+import {
+  readLimits,
+  readSecret,
+  readUrl,
+  type ClientOptions,
+  type Limits,
+  type RequestOptions,
+} from './options.ts';
+import { Pages } from './pages.ts';
+import { retryDelayMs, sleep } from './retry.ts';
+import type { Input } from './types.ts';
+
+/** What each try passes on to openapi-fetch. */
+export type Attempt = {
+  readonly signal: AbortSignal;
+  readonly fetch: (request: Request) => Promise<Response>;
+};
+
+/** What openapi-fetch gives back. */
+interface Answer {
+  readonly data?: unknown;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+export interface Call extends RequestOptions {
+  /** A repeat has the same effect as one request. */
+  readonly repeatable: boolean;
+  /** For the error. */
+  readonly idempotencyKey?: string | null;
+  /** Whether the body of an answer that is no success is an answer all the same. */
+  readonly isAnswer?: (body: unknown) => boolean;
+}
+
+export class Transport {
+  readonly api: Api<paths>;
+  readonly #fetch: (request: Request) => Promise<Response>;
+  readonly #limits: Limits;
+
+  constructor(options: ClientOptions) {
+    const { fetch } = options;
+    this.#limits = readLimits(options);
+    this.#fetch = fetch === undefined ? (request) => globalThis.fetch(request) : (request) => fetch(request);
+    this.api = createApi<paths>({
+      baseUrl: readUrl(options.url),
+      headers: { Authorization: `Bearer ${readSecret(options.secret)}` },
+      // Never to another origin, and without what a browser would add by itself. `manual` rather than `error`: neither
+      // follows, but `error` looks like a broken connection.
+      redirect: 'manual',
+      credentials: 'omit',
+    });
+  }
+
+  /** The body of a success. */
+  async json<A extends Answer>(
+    call: Call,
+    request: (attempt: Attempt) => Promise<A>,
+  ): Promise<NonNullable<A['data']>> {
+    const { data, response } = await this.answer(call, request);
+    if (data === undefined)
+      throw new EmailWorkerError(readError(data, response), call.idempotencyKey ?? null);
+    return data as NonNullable<A['data']>;
+  }
+
+  /** A list, from what `request` answers for each page. */
+  pages<Query extends { cursor?: string }, Data extends { next_cursor: string | null }, Item>(
+    filter: Input<Query>,
+    options: RequestOptions,
+    request: (attempt: Attempt, query: Query) => Promise<Answer & { readonly data?: Data }>,
+    itemsOf: (data: Data) => readonly Item[],
+  ): Pages<Item> {
+    return new Pages(filter.cursor ?? undefined, async (cursor) => {
+      const query = plain<Query>({ ...filter, cursor });
+      const data = await this.json({ ...options, repeatable: true }, (attempt) => request(attempt, query));
+      return { items: itemsOf(data), nextCursor: data.next_cursor };
+    });
+  }
+
+  /** A success, whose `data` is undefined when it has no body. Throws EmailWorkerError, or the reason of the signal. */
+  async answer<A extends Answer>(
+    call: Call,
+    request: (attempt: Attempt) => Promise<A>,
+  ): Promise<{ readonly data: A['data']; readonly response: Response }> {
+    const limits = readLimits(call, this.#limits);
+    for (let repeats = 0; ; repeats++) {
+      const outcome = await this.#try(limits.timeoutMs, call, request);
+      if ('response' in outcome) return outcome as { data: A['data']; response: Response };
+      const failure = new EmailWorkerError(outcome, call.idempotencyKey ?? null);
+      const delay = repeats < limits.retries ? retryDelayMs(failure, call.repeatable, repeats) : null;
+      if (delay === null) throw failure;
+      await sleep(delay, call.signal);
+    }
+  }
+
+  async #try(
+    timeoutMs: number,
+    { signal, isAnswer }: Call,
+    request: (attempt: Attempt) => Promise<Answer>,
+  ): Promise<{ readonly data: unknown; readonly response: Response } | ErrorFields> {
+    signal?.throwIfAborted();
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(), timeoutMs);
+    let isSent = false;
+    try {
+      const { data, error, response } = await request({
+        signal: signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]),
+        fetch: (sent) => {
+          isSent = true;
+          return this.#fetch(sent);
+        },
+      });
+      if (response.ok) return { data, response };
+      return isAnswer?.(error) === true ? { data: error, response } : readError(error, response);
+    } catch (cause) {
+      // A request that could not even be made, such as one whose arguments can't be encoded, is the caller's to mend.
+      if (!isSent) throw cause;
+      signal?.throwIfAborted();
+      if (timeout.signal.aborted)
+        return { code: 'timeout', text: `No answer within ${timeoutMs} ms.`, cause };
+      if (cause instanceof SyntaxError)
+        return { code: 'unexpected_response', text: 'The answer is not JSON. Is the URL right?', cause };
+      return { code: 'connection_failed', text: 'The service did not answer.', cause };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** What callers give, as the API takes it: encoding leaves out what is undefined. */
+export function plain<T>(input: Input<T>): T {
+  return input as T;
+}
+
+/** A value for a path. Throws TypeError for one that would lead to another operation. */
+export function segment(name: string, value: string): string {
+  if (typeof value !== 'string' || value === '' || value === '.' || value === '..')
+    throw new TypeError(`${name} must be a text that names something`);
+  return value;
+}

@@ -1,0 +1,105 @@
+/** The objects of the API under short names, and what callers give. Fields are named as in the API. */
+import type { components, operations } from './generated/openapi.ts';
+
+export type Schemas = components['schemas'];
+
+/** What callers give: undefined is as good as absent, and lists may be read-only. */
+export type Input<T> = {
+  [Key in keyof T]: ReadonlyLists<T[Key]> | (undefined extends T[Key] ? undefined : never);
+};
+type ReadonlyLists<T> = T extends readonly (infer Item)[] ? readonly Item[] : T;
+
+/** The query of an operation. */
+export type QueryOf<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>;
+/** The filters of a list; `limit` is the size of a page. */
+type Filter<Name extends keyof operations> = Input<QueryOf<Name>>;
+
+export type Account = Schemas['Account'];
+export type Address = Schemas['Address'];
+export type AmbiguousClaim = Schemas['AmbiguousClaim'];
+export type Attachment = Schemas['Attachment'];
+export type CustomerRegistered = Schemas['CustomerRegistered'];
+export type CustomerRegistration = Schemas['CustomerRegistration'];
+export type Email = Schemas['Email'];
+export type EmailDetail = Schemas['EmailDetail'];
+export type EmailListing = Schemas['EmailListing'];
+export type EmailState = Schemas['EmailState'];
+export type ExplainedPlacement = Schemas['ExplainedPlacement'];
+export type HealthResult = Schemas['Health'];
+export type LiftedSuppression = Schemas['LiftedSuppression'];
+export type QuarantinedMessage = Schemas['QuarantinedMessage'];
+export type Received = Schemas['Received'];
+export type Recipient = Schemas['Recipient'];
+export type RefusedMerge = Schemas['RefusedMerge'];
+export type SendState = Schemas['SendState'];
+export type Suppression = Schemas['Suppression'];
+export type Thread = Schemas['Thread'];
+export type ThreadDecision = Schemas['ThreadDecision'];
+export type ThreadMark = Schemas['ThreadMark'];
+export type ThreadSummary = Schemas['ThreadSummary'];
+export type VariantDetail = Schemas['VariantDetail'];
+
+export type ThreadFilter = Filter<'listThreads'>;
+export type EmailFilter = Filter<'listEmails'>;
+export type SuppressionFilter = Filter<'listSuppressions'>;
+export type AccountFilter = Filter<'listQuarantine'>;
+export type AmbiguousEmailFilter = Filter<'listAmbiguousEmails'>;
+export type PageFilter = Filter<'listAmbiguousClaims'>;
+type Moments = 'since' | 'until';
+export type CustomerEmailFilter = Omit<Filter<'listCustomerEmails'>, Moments> & {
+  readonly [Name in Moments]?: string | Date | undefined;
+};
+
+export type SplitRequest = Input<Schemas['SplitRequest']>;
+export type MergeRequest = Input<Schemas['MergeRequest']>;
+export type MoveRequest = Input<Schemas['MoveRequest']>;
+export type ResolveRequest = Input<Schemas['ResolveRequest']>;
+export type SuppressRequest = Input<Schemas['SuppressRequest']>;
+export type CustomerRegistrationRequest = Input<Schemas['CustomerRegistrationRequest']>;
+export type ReceiveDetails = Filter<'receiveEmail'>;
+
+/** A `File`, or what has its fields. */
+export interface NamedBlob extends Blob {
+  readonly name: string;
+}
+
+/** A `File` as it is, or the fields of an attachment; a text as `content` is Base64. */
+export type AttachmentSource =
+  | NamedBlob
+  | {
+      readonly filename: string;
+      readonly content: string | Uint8Array | ArrayBuffer | Blob;
+      /** MIME type. Default: that of a `Blob`, else `application/octet-stream`. */
+      readonly content_type?: string | null | undefined;
+    };
+
+// Of the union that JSON schema's `anyOf` becomes, the one with the fields.
+type SendFields = Input<Extract<Schemas['SendRequest'], { to: unknown }>>;
+
+/** An email to send. At least one of `text_body` and `html_body` is needed. */
+export type SendMessage = Omit<SendFields, 'send_at' | 'attachments'> & {
+  /** Send it then, at most a year ahead; a text is RFC 3339 with offset. The result is `queued`. */
+  readonly send_at?: string | Date | null | undefined;
+  readonly attachments?: readonly AttachmentSource[] | null | undefined;
+} & ({ readonly text_body: string } | { readonly html_body: string });
+
+/** What the service stands on: each is `ok` or `away`. */
+export interface Readiness {
+  readonly ready: boolean;
+  /** Empty when the service is being stopped. */
+  readonly checks: Schemas['Checks'];
+}
+
+interface SendCommon {
+  /** The answer is that of an earlier request with the same key: this one did nothing. */
+  readonly replayed: boolean;
+  /** The key that was sent; null for none. */
+  readonly idempotencyKey: string | null;
+}
+
+/**
+ * - `sent`: the mail server took it for at least one recipient, and it is stored.
+ * - `queued`: stored, and to be sent from the queue.
+ * - `partial`: sent, but not stored yet; that is done by itself later.
+ */
+export type SendResult = (Schemas['Sent'] | Schemas['Queued'] | Schemas['Partial']) & SendCommon;

@@ -1,0 +1,183 @@
+/** The package of the TypeScript client: what is in it, how large it is, and that its README does what it says. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServiceWithSink } from '../helpers/running-service.ts';
+import { TEST_SECRET, type ServiceProcess } from '../helpers/service-process.ts';
+import { CLIENT, makeProject, readmeProgram, ROOT, run, type Project } from './package.ts';
+
+/** Of the whole client with its dependency, minified and compressed. */
+const MAX_GZIP_BYTES = 8_000;
+
+/** What the client calls each operation. */
+const METHODS = {
+  cancelSend: 'client.emails.cancel',
+  explainPlacement: 'client.emails.placement',
+  getAttachment: 'client.attachments.download',
+  getCustomerAddresses: 'client.customers.addresses',
+  getEmail: 'client.emails.get',
+  getHealth: 'client.health.live',
+  getOpenApiDocument: 'client.health.openApiDocument',
+  getRawEmail: 'client.emails.raw',
+  getRawVariant: 'client.emails.rawVariant',
+  getReadiness: 'client.health.ready',
+  getSuppression: 'client.suppressions.get',
+  getThread: 'client.threads.get',
+  getVariant: 'client.emails.variant',
+  liftSuppression: 'client.suppressions.lift',
+  listAccounts: 'client.accounts.list',
+  listAmbiguousClaims: 'client.customers.ambiguousClaims',
+  listAmbiguousEmails: 'client.customers.ambiguousEmails',
+  listCustomerEmails: 'client.customers.emails',
+  listEmails: 'client.emails.list',
+  listQuarantine: 'client.quarantine.list',
+  listRefusedMerges: 'client.threads.refusedMerges',
+  listSuppressions: 'client.suppressions.list',
+  listThreads: 'client.threads.list',
+  markThreadRead: 'client.threads.markRead',
+  markThreadUnread: 'client.threads.markUnread',
+  mergeThreads: 'client.threads.merge',
+  moveEmails: 'client.threads.move',
+  putCustomerAddresses: 'client.customers.setAddresses',
+  receiveEmail: 'client.receive',
+  resolveSend: 'client.emails.resolve',
+  retryQuarantined: 'client.quarantine.retry',
+  retrySend: 'client.emails.retry',
+  sendEmail: 'client.send',
+  splitThread: 'client.threads.split',
+  suppress: 'client.suppressions.add',
+} as const;
+
+let project: Project;
+
+beforeAll(async () => {
+  project = await makeProject();
+});
+afterAll(() => project.dispose());
+
+it('has types that are made from docs/openapi.json', async () => {
+  const cli = path.join(CLIENT, 'node_modules/openapi-typescript/bin/cli.js');
+  const file = path.join(project.folder, 'openapi.ts');
+  await run(process.execPath, [
+    cli,
+    path.join(ROOT, 'docs/openapi.json'),
+    '--output',
+    file,
+    '--default-non-nullable=false',
+  ]);
+  const isFresh =
+    readFileSync(file, 'utf8') === readFileSync(path.join(CLIENT, 'src/generated/openapi.ts'), 'utf8');
+  // Not compared by `toBe`: it would print both files.
+  expect(isFresh, 'stale: run npm run generate --workspace clients/typescript').toBe(true);
+});
+
+it('has the program, its types, README and licence, and nothing else', () => {
+  const { files } = project;
+  expect(files.filter((file) => !/^dist\/.*\.(?:js|d\.ts)$/.test(file))).toEqual([
+    'LICENSE',
+    'README.md',
+    'package.json',
+  ]);
+  expect(files).toContain('dist/index.js');
+  expect(files).toContain('dist/index.d.ts');
+  expect(files.filter((file) => file.includes('.test.'))).toEqual([]);
+  const { dependencies } = JSON.parse(readFileSync(path.join(CLIENT, 'package.json'), 'utf8')) as {
+    dependencies: object;
+  };
+  expect(Object.keys(dependencies)).toEqual(['openapi-fetch']);
+});
+
+describe('in a bundle', () => {
+  async function bundle(source: string): Promise<Buffer> {
+    const { outputFiles } = await build({
+      stdin: { contents: source, resolveDir: project.folder },
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'browser',
+      write: false,
+    });
+    return Buffer.from(outputFiles[0]!.contents);
+  }
+
+  it(`is smaller than ${MAX_GZIP_BYTES} bytes`, async () => {
+    const code = await bundle("export * from 'email-worker-client';");
+    expect(gzipSync(code).length).toBeLessThan(MAX_GZIP_BYTES);
+  });
+
+  it('leaves out what is not used', async () => {
+    const code = await bundle("export { EmailWorkerError } from 'email-worker-client';");
+    expect(code.length).toBeLessThan(1_000);
+  });
+});
+
+// Without the types of browsers a program in Node.js has fewer, and other ones.
+const BROWSER = 'es2022,dom,dom.iterable,dom.asynciterable';
+const COMPILERS = [
+  ['TypeScript 5', 'es2022', path.join(CLIENT, 'node_modules/typescript/bin/tsc')],
+  ['the newest TypeScript', 'es2022', path.join(ROOT, 'node_modules/typescript/bin/tsc')],
+  ['the newest TypeScript', BROWSER, path.join(ROOT, 'node_modules/typescript/bin/tsc')],
+] as const;
+/** The compiler checks the types of Node.js as well. */
+const COMPILE_TIMEOUT_MS = 180_000;
+
+describe('the README', () => {
+  let service: ServiceProcess;
+  let end: () => Promise<void>;
+
+  beforeAll(async () => {
+    ({ service, end } = await startServiceWithSink());
+    await project.write('readme.ts', readmeProgram());
+  });
+  afterAll(() => end());
+
+  const STRICT = [
+    '--strict',
+    '--exactOptionalPropertyTypes',
+    '--noUncheckedIndexedAccess',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+  ];
+
+  it.each(COMPILERS)(
+    'has examples that %s compiles, with --lib %s',
+    async (_, libs, tsc) => {
+      const options = [...STRICT, '--lib', libs, '--types', 'node', '--skipLibCheck', 'false'];
+      const { stdout } = await run(process.execPath, [tsc, ...options, 'readme.ts'], {
+        cwd: project.folder,
+      }).catch((error: { stdout: string }) => error);
+      expect(stdout).toBe('');
+    },
+    COMPILE_TIMEOUT_MS,
+  );
+
+  it('has examples that run', async () => {
+    const { stdout } = await run(process.execPath, ['readme.js'], {
+      cwd: project.folder,
+      env: { ...process.env, EMAIL_WORKER_URL: service.url, API_SECRET: TEST_SECRET },
+    });
+    expect(stdout).toContain('outbound Hello Good morning!');
+    expect(stdout).toContain('true euros');
+    expect(stdout).toContain('received true');
+    expect(stdout).toContain("address: 'eve@example.com'");
+    expect(stdout).toContain('404 Der Thread wurde nicht gefunden. null');
+    expect(stdout).toContain('-- sent by a list');
+  });
+
+  it('has an example of each operation', () => {
+    const program = readmeProgram();
+    const methods = Object.entries(METHODS).map(([operation, method]) => ({ operation, method }));
+    expect(methods.filter(({ method }) => !program.includes(`${method}(`))).toEqual([]);
+    const { paths } = JSON.parse(readFileSync(path.join(ROOT, 'docs/openapi.json'), 'utf8')) as {
+      paths: Record<string, Record<string, { operationId: string }>>;
+    };
+    const operations = Object.values(paths).flatMap((one) =>
+      Object.values(one).map(({ operationId }) => operationId),
+    );
+    expect(Object.keys(METHODS).sort()).toEqual(operations.sort());
+  });
+});
