@@ -35,10 +35,7 @@ export const cleanFilesCommand = defineCommand({
     const hours = /^\d{1,6}$/.test(olderThan) ? Number(olderThan) : 0;
     if (hours < 1) throw new UsageError('--older-than must be a whole number of hours, at least 1');
     const data = await open();
-    const keep = new Set<string>();
-    if (data.journal !== null) {
-      for await (const { record } of data.journal.entries()) keep.add(record.id);
-    }
+    const keep = new Set([...(data.journal?.keys() ?? [])].map(({ emailId }) => emailId));
     const ports = { blobs: data.blobs, references: createFileReferences(data.pool), clock: data.clock };
     const options = { olderThanMs: hours * HOUR_MS, keep, signal };
 

@@ -35,7 +35,6 @@ import type { Loop, WokenLoop } from '../worker/loop.ts';
 import type { WorkKind } from '../worker/work-watch.ts';
 import { startCopyComparer } from '../worker/copy-comparer.ts';
 import { startCustomerSettler } from '../worker/customer-settler.ts';
-import { startJournalReplayer } from '../worker/journal-replayer.ts';
 import { startKeyCleaner } from '../worker/key-cleaner.ts';
 import { startKeySettler } from '../worker/key-settler.ts';
 import { startReportMatcher } from '../worker/report-matcher.ts';
@@ -54,7 +53,7 @@ export function createApplication(
   teardown: Teardown,
 ): Application {
   const { config, logger, clock, pool, db, instanceId, watch } = parts;
-  const { blobs, suppressions, pending, settleUnknown } = sendPorts;
+  const { blobs, suppressions, active, settleUnknown } = sendPorts;
   const endAtTeardown = (loop: Loop) => teardown.push(() => loop.stop());
   const wakeFor = (kind: WorkKind, loop: WokenLoop) => {
     watch.on(kind, loop.wake);
@@ -88,7 +87,6 @@ export function createApplication(
   const { databaseStatementTimeoutMs: statementTimeoutMs } = config;
   wakeFor('reports', startReportMatcher(reportPorts));
   wakeFor('copies', startCopyComparer(comparing));
-  endAtTeardown(startJournalReplayer(sendPorts, logger));
   endAtTeardown(
     startKeySettler(keyWork, createKeySettlement({ ...keyPorts, clock, statementTimeoutMs }), logger),
   );
@@ -98,7 +96,7 @@ export function createApplication(
   watch.start();
   endAtTeardown(watch);
   // A send whose caller went away is still carried to its end.
-  teardown.push(() => pending.idle());
+  teardown.push(() => active.idle());
   teardown.push(() => keyWork.idle());
 
   const checkDatabase = createDatabaseCheck(pool);

@@ -39,7 +39,7 @@ export interface OpenData extends OpenDatabase, Pick<Application, 'receiveMessag
   /** For large messages; the code that makes a folder removes it. */
   readonly spool: Spool;
   /** null when `isShared`. */
-  readonly journal: Pick<Journal, 'entries'> | null;
+  readonly journal: Pick<Journal, 'keys' | 'read'> | null;
   readonly accounts: ReadonlyMap<string, Account>;
   readonly defaultAccountId: string;
   readonly clock: Clock;

@@ -1,7 +1,5 @@
 /** A part of the composition root: everything a service opens in DATA_DIR that is locked, and what follows from it. */
-import path from 'node:path';
 import { loadOrCreateInstanceId } from '../adapters/data-dir/instance-id.ts';
-import { LmdbAttempts } from '../adapters/journal/lmdb-attempts.ts';
 import { createDueWork } from '../adapters/postgres/work/due-work.ts';
 import { createTokenStore } from '../adapters/postgres/accounts/oauth2-tokens.ts';
 import type { MailboxSource } from '../app/mailboxes/mailbox-ports.ts';
@@ -29,7 +27,6 @@ export interface Parts extends OpenStorage {
   /** Identifies this DATA_DIR. */
   readonly instanceId: string;
   readonly accounts: ReadonlyMap<string, Account>;
-  readonly attempts: LmdbAttempts;
   readonly transports: Transports;
   readonly mailboxSource: MailboxSource;
   readonly reader: MessageReader;
@@ -49,7 +46,6 @@ export async function openParts(
   teardown: Teardown,
   signal?: AbortSignal,
 ): Promise<Parts> {
-  const { dataDir } = config;
   // What may be wrong with the configuration is found before anything large is started.
   const tokens = createTokens(config, logger);
   const transports = createTransports(config, tokens, logger);
@@ -60,8 +56,6 @@ export async function openParts(
   const storage = await openStorage(config, logger, teardown, signal);
   tokens.keepIn(createTokenStore(storage.pool));
   teardown.push(() => tokens.close());
-  const attempts = await LmdbAttempts.open({ folder: path.join(dataDir, 'attempts'), logger });
-  teardown.push(() => attempts.close());
   const accounts = accountsById(config.accounts);
   return {
     ...storage,
@@ -69,9 +63,8 @@ export async function openParts(
     logger,
     clock: () => new Date(),
     ids: createIdSource(),
-    instanceId: await loadOrCreateInstanceId(dataDir),
+    instanceId: await loadOrCreateInstanceId(config.dataDir),
     accounts,
-    attempts,
     transports,
     mailboxSource,
     reader,

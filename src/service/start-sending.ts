@@ -9,7 +9,9 @@ import { createSendQueue } from '../adapters/postgres/send/send-queue.ts';
 import { createSuppressionStore } from '../adapters/postgres/send/suppressions.ts';
 import { createVariantStore } from '../adapters/postgres/emails/variants.ts';
 import { createOperations } from '../app/send/operate-sends.ts';
-import { createPendingSends } from '../app/send/pending-sends.ts';
+import { createActiveSends } from '../app/send/active-sends.ts';
+import { createHeldClaims } from '../app/send/held-claims.ts';
+import { createSettling } from '../app/send/settling.ts';
 import type { ByteRange } from '../app/files/file-ports.ts';
 import type { RetryPolicy, SendQueue } from '../app/send/queue-ports.ts';
 import type { SecurityLog } from '../app/base/security-log.ts';
@@ -30,25 +32,12 @@ export type Sending = Awaited<ReturnType<typeof startSending>>;
 
 /** Resolves when sends may be taken. */
 export async function startSending(parts: Parts, security: SecurityLog, teardown: Teardown) {
-  const { config, logger, clock, pool, db, blobs, spool, journal, attempts, transports, watch } = parts;
+  const { config, logger, clock, pool, db, blobs, spool, journal, transports, watch } = parts;
   const store = createOutboundStore(pool, db);
   const sends = createSendQueue(pool, db);
   // An outcome changes whether an email is found.
   const queue: SendQueue = { ...sends, settle: (...attempt) => sends.settle(...attempt).finally(watch.soon) };
   const retry: RetryPolicy = { schedule: config.retrySchedule, random: Math.random };
-  const transportOf = transports.of;
-  const sendQueue = startSendQueue(
-    { owner: attempts.owner, queue, attempts, retry, clock, blobs, spool, transportOf, logger },
-    {
-      leaseMs: config.sendLeaseMs,
-      pollMs: QUEUE_POLL_MS,
-      accounts: config.accounts.map(({ id, rate }) => ({ id, rate, slots: transports.queueSlotsOf(id) })),
-    },
-  );
-  teardown.push(() => sendQueue.stop());
-  const wakeQueue = () => sendQueue.wake();
-  watch.on('sends', wakeQueue);
-
   const suppressionStore = createSuppressionStore(pool);
   const seed = randomBytes(4).readUInt32LE();
   const suppressions = createSuppressionList({ store: suppressionStore, seed, logger, security });
@@ -65,27 +54,43 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
     operations: createSendOperations(pool),
     retry,
     clock,
-    wakeQueue,
+    wakeQueue: () => sendQueue.wake(),
   });
   const [defaultAccount] = config.accounts;
   const openFile = (file: string, range?: ByteRange) => createReadStream(file, range);
   const { reader, unreadable } = parts;
   const variants = createVariantStore(pool);
   const comparing = { variants, blobs, spool, reader, unreadable, openFile, settleUnknown, logger };
-  const ports = {
+  const handingOver = {
+    journal,
     queue,
-    settleUnknown,
-    retry,
-    wakeQueue,
-    rateOf: createRateOf(config),
-    suppressions,
     store,
     blobs,
-    journal,
-    pending: createPendingSends(),
-    transportOf,
+    retry,
     clock,
     logger,
+    transportOf: transports.of,
+    held: createHeldClaims(),
+    settling: createSettling(),
+    compareCopies: (emailId: string) => compareCopies(comparing, emailId),
+  };
+  const sendQueue = startSendQueue(
+    { ...handingOver, spool },
+    {
+      leaseMs: config.sendLeaseMs,
+      pollMs: QUEUE_POLL_MS,
+      accounts: config.accounts.map(({ id, rate }) => ({ id, rate, slots: transports.queueSlotsOf(id) })),
+    },
+  );
+  teardown.push(() => sendQueue.stop());
+  watch.on('sends', () => sendQueue.wake());
+  const ports = {
+    ...handingOver,
+    settleUnknown,
+    wakeQueue: () => sendQueue.wake(),
+    rateOf: createRateOf(config),
+    suppressions,
+    active: createActiveSends().sends,
     accounts: parts.accounts,
     defaultAccountId: defaultAccount.id,
     ids: parts.ids,
@@ -94,7 +99,6 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
     maxRecipients: config.maxRecipients,
     loopLimit: config.loopLimit,
     exchanges: createExchangeStore(pool),
-    compareCopies: (emailId: string) => compareCopies(comparing, emailId),
   };
   return {
     ports,

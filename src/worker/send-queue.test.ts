@@ -1,12 +1,14 @@
 /** The loop's own promises, in one order each; `test/model/` tries them in thousands. */
 import { expect, it } from 'vitest';
-import type { HandOverPorts } from '../app/send/hand-over-claim.ts';
 import type { BlobStore } from '../app/files/file-ports.ts';
-import type { ClaimRef, JournalAttempt } from '../app/send/queue-ports.ts';
+import type { ClaimRef } from '../app/send/claim.ts';
+import { createHeldClaims } from '../app/send/held-claims.ts';
+import { createSettling } from '../app/send/settling.ts';
+import { createMemoryJournal, type Disk } from '../../test/helpers/memory-journal.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import { waitUntil } from '../../test/helpers/wait-until.ts';
 import { QueueDatabase } from '../../test/model/queue-database.ts';
-import { startSendQueue } from './send-queue.ts';
+import { startSendQueue, type SendQueuePorts } from './send-queue.ts';
 
 const LEASE_MS = 60;
 
@@ -19,14 +21,14 @@ function createGate() {
 it('does not take the next claim of an email for forgotten when the answer to giving back the first one is late', async () => {
   const database = new QueueDatabase(() => performance.now());
   database.enqueue('a');
-  const journal = new Map<string, JournalAttempt>();
+  const disk: Disk = new Map();
   const [releaseAnswered, secondPrepared] = [createGate(), createGate()];
   const released: ClaimRef[] = [];
   let handedOver = 0;
   let begun = 0;
   let looks = 0;
-  const ports: HandOverPorts = {
-    owner: 'one',
+  const journal = createMemoryJournal('one', disk, async (_label, effect) => effect());
+  const ports: SendQueuePorts = {
     queue: {
       dueAccounts: async () => database.dueAccounts(),
       claim: async ({ owner, limit, leaseMs, afterLane }) => ({
@@ -58,21 +60,22 @@ it('does not take the next claim of an email for forgotten when the answer to gi
       expire: async (owner) => database.expire(owner),
       async settle(owner, ended, decide) {
         database.settle(owner, ended, decide);
-        return [];
+        return { cameBack: false, orphans: [] };
       },
       giveUpOrphans: async () => 0,
       takeRoom: async () => 0,
     },
-    attempts: {
-      async prepareAttempt(attempt) {
+    journal: {
+      ...journal,
+      async prepare(attempt, folder) {
         if (attempt.claimId === 'claim-2') await secondPrepared.opened;
-        journal.set(attempt.claimId, attempt);
+        await journal.prepare(attempt, folder);
       },
-      settleAttempt: () => ({ flush: async () => {} }),
-      removeAttempt: async ({ claimId }) => void journal.delete(claimId),
-      hasAttempt: ({ claimId }) => journal.has(claimId),
-      async *attempts() {},
     },
+    held: createHeldClaims(),
+    settling: createSettling(),
+    store: { recordOutbound: () => Promise.reject(new Error('unused')) },
+    compareCopies: async () => {},
     retry: { schedule: { delaysMs: [10], giveUpAfterMs: 60_000 }, random: () => 0.5 },
     clock: () => new Date(),
     blobs: {} as BlobStore,

@@ -2,13 +2,19 @@
  * The loop that empties the send queue: claims what is due while connections are free, hands it over, keeps the
  * leases of what is under way, and looks after claims that no hand-over works on. Any number of processes run one each.
  */
-import { handOverClaim, type HandOverPorts, type HandOverResult } from '../app/send/hand-over-claim.ts';
-import { createHeldClaims } from '../app/send/held-claims.ts';
-import type { Claim } from '../app/send/queue-ports.ts';
+import { handOverClaim, type HandOverClaimPorts } from '../app/send/hand-over-claim.ts';
+import type { HandOverResult } from '../app/send/hand-over.ts';
+import type { Claim, SendQueue } from '../app/send/queue-ports.ts';
 import { giveBack, settleClaims } from '../app/send/settle-claims.ts';
+import { isConnectionFailure } from '../app/send/store-outcome.ts';
 import type { RateLimit } from '../core/delivery/rate-window.ts';
+import { startJournalSettler } from './journal-settler.ts';
 import { startLoop, type Loop } from './loop.ts';
 import { systemTimers, type Timers } from '../app/base/timers.ts';
+
+export interface SendQueuePorts extends HandOverClaimPorts {
+  readonly queue: SendQueue;
+}
 
 export interface SendQueueOptions {
   readonly accounts: readonly QueueAccount[];
@@ -57,11 +63,16 @@ interface Run {
   readonly done: Promise<void>;
 }
 
+type Ended = Extract<HandOverResult, { kind: 'ended' }>;
+
 /** Runs by the ids of their claims. */
 type Runs = ReadonlyMap<string, Run>;
 
-export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions): SendQueueLoop {
+/** Starts the loop, and the one that settles what the journal holds, without which it claims nothing. */
+export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions): SendQueueLoop {
   const { leaseMs, pollMs, timers = systemTimers } = options;
+  const { queue, held, settling, logger } = ports;
+  const { owner } = ports.journal;
   const accounts = options.accounts.map((account): AccountState => ({
     ...account,
     running: 0,
@@ -70,10 +81,9 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
     pausedUntil: 0,
   }));
   const runs = new Map<string, Run>();
-  const held = createHeldClaims();
   const status = { stopping: false };
   // An earlier process may have left claims.
-  let settlingDue = true;
+  let claimsDue = true;
   let hasClaimed = false;
   let wakeRequested = false;
   let wakeUp: () => void = () => {};
@@ -101,13 +111,13 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
       wakeRequested = false;
       let claimed = 0;
       try {
-        if (settlingDue) await settle();
-        claimed = await claimDue();
+        if (claimsDue) await settle();
+        if (!settling.holdsUpQueue()) claimed = await claimDue();
         away = false;
       } catch (err) {
         // Whatever failed may have worked on the server's side.
-        settlingDue = true;
-        if (!away) ports.logger.warn({ err }, 'the send queue can not be worked on; trying again');
+        claimsDue = true;
+        if (!away) logger.warn({ err }, 'the send queue can not be worked on; trying again');
         away = true;
       }
       if (claimed === 0) await rest();
@@ -115,16 +125,15 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
   }
 
   async function settle(): Promise<void> {
-    settlingDue = false;
-    const complete = await settleClaims(ports, held, !hasClaimed);
-    if (!complete) settlingDue = true;
+    claimsDue = false;
+    await settleClaims(ports, !hasClaimed);
   }
 
   async function claimDue(): Promise<number> {
     const now = timers.now();
     const free = accounts.filter((account) => account.running < account.slots && account.pausedUntil <= now);
     if (free.length === 0) return 0;
-    const due = new Set(await ports.queue.dueAccounts(free.map(({ id }) => id)));
+    const due = new Set(await queue.dueAccounts(free.map(({ id }) => id)));
     let claimed = 0;
     for (const account of free) {
       if (due.has(account.id) && !status.stopping) claimed += await claimFor(account);
@@ -134,9 +143,9 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
 
   async function claimFor(account: AccountState): Promise<number> {
     hasClaimed = true;
-    const { claims, lastLane } = await ports.queue.claim({
+    const { claims, lastLane } = await queue.claim({
       accountId: account.id,
-      owner: ports.owner,
+      owner: owner,
       limit: Math.min(account.slots - account.running, MAX_CLAIMS),
       leaseMs,
       afterLane: account.lastLane,
@@ -157,7 +166,7 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
   async function mayBegin(claim: Claim): Promise<boolean> {
     if (status.stopping) return false;
     const leaseUntil = timers.now() + leaseMs;
-    if (!(await ports.queue.begin(ports.owner, claim, leaseMs))) return false;
+    if (!(await queue.begin(owner, claim, leaseMs))) return false;
     return !status.stopping && timers.now() < leaseUntil - leaseMs * LEASE_RESERVE;
   }
 
@@ -165,14 +174,13 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
     try {
       const result = await handOverClaim(ports, claim, () => mayBegin(claim));
       if (result.kind === 'given_up') await giveUp(claim);
-      else held.end(claim);
-      note(account, result);
+      else note(account, result);
     } catch (err) {
       // A full disk, for instance: nothing was handed over, or the journal has the attempt.
       held.end(claim);
-      settlingDue = true;
+      claimsDue = true;
       pause(account);
-      ports.logger.error({ err, emailId: claim.emailId }, 'a hand-over failed');
+      logger.error({ err, emailId: claim.emailId }, 'a hand-over failed');
     }
     account.running -= 1;
     runs.delete(claim.claimId);
@@ -181,19 +189,17 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
 
   /** Never throws: what can't be given back now is given back when claims are settled. */
   async function giveUp(claim: Claim): Promise<void> {
-    held.giveUp(claim);
     try {
-      await giveBack(ports, held, claim);
+      await giveBack(ports, claim);
     } catch (err) {
-      settlingDue = true;
-      ports.logger.warn({ err, emailId: claim.emailId }, 'a claim could not be given back yet');
+      claimsDue = true;
+      logger.warn({ err, emailId: claim.emailId }, 'a claim could not be given back yet');
     }
   }
 
-  function note(account: AccountState, result: HandOverResult): void {
-    if (result.kind === 'unstored') settlingDue = true;
-    if (result.kind !== 'stored') return;
-    if (result.unreachable) pause(account);
+  function note(account: AccountState, { result, storageError }: Ended): void {
+    if (storageError !== null) return;
+    if (isConnectionFailure(result)) pause(account);
     else account.failures = 0;
   }
 
@@ -204,17 +210,17 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
   }
 
   const heartbeat = startHeartbeat(ports, { leaseMs, timers }, runs, () => {
-    settlingDue = true;
+    claimsDue = true;
   });
+  const settler = startJournalSettler(ports, wake, timers);
   const orphanLoop = startLoop({
     intervalMs: ORPHANS_INTERVAL_MS,
     failure: 'sends of accounts that are not configured could not be given up',
-    logger: ports.logger,
+    logger,
     timers,
     async run() {
-      const orphans = await ports.queue.giveUpOrphans(accounts.map(({ id }) => id));
-      if (orphans > 0)
-        ports.logger.warn({ orphans }, 'sends of accounts that are not configured are given up');
+      const orphans = await queue.giveUpOrphans(accounts.map(({ id }) => id));
+      if (orphans > 0) logger.warn({ orphans }, 'sends of accounts that are not configured are given up');
     },
   });
   const worked = work();
@@ -226,15 +232,16 @@ export function startSendQueue(ports: HandOverPorts, options: SendQueueOptions):
       wake();
       return (stopped ??= worked
         .then(() => Promise.all([...runs.values()].map((run) => run.done)))
-        .then(() => Promise.all([heartbeat.stop(), orphanLoop.stop()]))
-        .then(() => undefined));
+        .then(() => Promise.all([heartbeat.stop(), orphanLoop.stop(), settler.stop()]))
+        // What was stored is still being removed from the journal.
+        .then(() => held.idle()));
     },
   };
 }
 
 /** Renews the leases of what is under way, and takes for lost what silent processes have claimed. */
 function startHeartbeat(
-  { queue, owner, logger }: HandOverPorts,
+  { queue, journal: { owner }, logger }: SendQueuePorts,
   { leaseMs, timers }: Required<Pick<SendQueueOptions, 'leaseMs' | 'timers'>>,
   runs: Runs,
   onBeat: () => void,

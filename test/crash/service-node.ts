@@ -179,7 +179,9 @@ export class ServiceNode {
     const folder = join(this.dataDir, 'journal');
     const journal = await LmdbJournal.open({ folder, spool, logger: silentLogger });
     const entries: string[] = [];
-    for await (const entry of journal.entries()) entries.push(entry.record.subject);
+    for (const key of journal.keys()) {
+      entries.push(journal.read(key)?.attempt.email?.record.subject ?? key.emailId);
+    }
     await journal.close();
     return [
       ...folders.map((name) => `${this.name}: spool folder ${name}`),

@@ -8,7 +8,7 @@ import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { LmdbJournal } from '../../dist/adapters/journal/lmdb-journal.js';
 import { createSpool } from '../../dist/adapters/journal/spool.js';
-import { accepted, makeEntry, silentLogger, uuid } from './journal-entry.mjs';
+import { end, makeAttempt, silentLogger } from './journal-entry.mjs';
 
 const [folder, mode] = process.argv.slice(2);
 const spool = createSpool(join(folder, 'spool'));
@@ -27,16 +27,16 @@ let next = 1;
 /** Every tenth entry has its raw message in the spool. */
 async function prepareNext() {
   const n = next++;
-  const entry = makeEntry(n);
+  const attempt = makeAttempt(n);
   const scratch = spool.create();
-  if (n % 10 === 0) entry.raw = await scratch.write([Buffer.from(`raw of ${n}`)]);
-  await journal.prepare(entry, scratch);
+  if (n % 10 === 0) attempt.email.raw = await scratch.write([Buffer.from(`raw of ${n}`)]);
+  await journal.prepare(attempt, scratch);
   return n;
 }
 
 if (mode === 'settle') {
   await prepareNext();
-  journal.settle(uuid(1), accepted);
+  journal.settle(end(makeAttempt(1)));
   process.kill(process.pid, 'SIGKILL');
 }
 await Promise.all(

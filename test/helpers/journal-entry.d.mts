@@ -1,7 +1,10 @@
-import type { JournalEntry, SettledResult } from '../../src/app/send/journal-ports.ts';
+import type { EndedAttempt, JournalAttempt, UnrecordedEmail } from '../../src/app/send/journal-ports.ts';
+import type { TransportResult } from '../../src/app/send/transport-ports.ts';
 import type { Logger } from '../../src/app/base/basics.ts';
 
 export function uuid(n: number): string;
-export function makeEntry(n: number, rawBytes?: number): JournalEntry;
-export const accepted: SettledResult;
+export function makeAttempt(n: number, rawBytes?: number): JournalAttempt & { email: UnrecordedEmail };
+export function makeQueued(n: number, attempt?: number): JournalAttempt;
+export function end(attempt: JournalAttempt): EndedAttempt;
+export const accepted: TransportResult;
 export const silentLogger: Logger;

@@ -6,11 +6,11 @@ export function uuid(n) {
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
 }
 
-/** An entry with every kind of value; `raw` is `rawBytes` long. */
-export function makeEntry(n, rawBytes = 2000) {
+/** The attempt of a direct send with every kind of value; `raw` is `rawBytes` long. */
+export function makeAttempt(n, rawBytes = 2000) {
   const id = uuid(n);
   const address = (name) => ({ name, localPart: name.toLowerCase(), domain: 'example.com' });
-  return {
+  const email = {
     record: {
       id,
       accountId: 'main',
@@ -32,14 +32,31 @@ export function makeEntry(n, rawBytes = 2000) {
       attachments: [],
       rawSizeBytes: rawBytes,
     },
-    envelope: { mailFrom: null, rcptTo: ['bob@example.com'] },
     raw: { kind: 'bytes', bytes: Buffer.alloc(rawBytes, n % 256) },
     attachments: [],
-    queue: { priority: 'normal', queuedUntil: null },
+    queue: { priority: 'normal', lane: 'new', dueAt: null, giveUpAt: new Date('2026-01-06T03:04:06.001Z') },
+  };
+  const envelope = { mailFrom: null, rcptTo: ['bob@example.com'] };
+  return {
+    emailId: id,
+    claimId: id,
+    attempt: 1,
+    envelope,
     startedAt: new Date('2026-01-02T03:04:06.001Z'),
-    result: null,
+    email,
   };
 }
+
+/** An attempt of the queue, whose email the database has. */
+export function makeQueued(n, attempt = 1) {
+  return { ...makeAttempt(n), claimId: uuid(1_000_000 + attempt), attempt, email: null };
+}
+
+export const end = (attempt) => ({
+  ...attempt,
+  endedAt: new Date('2026-01-02T03:04:07.123Z'),
+  result: accepted,
+});
 
 export const accepted = {
   kind: 'accepted',
@@ -53,7 +70,6 @@ export const accepted = {
   reply: { code: 250, enhancedStatus: '2.0.0', text: 'queued' },
   detail: '250 2.0.0 queued',
   relayMessageId: null,
-  endedAt: new Date('2026-01-02T03:04:07.123Z'),
 };
 
 export const silentLogger = { debug() {}, info() {}, warn() {}, error() {} };

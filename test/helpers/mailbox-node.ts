@@ -82,7 +82,7 @@ export async function startMailboxNode(options: MailboxNodeOptions): Promise<Mai
     variants: createVariantStore(pool),
     onApplied: async () => {},
     blobs,
-    journal: { async *entries() {} },
+    journal: { keys: () => [], read: () => null },
     accounts: new Map(accounts.map((account) => [account.id, account])),
     defaultAccountId: accounts[0]?.id ?? 'default',
     openFile: (path: string) => createReadStream(path) as AsyncIterable<Buffer>,

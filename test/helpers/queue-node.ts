@@ -7,7 +7,6 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { createBlobStore } from '../../src/adapters/blob/create.ts';
-import { LmdbAttempts } from '../../src/adapters/journal/lmdb-attempts.ts';
 import { LmdbJournal } from '../../src/adapters/journal/lmdb-journal.ts';
 import { createSpool } from '../../src/adapters/journal/spool.ts';
 import { createExchangeStore } from '../../src/adapters/postgres/send/automatic-exchanges.ts';
@@ -20,7 +19,9 @@ import { parseSmtpUrl } from '../../src/adapters/smtp-out/smtp-url.ts';
 import type { Application } from '../../src/app/application.ts';
 import type { SendRequest, SendResult } from '../../src/app/send/use-cases.ts';
 import { createOperations } from '../../src/app/send/operate-sends.ts';
-import { createPendingSends } from '../../src/app/send/pending-sends.ts';
+import { createActiveSends } from '../../src/app/send/active-sends.ts';
+import { createHeldClaims } from '../../src/app/send/held-claims.ts';
+import { createSettling } from '../../src/app/send/settling.ts';
 import type { EmailDetail } from '../../src/app/emails/email-ports.ts';
 import type { Transport } from '../../src/app/send/transport-ports.ts';
 import { createReads } from '../../src/app/emails/read-emails.ts';
@@ -60,7 +61,7 @@ export interface QueueNode extends Pick<
   readonly owner: string;
   readonly folder: TempFolder;
   readonly queue: ReturnType<typeof createSendQueue>;
-  readonly attempts: LmdbAttempts;
+  readonly journal: LmdbJournal;
   send(request?: Partial<SendRequest>): Promise<SendResult>;
   /** `send` for the queue; returns the email's id. */
   enqueue(request?: Partial<SendRequest>): Promise<string>;
@@ -105,12 +106,10 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
   });
   const spool = createSpool(join(folder.path, 'spool'));
   const journal = await LmdbJournal.open({ folder: join(folder.path, 'journal'), spool, logger });
-  const attempts = await LmdbAttempts.open({ folder: join(folder.path, 'attempts'), logger });
-  const { owner } = attempts;
   const smtp = createSmtpTransport({ ...parseSmtpUrl(options.smtpUrl, SMTP_LIMITS), logger });
   const transport = options.wrap?.(smtp) ?? smtp;
   const queue = createSendQueue(pool, db);
-  const pending = createPendingSends();
+  const active = createActiveSends().sends;
   const clock = () => new Date();
   const rate = options.rate ?? NO_LIMIT;
   const retry = {
@@ -133,7 +132,9 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
     clock,
     logger,
     queue,
-    pending,
+    active,
+    held: createHeldClaims(),
+    settling: createSettling(),
     transportOf: () => transport,
   };
   const sendPorts = {
@@ -152,7 +153,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
   };
   const start = () => {
     loop ??= startSendQueue(
-      { ...shared, owner, attempts, spool },
+      { ...shared, spool },
       {
         accounts: [{ id: ACCOUNT.id, slots: options.slots ?? 4, rate }],
         leaseMs: options.leaseMs ?? 2000,
@@ -168,10 +169,10 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
   return {
     ...operations,
     listEmails: reads.listEmails,
-    owner,
+    owner: journal.owner,
     folder,
     queue,
-    attempts,
+    journal,
     send,
     async enqueue(request = {}) {
       const result = await send({ respondAsync: true, ...request });
@@ -182,9 +183,8 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
     start,
     async stop() {
       await loop?.stop();
-      await pending.idle();
+      await active.idle();
       await transport.close();
-      await attempts.close();
       await journal.close();
       await pool.end();
     },

@@ -7,7 +7,8 @@ import { createMessageStore, type MessageStore } from '../helpers/message-store.
 import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
 import { createSendQueue } from '../../src/adapters/postgres/send/send-queue.ts';
 import type { OutboundRecord } from '../../src/app/send/outbound-ports.ts';
-import type { EndedAttempt, SendQueue } from '../../src/app/send/queue-ports.ts';
+import type { EndedAttempt } from '../../src/app/send/journal-ports.ts';
+import type { SendQueue } from '../../src/app/send/queue-ports.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
 import { mail, newId, receive } from '../helpers/inbound-mail.ts';
 import { outboundRecord } from '../helpers/outbound-record.ts';
@@ -60,6 +61,7 @@ async function settle({ id }: OutboundRecord, relayMessageId: MessageId): Promis
     claimId: randomUUID(),
     attempt: 1,
     envelope: { mailFrom: null, rcptTo: ['ada@example.org'] },
+    email: null,
     startedAt: at,
     endedAt: at,
     result: {

@@ -9,10 +9,12 @@ import type fc from 'fast-check';
 import { it } from 'vitest';
 import type { SendOutcome, SendRequest } from '../../src/app/send/use-cases.ts';
 import { type KeyHold, createKeyWork } from '../../src/app/send/idempotency.ts';
-import { createPendingSends } from '../../src/app/send/pending-sends.ts';
-import type { BlobStore, SpoolFolder } from '../../src/app/files/file-ports.ts';
+import { createActiveSends } from '../../src/app/send/active-sends.ts';
+import { createHeldClaims } from '../../src/app/send/held-claims.ts';
+import { createSettling } from '../../src/app/send/settling.ts';
+import type { BlobStore, Content, SpoolFolder } from '../../src/app/files/file-ports.ts';
 import type { EmailDetail } from '../../src/app/emails/email-ports.ts';
-import type { Journal, JournalEntry } from '../../src/app/send/journal-ports.ts';
+import type { JournalEntry } from '../../src/app/send/journal-ports.ts';
 import type { OutboundRecord } from '../../src/app/send/outbound-ports.ts';
 import type { MessageStore } from '../helpers/message-store.ts';
 import type { Transport, TransportResult } from '../../src/app/send/transport-ports.ts';
@@ -20,8 +22,9 @@ import { sendMessage, type SendMessagePorts } from '../../src/app/send/send-mess
 import { sendOnce } from '../../src/app/send/send-once.ts';
 import { createKeySettlement } from '../../src/app/send/settle-keys.ts';
 import { ServiceError } from '../../src/core/errors.ts';
-import { startJournalReplayer } from '../../src/worker/journal-replayer.ts';
+import { startJournalSettler } from '../../src/worker/journal-settler.ts';
 import { startKeySettler } from '../../src/worker/key-settler.ts';
+import { createMemoryJournal, type Disk } from '../helpers/memory-journal.ts';
 import { directReader } from '../helpers/direct-reader.ts';
 import { SAMPLE_SEND } from '../helpers/sample-send.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
@@ -85,11 +88,10 @@ class SendWorld {
     );
   }
 
-  #launch(process: Process, name: string, disk: Map<string, JournalEntry>): Node {
-    const journal = this.#journal(process, disk);
+  #launch(process: Process, name: string, disk: Disk): Node {
+    const journal = createMemoryJournal(name, disk, (label, effect) => process.write(label, effect));
     const store = this.#store(process);
     const keys = this.#keys(process, name);
-    const pending = createPendingSends();
     const work = createKeyWork();
     const ids = {
       uuid: () => this.#uuid(),
@@ -99,7 +101,9 @@ class SendWorld {
       store,
       emails: store,
       journal,
-      pending,
+      active: createActiveSends().sends,
+      held: createHeldClaims(),
+      settling: createSettling(),
       ids,
       keys,
       work,
@@ -122,7 +126,7 @@ class SendWorld {
       defaultAccountId: 'default',
       transportOf: () => this.#transport(process),
       rateOf: () => null,
-      queue: { takeRoom: async () => 0 },
+      queue: { takeRoom: async () => 0, settle: () => Promise.reject(new Error('unused')) },
       wakeQueue: () => {},
       maxRecipients: 10,
       loopLimit: null,
@@ -130,7 +134,7 @@ class SendWorld {
       suppressions: { refuseSuppressed: () => null },
       reader: directReader,
     };
-    startJournalReplayer(sendPorts, silentLogger, process.timers);
+    startJournalSettler(sendPorts, () => {}, process.timers);
     startKeySettler(
       work,
       createKeySettlement({ ...shared, statementTimeoutMs: STATEMENT_TIMEOUT_MS }),
@@ -276,23 +280,6 @@ class SendWorld {
     };
   }
 
-  #journal(process: Process, disk: Map<string, JournalEntry>): Journal {
-    return {
-      prepare: (entry) => process.write('entry', () => void disk.set(entry.record.id, entry)),
-      settle(id, result) {
-        const entry = disk.get(id);
-        if (entry !== undefined) disk.set(id, { ...entry, result });
-        return { flush: () => process.write('outcome', () => {}) };
-      },
-      remove: (id) => process.write('removal', () => void disk.delete(id)),
-      has: (id) => disk.has(id),
-      async *entries() {
-        for (const entry of disk.values()) yield entry;
-      },
-      close: async () => {},
-    };
-  }
-
   #transport(process: Process): Transport {
     return {
       send: (_envelope, raw) => process.whileAlive(this.#handOver(raw)),
@@ -301,7 +288,7 @@ class SendWorld {
     };
   }
 
-  async #handOver(raw: JournalEntry['raw']): Promise<TransportResult> {
+  async #handOver(raw: Content): Promise<TransportResult> {
     const { world } = this;
     const text = raw.kind === 'bytes' ? raw.bytes.toString('latin1') : '';
     const subject = /^Subject: (.*)\r$/m.exec(text)![1]!;

@@ -7,16 +7,14 @@
  */
 import type fc from 'fast-check';
 import { it } from 'vitest';
-import type { HandOverPorts } from '../../src/app/send/hand-over-claim.ts';
+import { createHeldClaims } from '../../src/app/send/held-claims.ts';
+import { createSettling } from '../../src/app/send/settling.ts';
 import type { BlobStore } from '../../src/app/files/file-ports.ts';
 import type { Transport, TransportResult } from '../../src/app/send/transport-ports.ts';
-import type {
-  AttemptJournal,
-  EndedAttempt,
-  JournalAttempt,
-  SendQueue,
-} from '../../src/app/send/queue-ports.ts';
-import { startSendQueue, type SendQueueLoop } from '../../src/worker/send-queue.ts';
+import type { JournalEntry } from '../../src/app/send/journal-ports.ts';
+import type { SendQueue } from '../../src/app/send/queue-ports.ts';
+import { startSendQueue, type SendQueueLoop, type SendQueuePorts } from '../../src/worker/send-queue.ts';
+import { createMemoryJournal } from '../helpers/memory-journal.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { QueueDatabase, type ModelEmail } from './queue-database.ts';
 import { createDisks, Nodes, resultOf, expectModel } from './expect-model.ts';
@@ -29,13 +27,6 @@ const MAX_HEALING_STEPS = 6_000;
 const LEASE_MS = 60;
 const POLL_MS = 10;
 const FINAL = new Set(['sent', 'failed', 'unknown', 'cancelled']);
-
-interface JournalEntry {
-  readonly attempt: JournalAttempt;
-  ended: EndedAttempt | null;
-}
-
-type Disk = Map<string, JournalEntry>;
 
 interface Node {
   readonly process: Process;
@@ -58,10 +49,15 @@ class QueueWorld {
   }
 
   #launch(process: Process, name: 'one' | 'two'): Node {
-    const ports: HandOverPorts = {
-      owner: name,
+    const ports: SendQueuePorts = {
       queue: this.#queue(process),
-      attempts: this.#journal(process, this.#disks.get(name)!),
+      journal: createMemoryJournal(name, this.#disks.get(name)!, (label, effect) =>
+        process.write(label, effect),
+      ),
+      held: createHeldClaims(),
+      settling: createSettling(),
+      store: { recordOutbound: () => Promise.reject(new Error('unused')) },
+      compareCopies: async () => {},
       retry: { schedule: { delaysMs: [20], giveUpAfterMs: 100_000 }, random: () => 0.5 },
       clock: () => new Date(this.world.now),
       blobs: {} as BlobStore,
@@ -141,27 +137,10 @@ class QueueWorld {
       settle: (owner, ended, decide) =>
         process.call('settle', () => {
           database.settle(owner, ended, decide);
-          return [];
+          return { cameBack: false, orphans: [] };
         }),
       giveUpOrphans: () => process.call('orphans', () => 0),
       takeRoom: unused,
-    };
-  }
-
-  #journal(process: Process, disk: Disk): AttemptJournal {
-    return {
-      prepareAttempt: (attempt) =>
-        process.write('attempt', () => void disk.set(attempt.claimId, { attempt, ended: null })),
-      settleAttempt(ended) {
-        const entry = disk.get(ended.claimId);
-        if (entry !== undefined) entry.ended = ended;
-        return { flush: () => process.write('outcome', () => {}) };
-      },
-      removeAttempt: ({ claimId }) => process.write('removal', () => void disk.delete(claimId)),
-      hasAttempt: ({ claimId }) => disk.has(claimId),
-      async *attempts() {
-        for (const entry of disk.values()) yield { ...entry };
-      },
     };
   }
 

@@ -80,6 +80,7 @@ describe.each([
         claimId: attempt.claimId,
         attempt: attempt.attempt,
         envelope: attempt.envelope,
+        email: null,
         startedAt: NOW,
         endedAt: NOW,
         result: {

@@ -28,11 +28,11 @@ export async function openEnvironment(
   options: { readonly noSync?: boolean } = {},
 ): Promise<Environment> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await fill(join(folder, 'lock.mdb'), Buffer.alloc(LOCK_FILE_BYTES));
+  await writeDurably(join(folder, 'lock.mdb'), Buffer.alloc(LOCK_FILE_BYTES));
   if (!(await exists(join(folder, 'data.mdb')))) {
     const probe = join(folder, 'probe');
     try {
-      await fill(probe, randomBytes(NEW_ENVIRONMENT_BYTES));
+      await writeDurably(probe, randomBytes(NEW_ENVIRONMENT_BYTES));
     } finally {
       await rm(probe, { force: true });
     }
@@ -57,7 +57,7 @@ export function encodeValue(table: Table, value: unknown): Buffer {
   return encoder.encode(value);
 }
 
-async function fill(path: string, bytes: Buffer): Promise<void> {
+export async function writeDurably(path: string, bytes: Buffer): Promise<void> {
   const file = await openFile(path, 'w', 0o600);
   try {
     await file.writeFile(bytes);
@@ -67,7 +67,7 @@ async function fill(path: string, bytes: Buffer): Promise<void> {
   }
 }
 
-async function exists(path: string): Promise<boolean> {
+export async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { asBinary, open } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { JournalEntry } from '../../app/send/journal-ports.ts';
+import type { ClaimKey } from '../../app/send/claim.ts';
+import type { JournalAttempt, JournalEntry, UnrecordedEmail } from '../../app/send/journal-ports.ts';
 import type { Logger } from '../../app/base/basics.ts';
-import { accepted, makeEntry, silentLogger, uuid } from '../../../test/helpers/journal-entry.mjs';
+import { end, makeAttempt, makeQueued, silentLogger, uuid } from '../../../test/helpers/journal-entry.mjs';
 import { makeTempFolder, type TempFolder } from '../../../test/helpers/temp-folder.ts';
 import { withTinyDisk } from '../../../test/helpers/tiny-disk.ts';
 import { LmdbJournal } from './lmdb-journal.ts';
@@ -36,55 +37,105 @@ describe('LMDB journal', () => {
 
   it('gives an entry back as it was, Dates and Buffers included', async () => {
     const { journal, spool } = await openIn(temp.path);
-    const entry = makeEntry(1, 100_000);
-    await journal.prepare(entry, spool.create());
-    expect(await all(journal)).toEqual([entry]);
+    const attempt = makeAttempt(1, 100_000);
+    await journal.prepare(attempt, spool.create());
+    expect(all(journal)).toEqual([{ attempt, ended: null }]);
     await close(journal);
-    expect(await all((await openIn(temp.path)).journal)).toEqual([entry]);
+    expect(all((await openIn(temp.path)).journal)).toEqual([{ attempt, ended: null }]);
   });
 
   it('gives entries oldest first, over more than one page of keys', async () => {
     const { journal, spool } = await openIn(temp.path);
     const numbers = Array.from({ length: 1203 }, (_, index) => index + 1);
-    await Promise.all(numbers.toReversed().map((n) => journal.prepare(makeEntry(n, 10), spool.create())));
-    expect((await all(journal)).map((entry) => entry.record.id)).toEqual(numbers.map((n) => uuid(n)));
+    await Promise.all(numbers.toReversed().map((n) => journal.prepare(makeAttempt(n, 10), spool.create())));
+    expect(all(journal).map(({ attempt }) => attempt.emailId)).toEqual(numbers.map((n) => uuid(n)));
   });
 
   it('lets entries be removed during an iteration', async () => {
     const { journal, spool } = await openIn(temp.path);
-    await Promise.all([1, 2, 3].map((n) => journal.prepare(makeEntry(n), spool.create())));
+    await Promise.all([1, 2, 3].map((n) => journal.prepare(makeAttempt(n), spool.create())));
     const seen: string[] = [];
-    for await (const entry of journal.entries()) {
-      seen.push(entry.record.id);
-      await journal.remove(entry.record.id);
-      if (seen.length === 1) await journal.remove(uuid(2));
+    for (const key of journal.keys()) {
+      if (journal.read(key) === null) continue;
+      seen.push(key.emailId);
+      await journal.remove(key);
+      if (seen.length === 1) await journal.remove(direct(2));
     }
     expect(seen).toEqual([uuid(1), uuid(3)]);
-    expect(await all(journal)).toEqual([]);
+    expect(all(journal)).toEqual([]);
   });
 
   it('adds the outcome, seen at once and after reopening', async () => {
     const { journal, spool } = await openIn(temp.path);
-    await journal.prepare(makeEntry(1), spool.create());
-    const { flush } = journal.settle(uuid(1), accepted);
-    expect((await all(journal))[0]!.result).toEqual(accepted);
+    await journal.prepare(makeAttempt(1), spool.create());
+    const { flush } = journal.settle(end(makeAttempt(1)));
+    expect(all(journal)[0]!.ended).toEqual(end(makeAttempt(1)));
     await flush();
     await close(journal);
-    expect((await all((await openIn(temp.path)).journal))[0]!.result).toEqual(accepted);
+    expect(all((await openIn(temp.path)).journal)[0]!.ended).toEqual(end(makeAttempt(1)));
+  });
+
+  it('keeps the attempts of one email apart, with and without the email', async () => {
+    const { journal, spool } = await openIn(temp.path);
+    await journal.prepare(makeQueued(1, 1), null);
+    await journal.prepare(makeQueued(1, 2), null);
+    await journal.prepare(makeAttempt(1), spool.create());
+    await journal.settle(end(makeQueued(1, 2))).flush();
+    await journal.remove(makeQueued(1, 2));
+    expect(journal.has(makeQueued(1, 1))).toBe(true);
+    expect(journal.has(makeQueued(1, 2))).toBe(false);
+    expect(all(journal)).toEqual([
+      { attempt: makeAttempt(1), ended: null },
+      { attempt: makeQueued(1, 1), ended: null },
+    ]);
+  });
+
+  it('drops an outcome whose entry is gone', async () => {
+    const { journal } = await openIn(temp.path);
+    await journal.prepare(makeQueued(1), null);
+    const { flush } = journal.settle(end(makeQueued(1)));
+    await journal.remove(makeQueued(1));
+    await flush();
+    await close(journal);
+    const again = await openIn(temp.path);
+    await again.journal.prepare(makeQueued(1), null);
+    expect(all(again.journal)).toEqual([{ attempt: makeQueued(1), ended: null }]);
+  });
+
+  it('keeps its identity, which a journal that has lost its entries does not get', async () => {
+    const { journal, spool } = await openIn(temp.path);
+    await journal.prepare(makeAttempt(1), spool.create());
+    expect(journal.owner).toMatch(/^[0-9a-f-]{36}$/);
+    await close(journal);
+    const again = await openIn(temp.path);
+    expect(again.journal.owner).toBe(journal.owner);
+    await close(again.journal);
+    await rm(join(temp.path, 'journal', 'entries'), { recursive: true });
+    expect((await openIn(temp.path)).journal.owner).not.toBe(journal.owner);
+  });
+
+  it('gets another identity and keeps its entries when the file of the first is deleted', async () => {
+    const { journal, spool } = await openIn(temp.path);
+    await journal.prepare(makeAttempt(1), spool.create());
+    await close(journal);
+    await rm(join(temp.path, 'journal', 'id'));
+    const again = await openIn(temp.path);
+    expect(again.journal.owner).not.toBe(journal.owner);
+    expect(all(again.journal)).toHaveLength(1);
   });
 
   it('forgets an entry with its outcome and its files', async () => {
     const { journal, spool } = await openIn(temp.path);
     const scratch = spool.create();
     const raw = await scratch.write([Buffer.from('raw')] as unknown as AsyncIterable<Buffer>);
-    await journal.prepare({ ...makeEntry(1), raw }, scratch);
-    await journal.settle(uuid(1), accepted).flush();
-    await journal.remove(uuid(1));
-    await journal.remove(uuid(1));
-    expect(await all(journal)).toEqual([]);
+    await journal.prepare(withFiles({ raw }), scratch);
+    await journal.settle(end(makeAttempt(1))).flush();
+    await journal.remove(direct(1));
+    await journal.remove(direct(1));
+    expect(all(journal)).toEqual([]);
     expect(await readdir(spool.root)).toEqual([]);
-    await journal.prepare(makeEntry(1), spool.create());
-    expect((await all(journal))[0]!.result).toBeNull();
+    await journal.prepare(makeAttempt(1), spool.create());
+    expect(all(journal)[0]!.ended).toBeNull();
   });
 
   it('keeps spool files when the whole data folder is moved', async () => {
@@ -93,14 +144,14 @@ describe('LMDB journal', () => {
     const raw = await scratch.write([Buffer.from('raw')] as unknown as AsyncIterable<Buffer>);
     const attachment = await scratch.write([Buffer.from('file')] as unknown as AsyncIterable<Buffer>);
     const inMemory = { kind: 'bytes', bytes: Buffer.from('small') } as const;
-    await journal.prepare({ ...makeEntry(1), raw, attachments: [inMemory, attachment] }, scratch);
+    await journal.prepare(withFiles({ raw, attachments: [inMemory, attachment] }), scratch);
     await scratch.remove(); // The files belong to the journal now.
     await close(journal);
     await rename(join(temp.path, 'old'), join(temp.path, 'new'));
 
-    const [entry] = await all((await openIn(join(temp.path, 'new'))).journal);
+    const [entry] = all((await openIn(join(temp.path, 'new'))).journal);
     expect(await contentOf(entry!)).toBe('raw');
-    expect(entry!.attachments).toEqual([
+    expect(entry!.attempt.email!.attachments).toEqual([
       inMemory,
       { kind: 'file', path: join(temp.path, 'new', 'spool', scratch.name, '2'), sizeBytes: 4 },
     ]);
@@ -111,7 +162,7 @@ describe('LMDB journal', () => {
     const [kept, stale] = [spool.create(), spool.create()];
     const raw = await kept.write([Buffer.from('raw')] as unknown as AsyncIterable<Buffer>);
     await stale.write([Buffer.from('x')] as unknown as AsyncIterable<Buffer>);
-    await journal.prepare({ ...makeEntry(1), raw }, kept);
+    await journal.prepare(withFiles({ raw }), kept);
     await close(journal);
     await openIn(temp.path);
     expect(await readdir(spool.root)).toEqual([kept.name]);
@@ -121,7 +172,7 @@ describe('LMDB journal', () => {
     const { journal, spool } = await openIn(temp.path);
     const [one, two] = [spool.create(), spool.create()];
     const raw = await one.write([Buffer.from('raw')] as unknown as AsyncIterable<Buffer>);
-    await expect(journal.prepare({ ...makeEntry(1), raw }, two)).rejects.toThrow('not in its folder');
+    await expect(journal.prepare(withFiles({ raw }), two)).rejects.toThrow('not in its folder');
     await one.remove();
     expect(await readdir(spool.root)).toEqual([]);
   });
@@ -130,8 +181,8 @@ describe('LMDB journal', () => {
     const first = await openIn(temp.path);
     const scratch = first.spool.create();
     const raw = await scratch.write([Buffer.from('raw')] as unknown as AsyncIterable<Buffer>);
-    await first.journal.prepare({ ...makeEntry(1), raw }, scratch);
-    await first.journal.prepare(makeEntry(5), first.spool.create());
+    await first.journal.prepare(withFiles({ raw }), scratch);
+    await first.journal.prepare(makeAttempt(5), first.spool.create());
     await close(first.journal);
     const env = open({
       path: join(temp.path, 'journal', 'entries'),
@@ -139,7 +190,7 @@ describe('LMDB journal', () => {
       overlappingSync: false,
     });
     const table = env.openDB({ name: 'entries', keyEncoding: 'binary' });
-    const key = (n: number) => Buffer.from(uuid(n).replaceAll('-', ''), 'hex');
+    const key = (n: number) => Buffer.from((uuid(n) + uuid(n)).replaceAll('-', ''), 'hex');
     const good = table.getBinary(key(1))!;
     await table.put(key(1), asBinary(good.subarray(0, 100)));
     await table.put(key(2), [2, { from: 'the future' }]);
@@ -150,7 +201,7 @@ describe('LMDB journal', () => {
     const error = vi.fn<Logger['error']>();
     const { journal, spool } = await openIn(temp.path, { ...silentLogger, error });
     for (let round = 0; round < 2; round++) {
-      expect((await all(journal)).map((entry) => entry.record.id)).toEqual([uuid(5)]);
+      expect(all(journal).map(({ attempt }) => attempt.emailId)).toEqual([uuid(5)]);
     }
     expect(error.mock.calls.map(([fields]) => 'emailId' in fields && fields.emailId)).toEqual(
       [1, 2, 3, 4].map((n) => uuid(n)),
@@ -162,15 +213,16 @@ describe('LMDB journal', () => {
     const { journal, spool } = await openIn(temp.path);
     const file = join(temp.path, 'journal', 'entries', 'data.mdb');
     const numbers = Array.from({ length: 80 }, (_, index) => index + 1);
-    for (const n of numbers) await journal.prepare(makeEntry(n, 1_000_000), spool.create());
+    for (const n of numbers) await journal.prepare(makeAttempt(n, 1_000_000), spool.create());
     expect((await stat(file)).size).toBeGreaterThan(80_000_000);
-    expect(await all(journal)).toHaveLength(80);
-    await Promise.all(numbers.map((n) => journal.remove(uuid(n))));
+    expect(all(journal)).toHaveLength(80);
+    await Promise.all(numbers.map((n) => journal.remove(direct(n))));
     await close(journal);
     const again = await openIn(temp.path);
     expect((await stat(file)).size).toBeLessThan(1_000_000);
-    await again.journal.prepare(makeEntry(1), again.spool.create());
-    expect(await all(again.journal)).toHaveLength(1);
+    expect(again.journal.owner).toBe(journal.owner);
+    await again.journal.prepare(makeAttempt(1), again.spool.create());
+    expect(all(again.journal)).toHaveLength(1);
   });
 
   it('says disk_full, keeps what it has, and goes on when there is room again', async (context) => {
@@ -181,22 +233,22 @@ describe('LMDB journal', () => {
       let failure: unknown;
       while (failure === undefined && n < 1000) {
         n++;
-        failure = await journal.prepare(makeEntry(n, 50_000), spool.create()).then(
+        failure = await journal.prepare(makeAttempt(n, 50_000), spool.create()).then(
           () => undefined,
           (error: unknown) => error,
         );
       }
       expect(failure).toMatchObject({ code: 'disk_full' });
-      expect(await all(journal)).toHaveLength(n - 1);
+      expect(all(journal)).toHaveLength(n - 1);
       expect(n).toBeGreaterThan(20);
-      await journal.remove(uuid(1));
-      await journal.remove(uuid(2));
+      await journal.remove(direct(1));
+      await journal.remove(direct(2));
       await rm(join(disk, 'filler'));
-      await journal.prepare(makeEntry(n, 50_000), spool.create());
-      await journal.settle(uuid(n), accepted).flush();
+      await journal.prepare(makeAttempt(n, 50_000), spool.create());
+      await journal.settle(end(makeAttempt(n))).flush();
       await close(journal);
       const again = await openIn(disk);
-      expect((await all(again.journal)).map((entry) => entry.record.id)).toContain(uuid(n));
+      expect(all(again.journal).map(({ attempt }) => attempt.emailId)).toContain(uuid(n));
       await close(again.journal);
     });
   });
@@ -205,22 +257,24 @@ describe('LMDB journal', () => {
     await withTinyDisk(context, 16 * 1024 * 1024, async (disk) => {
       const { journal, spool } = await openIn(disk);
       const numbers = Array.from({ length: 20 }, (_, index) => index + 1);
-      await Promise.all(numbers.map((n) => journal.prepare(makeEntry(n), spool.create())));
+      await Promise.all(numbers.map((n) => journal.prepare(makeAttempt(n), spool.create())));
       await writeFile(join(disk, 'filler'), Buffer.alloc(16_000_000)).catch(() => undefined);
-      await Promise.all(numbers.map((n) => journal.settle(uuid(n), accepted).flush()));
-      await Promise.all(numbers.slice(0, 10).map((n) => journal.remove(uuid(n))));
+      await Promise.all(numbers.map((n) => journal.settle(end(makeAttempt(n))).flush()));
+      await Promise.all(numbers.slice(0, 10).map((n) => journal.remove(direct(n))));
       await writeFile(join(disk, 'more'), Buffer.alloc(16_000_000)).catch(() => undefined);
-      await expect(journal.prepare(makeEntry(21, 3_000_000), spool.create())).rejects.toMatchObject({
+      await expect(journal.prepare(makeAttempt(21, 3_000_000), spool.create())).rejects.toMatchObject({
         code: 'disk_full',
       });
       await rm(join(disk, 'more'));
       await rm(join(disk, 'filler'));
-      await journal.prepare(makeEntry(21), spool.create());
+      await journal.prepare(makeAttempt(21), spool.create());
       await close(journal);
       const again = await openIn(disk);
-      const entries = await all(again.journal);
-      expect(entries.map((entry) => entry.record.id)).toEqual([...numbers.slice(10), 21].map((n) => uuid(n)));
-      expect(entries.filter((entry) => entry.result !== null)).toHaveLength(10);
+      const entries = all(again.journal);
+      expect(entries.map(({ attempt }) => attempt.emailId)).toEqual(
+        [...numbers.slice(10), 21].map((n) => uuid(n)),
+      );
+      expect(entries.filter((entry) => entry.ended !== null)).toHaveLength(10);
       await close(again.journal);
     });
   });
@@ -252,7 +306,7 @@ describe('LMDB journal', () => {
       expect(promised.length).toBeGreaterThan(500);
 
       const { journal } = await openIn(folder);
-      const found = new Map((await all(journal)).map((entry) => [entry.record.id, entry]));
+      const found = new Map(all(journal).map((entry) => [entry.attempt.emailId, entry]));
       expect(promised.filter((n) => !found.has(uuid(n)))).toEqual([]);
       for (const n of promised.filter((n) => n % 10 === 0)) {
         expect(await contentOf(found.get(uuid(n))!)).toBe(`raw of ${n}`);
@@ -267,14 +321,14 @@ describe('LMDB journal', () => {
     expect(child.signal).toBe('SIGKILL');
     for (let round = 0; round < 2; round++) {
       const { journal } = await openIn(temp.path);
-      expect((await all(journal)).map((entry) => entry.result)).toEqual([accepted]);
+      expect(all(journal).map(({ ended }) => ended)).toEqual([end(makeAttempt(1))]);
       await close(journal);
     }
   });
 
   it('deletes outcomes of another boot of the machine unread', async () => {
     const { journal, spool } = await openIn(temp.path);
-    await journal.prepare(makeEntry(1), spool.create());
+    await journal.prepare(makeAttempt(1), spool.create());
     await close(journal);
     const other = open({
       path: join(temp.path, 'journal', 'recent-00000000-0000-4000-8000-000000000000'),
@@ -287,12 +341,17 @@ describe('LMDB journal', () => {
   });
 });
 
-async function all(journal: LmdbJournal): Promise<JournalEntry[]> {
-  const entries: JournalEntry[] = [];
-  for await (const entry of journal.entries()) entries.push(entry);
-  return entries;
+const direct = (n: number): ClaimKey => ({ emailId: uuid(n), claimId: uuid(n) });
+
+function withFiles(files: Pick<Partial<UnrecordedEmail>, 'raw' | 'attachments'>): JournalAttempt {
+  const attempt = makeAttempt(1);
+  return { ...attempt, email: { ...attempt.email, ...files } };
 }
 
-async function contentOf(entry: JournalEntry): Promise<string> {
-  return entry.raw.kind === 'bytes' ? entry.raw.bytes.toString() : readFile(entry.raw.path, 'utf8');
+const all = (journal: LmdbJournal): JournalEntry[] =>
+  [...journal.keys()].map((key) => journal.read(key)).filter((entry) => entry !== null);
+
+async function contentOf({ attempt }: JournalEntry): Promise<string> {
+  const { raw } = attempt.email!;
+  return raw.kind === 'bytes' ? raw.bytes.toString() : readFile(raw.path, 'utf8');
 }

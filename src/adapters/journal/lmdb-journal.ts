@@ -1,16 +1,17 @@
 /**
- * The journal on LMDB (lmdb-js): what was handed to SMTP, or is about to be, until the database has it.
+ * The journal on LMDB (lmdb-js): what was handed to SMTP, or is about to be, until the database has the outcome.
  *
  * LMDB runs in its classic mode (see environment.ts): a write's promise resolves after data and meta page are on the
  * disk, and rejects when syncing failed. Writes that come while a transaction is being synced share the next: that is
  * the group commit. One process at a time may open a journal; the lock of the data folder ensures that.
  */
-import type { Journal, JournalEntry, SettledResult } from '../../app/send/journal-ports.ts';
+import type { Journal, JournalAttempt, JournalEntry, EndedAttempt } from '../../app/send/journal-ports.ts';
 import type { Logger } from '../../app/base/basics.ts';
 import type { SpoolFolder } from '../../app/files/file-ports.ts';
-import { causedByTimeout, fromKey, toKey } from './commit.ts';
+import type { ClaimKey } from '../../app/send/claim.ts';
+import { causedByTimeout } from './commit.ts';
 import { diskFailure } from './disk.ts';
-import { fromStoredEntry, toStoredEntry, toStoredResult } from './entry-format.ts';
+import { fromEntryKey, fromStored, toEntryKey, toStoredAttempt, toStoredOutcome } from './entry-format.ts';
 import type { Table } from './environment.ts';
 import { OutcomeLog } from './outcome-log.ts';
 import { DiskSpoolFolder, type DiskSpool } from './spool.ts';
@@ -27,11 +28,13 @@ export interface LmdbJournalOptions {
 const FOLDERS = 'folders';
 
 export class LmdbJournal implements Journal {
+  readonly owner: string;
   readonly #spool: DiskSpool;
   readonly #log: OutcomeLog;
   readonly #folders: Table;
 
   private constructor(spool: DiskSpool, log: OutcomeLog) {
+    this.owner = log.id;
     this.#spool = spool;
     this.#log = log;
     this.#folders = log.table(FOLDERS);
@@ -54,10 +57,14 @@ export class LmdbJournal implements Journal {
     }
   }
 
-  async prepare(entry: JournalEntry, folder: SpoolFolder): Promise<void> {
+  async prepare(attempt: JournalAttempt, folder: SpoolFolder | null): Promise<void> {
+    const key = toEntryKey(attempt);
+    if (attempt.email === null) {
+      await this.#log.add(key, toStoredAttempt(attempt, null));
+      return;
+    }
     if (!(folder instanceof DiskSpoolFolder)) throw new TypeError('the folder is not of this spool');
-    const key = toKey(entry.record.id);
-    const stored = toStoredEntry(entry, folder);
+    const stored = toStoredAttempt(attempt, folder);
     folder.handOver();
     try {
       // Before the entry: an entry on the disk must never name a file that is not.
@@ -70,24 +77,28 @@ export class LmdbJournal implements Journal {
     }
   }
 
-  settle(id: string, result: SettledResult): { readonly flush: () => Promise<void> } {
-    return this.#log.settle(toKey(id), toStoredResult(result));
+  settle(ended: EndedAttempt): { readonly flush: () => Promise<void> } {
+    return this.#log.settle(toEntryKey(ended), toStoredOutcome(ended));
   }
 
-  async remove(id: string): Promise<void> {
-    const key = toKey(id);
+  async remove(claim: ClaimKey): Promise<void> {
+    const key = toEntryKey(claim);
     const folderName = this.#folders.get(key);
     await this.#log.remove(key, () => (folderName === undefined ? [] : [this.#folders.remove(key)]));
     if (typeof folderName === 'string') await this.#spool.delete(folderName);
   }
 
-  has(id: string): boolean {
-    return this.#log.has(toKey(id));
+  has(claim: ClaimKey): boolean {
+    return this.#log.has(toEntryKey(claim));
   }
 
-  entries(): AsyncIterable<JournalEntry> {
-    return this.#log.entries((key, stored, storedResult) =>
-      fromStoredEntry(stored, storedResult, fromKey(key), this.#spool),
+  *keys(): Iterable<ClaimKey> {
+    for (const key of this.#log.keys()) yield fromEntryKey(key);
+  }
+
+  read(claim: ClaimKey): JournalEntry | null {
+    return this.#log.read(toEntryKey(claim), (entry, outcome) =>
+      fromStored({ emailId: claim.emailId, claimId: claim.claimId }, entry, outcome, this.#spool),
     );
   }
 

@@ -1,17 +1,26 @@
 /**
- * What both journals are made of: a table of entries, each written before something is handed over, and their
+ * What the journal is made of: a table of entries, each written before something is handed over, and their
  * outcomes, which are known later. Durability is that of environment.ts; room on the disk is made beforehand (room.ts);
  * outcomes survive a killed process from the moment they are known (recent-results.ts).
  *
  * Writes made together may fall into two transactions; `recover` removes what a crash between them leaves.
  */
-import { rm, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { asBinary } from 'lmdb';
 import type { Logger } from '../../app/base/basics.ts';
 import { asServiceError, committed, fromKey } from './commit.ts';
 import { diskFailure, syncFolder } from './disk.ts';
-import { encodeValue, openEnvironment, openTable, type Environment, type Table } from './environment.ts';
+import {
+  encodeValue,
+  exists,
+  openEnvironment,
+  openTable,
+  writeDurably,
+  type Environment,
+  type Table,
+} from './environment.ts';
 import { RecentResults } from './recent-results.ts';
 import { Room } from './room.ts';
 
@@ -22,10 +31,15 @@ const PAGE_OF_KEYS = 500;
 /** A log without entries larger than this is made anew at open: LMDB's file never shrinks. */
 const SHRINK_ABOVE_BYTES = 64 * 1024 * 1024;
 
+const ID_FILE = 'id';
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** More writes for the same commit. */
 type MoreWrites = () => readonly Promise<boolean>[];
 
 export class OutcomeLog {
+  /** UUID, made with the log; without its file it gets another one. */
+  readonly id: string;
   readonly #env: Environment;
   readonly #room: Room;
   readonly #recent: RecentResults;
@@ -36,7 +50,8 @@ export class OutcomeLog {
   readonly #pending = new Map<string, unknown>();
   readonly #reported = new Set<string>();
 
-  private constructor(env: Environment, room: Room, recent: RecentResults, logger: Logger) {
+  private constructor(id: string, env: Environment, room: Room, recent: RecentResults, logger: Logger) {
+    this.id = id;
     this.#env = env;
     this.#room = room;
     this.#recent = recent;
@@ -53,6 +68,7 @@ export class OutcomeLog {
     const closing: { close(): Promise<void> }[] = [];
     try {
       const path = join(folder, 'entries');
+      const id = await loadOrCreateId(folder, path);
       const env = await openShrunk(path);
       closing.push(env);
       // Before the room is measured: each table takes some.
@@ -63,7 +79,7 @@ export class OutcomeLog {
       closing.push(room);
       const recent = await RecentResults.open(folder, logger);
       closing.push(recent);
-      const log = new OutcomeLog(env, room, recent, logger);
+      const log = new OutcomeLog(id, env, room, recent, logger);
       await log.#recover();
       return log;
     } catch (error) {
@@ -114,40 +130,28 @@ export class OutcomeLog {
     return this.#entries.doesExist(key);
   }
 
-  /**
-   * Every entry with its outcome (undefined when there is none), in the order of the keys, as `decode` makes them. One
-   * that can't be decoded is reported once, kept, and passed by.
-   */
-  async *entries<T>(decode: (key: Buffer, entry: unknown, outcome: unknown) => T): AsyncGenerator<T> {
+  /** In their order; entries may be removed meanwhile. */
+  *keys(): Iterable<Buffer> {
     let after: Buffer | undefined;
     for (;;) {
       const range = after === undefined ? {} : { start: after, exclusiveStart: true };
-      const keys: Buffer[] = [...this.#entries.getKeys({ ...range, limit: PAGE_OF_KEYS })];
-      for (const key of keys) {
-        const decoded = this.#read(key, decode);
-        if (decoded !== null) yield decoded.value;
-      }
-      after = keys.at(-1);
+      const page: Buffer[] = [...this.#entries.getKeys({ ...range, limit: PAGE_OF_KEYS })];
+      yield* page;
+      after = page.at(-1);
       if (after === undefined) return;
     }
   }
 
-  async close(): Promise<void> {
-    await this.#env.close();
-    await this.#room.close();
-    await this.#recent.close();
-  }
-
-  /** null when it went meanwhile or can't be read. */
-  #read<T>(
-    key: Buffer,
-    decode: (key: Buffer, entry: unknown, outcome: unknown) => T,
-  ): { readonly value: T } | null {
+  /**
+   * An entry with its outcome (undefined when there is none), as `decode` makes it; null when there is no entry. One that
+   * can't be decoded is reported once, and kept; it is null too.
+   */
+  read<T>(key: Buffer, decode: (entry: unknown, outcome: unknown) => T): T | null {
     const name = key.toString('hex');
     try {
       const entry = this.#entries.get(key);
       if (entry === undefined) return null;
-      return { value: decode(key, entry, this.#pending.get(name) ?? this.#outcomes.get(key)) };
+      return decode(entry, this.#pending.get(name) ?? this.#outcomes.get(key));
     } catch (err) {
       if (!this.#reported.has(name)) {
         this.#reported.add(name);
@@ -155,6 +159,12 @@ export class OutcomeLog {
       }
       return null;
     }
+  }
+
+  async close(): Promise<void> {
+    await this.#env.close();
+    await this.#room.close();
+    await this.#recent.close();
   }
 
   async #writeOutcome(key: Buffer, outcome: unknown): Promise<void> {
@@ -211,12 +221,26 @@ export class OutcomeLog {
 /** Every key begins with the 16 bytes of an email's UUID. */
 const emailIdOf = (key: Buffer) => fromKey(key.subarray(0, 16));
 
-async function openShrunk(folder: string): Promise<Environment> {
-  const env = await openEnvironment(folder);
+async function openShrunk(path: string): Promise<Environment> {
+  const env = await openEnvironment(path);
   const isEmpty = openTable(env, 'entries').getKeysCount({ limit: 1 }) === 0;
-  const { size } = await stat(join(folder, 'data.mdb'));
+  const { size } = await stat(join(path, 'data.mdb'));
   if (!isEmpty || size <= SHRINK_ABOVE_BYTES) return env;
   await env.close();
-  await rm(folder, { recursive: true });
-  return openEnvironment(folder);
+  await rm(path, { recursive: true });
+  return openEnvironment(path);
+}
+
+/** A log without its file is a new one: the id of another must not stay with it, and so is written first. */
+async function loadOrCreateId(folder: string, path: string): Promise<string> {
+  const file = join(folder, ID_FILE);
+  if ((await exists(join(path, 'data.mdb'))) && (await exists(file))) {
+    const stored = await readFile(file, 'utf8');
+    if (UUID.test(stored)) return stored;
+  }
+  const id = randomUUID();
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeDurably(file, Buffer.from(id));
+  await syncFolder(folder);
+  return id;
 }

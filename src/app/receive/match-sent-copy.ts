@@ -8,13 +8,14 @@ import { deleteFiles } from '../files/delete-files.ts';
 import type { InboundStore, KnownEmail } from './inbound-ports.ts';
 import type { MessageReader } from '../reading/reading-ports.ts';
 import type { Account, Clock } from '../base/basics.ts';
-import type { Journal, JournalEntry } from '../send/journal-ports.ts';
+import { isDirect } from '../send/claim.ts';
+import type { Journal, UnrecordedEmail } from '../send/journal-ports.ts';
 import { compareCopies, type CompareCopiesPorts } from './variants.ts';
 
 export interface MatchSentCopyPorts extends CompareCopiesPorts {
   readonly store: Pick<InboundStore, 'awaitSends' | 'findSends' | 'adoptCopy'>;
   /** null when another process has it. */
-  readonly journal: Pick<Journal, 'entries'> | null;
+  readonly journal: Pick<Journal, 'keys' | 'read'> | null;
   readonly clock: Clock;
   readonly accounts: ReadonlyMap<string, Account>;
 }
@@ -57,8 +58,9 @@ export async function refuseUnrecordedSend(
       throw new ServiceError('busy');
     return;
   }
-  for await (const { record } of journal.entries()) {
-    if (record.accountId !== accountId) continue;
+  for (const key of journal.keys()) {
+    const record = isDirect(key) ? journal.read(key)?.attempt.email?.record : undefined;
+    if (record?.accountId !== accountId) continue;
     const isIt =
       record.messageId === messageId || (isSentCopy && (await isCopyOf(reader, copy, toSentContent(record))));
     if (isIt) throw new ServiceError('busy');
@@ -107,7 +109,7 @@ function withoutMore(copy: CopyContent): CopyContent {
 }
 
 /** The content of a send that is not recorded yet. */
-export function toSentContent(record: JournalEntry['record']): SentContent {
+export function toSentContent(record: UnrecordedEmail['record']): SentContent {
   const toTexts = (addresses: typeof record.to) => addresses.map(addrSpec);
   return {
     messageId: record.messageId,

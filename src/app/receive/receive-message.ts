@@ -32,7 +32,7 @@ export interface ReceiveMessagePorts extends ApplyReportsPorts, CompareCopiesPor
   readonly store: InboundStore & ContentReplacements;
   readonly blobs: BlobStore;
   /** null when another process has it. */
-  readonly journal: Pick<Journal, 'entries'> | null;
+  readonly journal: Pick<Journal, 'keys' | 'read'> | null;
   readonly accounts: ReadonlyMap<string, Account>;
   readonly defaultAccountId: string;
   readonly openFile: (path: string, range?: ByteRange) => AsyncIterable<Buffer>;

@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../core/errors.ts';
 import { enqueueSend, type EnqueuePorts } from './enqueue-send.ts';
-import type { JournalEntry } from './journal-ports.ts';
 import type { OutboundRecord } from './outbound-ports.ts';
+import type { PreparedSend } from './prepare-send.ts';
 
-const ENTRY = {
-  record: { id: 'the-id', messageId: 'a@example.com', threadId: 'the-thread', attachments: [] },
+const PREPARED = {
+  email: {
+    record: { id: 'the-id', messageId: 'a@example.com', threadId: 'the-thread', attachments: [] },
+    raw: { kind: 'bytes', bytes: Buffer.from('raw') },
+    attachments: [],
+    queue: { lane: 'new', priority: 'normal', dueAt: null, giveUpAt: new Date(1000) },
+  },
   envelope: { mailFrom: null, rcptTo: ['b@example.com'] },
-  raw: { kind: 'bytes', bytes: Buffer.from('raw') },
-  attachments: [],
-  queue: { lane: 'new', priority: 'normal' },
-} as unknown as JournalEntry;
+} as unknown as PreparedSend;
 
 function makePorts(recordOutbound: (record: OutboundRecord) => Promise<void>): EnqueuePorts {
   return {
@@ -21,8 +23,6 @@ function makePorts(recordOutbound: (record: OutboundRecord) => Promise<void>): E
       },
     },
     blobs: {},
-    retry: { schedule: { giveUpAfterMs: 1000 } },
-    clock: () => new Date(0),
     wakeQueue: () => undefined,
   } as unknown as EnqueuePorts;
 }
@@ -35,7 +35,7 @@ describe('a send for the queue', () => {
       stored.push(id);
       if (stored.length === 1) throw new ServiceError('database_unavailable');
     });
-    await expect(enqueueSend(ports, ENTRY, null)).resolves.toMatchObject({ kind: 'queued', id: 'the-id' });
+    await expect(enqueueSend(ports, PREPARED)).resolves.toMatchObject({ kind: 'queued', id: 'the-id' });
     expect(stored).toEqual(['the-id', 'the-id']);
   });
 
@@ -45,7 +45,7 @@ describe('a send for the queue', () => {
       tries += 1;
       return Promise.reject(new Error('refused'));
     });
-    await expect(enqueueSend(ports, ENTRY, null)).rejects.toThrow('refused');
+    await expect(enqueueSend(ports, PREPARED)).rejects.toThrow('refused');
     expect(tries).toBe(1);
   });
 });

@@ -1,104 +1,40 @@
-/**
- * Hands one claimed send to its mail server and stores what became of it.
- *
- * The order is what keeps the promise of at most one copy: the attempt is in the journal, on the disk, before the
- * first byte goes out; then the database says that the claim still stands, and marks it as begun; the outcome is in the
- * journal before the database is asked again. A process that dies in between leaves evidence; without it, only an
- * operator may send again. A claim that the process has lost, for whatever reason, fails at its row in the database.
- */
+/** Hands over a claimed send of the queue: fetches its message, and refuses what can't be sent any more. */
 import type { Readable } from 'node:stream';
 import { ServiceError } from '../../core/errors.ts';
 import type { RecipientOutcome } from '../../core/delivery/states.ts';
 import type { BlobStore, Content, Spool } from '../files/file-ports.ts';
-import type { Transport, TransportResult } from './transport-ports.ts';
-import type { Claim, EndedAttempt } from './queue-ports.ts';
-import { isConnectionFailure, storeAttempt, type StoreAttemptPorts } from './store-attempt.ts';
+import { endHandOver, handOver, type HandOverPorts, type HandOverResult } from './hand-over.ts';
+import type { Claim } from './queue-ports.ts';
+import type { TransportResult } from './transport-ports.ts';
 
-export interface HandOverPorts extends StoreAttemptPorts {
-  readonly blobs: BlobStore;
+export interface HandOverClaimPorts extends HandOverPorts {
+  readonly blobs: Pick<BlobStore, 'get' | 'put' | 'delete'>;
   readonly spool: Spool;
-  readonly transportOf: (accountId: string) => Transport;
 }
 
-/**
- * - `stored`: the outcome is in the database; `unreachable` when the mail server could not be talked to.
- * - `given_up`: nothing was handed over; the claim is to be given back, and the journal may still have the attempt.
- * - `unstored`: the outcome is in the journal only.
- */
-export type HandOverResult =
-  | { readonly kind: 'stored'; readonly unreachable: boolean }
-  | { readonly kind: 'given_up' }
-  | { readonly kind: 'unstored' };
-
-/** @param begin asked right before the first byte: false when this process has lost the claim, or may have lost it */
+/** @param mayBegin see `HandOverOptions`: the claim is fenced at its row in the database */
 export async function handOverClaim(
-  ports: HandOverPorts,
+  ports: HandOverClaimPorts,
   claim: Claim,
-  begin: () => Promise<boolean>,
+  mayBegin: () => Promise<boolean>,
 ): Promise<HandOverResult> {
   const folder = ports.spool.create();
   try {
-    const { emailId, claimId, envelope } = claim;
-    const attempt = { emailId, claimId, attempt: claim.attempt, envelope };
-    const startedAt = ports.clock();
-    if (envelope.rcptTo.length === 0) {
-      const result = withSuppressed(claim, toRefused(claim, NOBODY_LEFT));
-      return await store(ports, { ...attempt, startedAt, endedAt: startedAt, result });
+    const raw =
+      claim.envelope.rcptTo.length === 0
+        ? NOBODY_LEFT
+        : await openRaw(ports, claim, (source) => folder.write(source));
+    if (raw.kind !== 'missing') {
+      const complete = (result: TransportResult) => withSuppressed(claim, result);
+      return await handOver(ports, { ...claim, raw, email: null }, { mayBegin, complete });
     }
-    const raw = await openRaw(ports, claim, (source) => folder.write(source));
-    let result: TransportResult;
-    if (raw.kind === 'missing') {
-      result = toRefused(claim, raw);
-    } else {
-      await ports.attempts.prepareAttempt({ ...attempt, startedAt });
-      const sent = await sendFenced(ports, claim, raw, begin);
-      if (sent === null) return { kind: 'given_up' };
-      result = sent;
-    }
-    result = withSuppressed(claim, result);
-    return await store(ports, { ...attempt, startedAt, endedAt: ports.clock(), result });
+    const { emailId, claimId, attempt, envelope } = claim;
+    const now = ports.clock();
+    const result = withSuppressed(claim, toRefused(claim, raw));
+    const ended = { emailId, claimId, attempt, envelope, email: null, startedAt: now, endedAt: now, result };
+    return await endHandOver(ports, ended);
   } finally {
     await folder.remove();
-  }
-}
-
-async function store(ports: HandOverPorts, ended: EndedAttempt): Promise<HandOverResult> {
-  const { emailId, result } = ended;
-  const { flush } = ports.attempts.settleAttempt(ended);
-  try {
-    await storeAttempt(ports, ended);
-    return { kind: 'stored', unreachable: isConnectionFailure(result) };
-  } catch (err) {
-    ports.logger.error({ err, emailId }, 'an attempt could not be stored yet; it stays in the journal');
-    // What fails is logged there; the outcome stays in memory then.
-    await flush().catch(() => undefined);
-    return { kind: 'unstored' };
-  }
-}
-
-class NotBegun extends Error {}
-
-/** null when the hand-over did not begin. */
-async function sendFenced(
-  { transportOf, logger }: HandOverPorts,
-  claim: Claim,
-  raw: Content,
-  begin: () => Promise<boolean>,
-): Promise<TransportResult | null> {
-  const fence = async () => {
-    let begun = false;
-    try {
-      begun = await begin();
-    } catch (err) {
-      logger.warn({ err, emailId: claim.emailId }, 'whether a claim still stands could not be asked');
-    }
-    if (!begun) throw new NotBegun();
-  };
-  try {
-    return await transportOf(claim.accountId).send(claim.envelope, raw, fence);
-  } catch (error) {
-    if (error instanceof NotBegun) return null;
-    throw error;
   }
 }
 
@@ -110,7 +46,7 @@ interface MissingRaw {
 }
 
 async function openRaw(
-  { blobs }: HandOverPorts,
+  { blobs }: HandOverClaimPorts,
   { raw, rawPath }: Claim,
   write: (source: AsyncIterable<Buffer>) => Promise<Content>,
 ): Promise<Content | MissingRaw> {

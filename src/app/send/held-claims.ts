@@ -2,30 +2,45 @@
  * The claims that this process has, by the claim's own id: two claims of one email are two entries, whatever became of the
  * first.
  *
- * A claim is under way from the moment it is made until its outcome is stored or in the journal, or until it is given up.
- * It is given up only by the run that works on it, before the first byte, and never taken up again; it stays here until
- * the database has it back. Nothing else may release a claim that is here.
+ * A claim is under way from the moment it is made until the journal has forgotten it, or has its outcome for later, or until
+ * it is given up. It is given up only by the run that works on it, before the first byte, and never taken up again; it
+ * stays here until the database has it back. Nothing else may settle or release a claim that is here.
  */
-import type { ClaimRef } from './queue-ports.ts';
-
-type ClaimId = Pick<ClaimRef, 'claimId'>;
+import type { ClaimKey, ClaimRef } from './claim.ts';
 
 export interface HeldClaims {
-  begin(ref: ClaimId): void;
-  giveUp(ref: ClaimId): void;
-  /** The claim belongs to the journal now, or is free again. */
-  end(ref: ClaimId): void;
-  phaseOf(ref: ClaimId): ClaimPhase | null;
+  begin(ref: ClaimRef): void;
+  giveUp(ref: ClaimRef): void;
+  /** The claim belongs to the journal now, or is free again, or is no more. */
+  end(key: ClaimKey): void;
+  has(key: ClaimKey): boolean;
+  givenUp(): readonly ClaimRef[];
+  /** Resolves when none is under way. */
+  idle(): Promise<void>;
 }
 
-export type ClaimPhase = 'under way' | 'given up';
-
 export function createHeldClaims(): HeldClaims {
-  const phases = new Map<string, ClaimPhase>();
+  const underWay = new Set<string>();
+  const givenUp = new Map<string, ClaimRef>();
+  let waiters: (() => void)[] = [];
+
+  const leave = (claimId: string) => {
+    if (!underWay.delete(claimId) || underWay.size > 0) return;
+    for (const resolve of waiters) resolve();
+    waiters = [];
+  };
   return {
-    begin: ({ claimId }) => void phases.set(claimId, 'under way'),
-    giveUp: ({ claimId }) => void phases.set(claimId, 'given up'),
-    end: ({ claimId }) => void phases.delete(claimId),
-    phaseOf: ({ claimId }) => phases.get(claimId) ?? null,
+    begin: ({ claimId }) => void underWay.add(claimId),
+    giveUp(ref) {
+      givenUp.set(ref.claimId, ref);
+      leave(ref.claimId);
+    },
+    end({ claimId }) {
+      givenUp.delete(claimId);
+      leave(claimId);
+    },
+    has: ({ claimId }) => underWay.has(claimId) || givenUp.has(claimId),
+    givenUp: () => [...givenUp.values()],
+    idle: () => (underWay.size === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
   };
 }

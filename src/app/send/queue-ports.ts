@@ -1,20 +1,12 @@
-/**
- * What the use cases need of the send queue and of the attempts it makes.
- */
-import type { Envelope, TransportResult } from './transport-ports.ts';
+/** What the use cases need of the send queue. */
+import type { ClaimRef } from './claim.ts';
+import type { EndedAttempt } from './journal-ports.ts';
+import type { RecordedSend } from './outbound-ports.ts';
+import type { Envelope } from './transport-ports.ts';
 import type { Conclusion } from '../../core/delivery/conclude.ts';
 import type { RateLimit } from '../../core/delivery/rate-window.ts';
 import type { RetrySchedule } from '../../core/delivery/retry-schedule.ts';
 import type { DeliveryState, EmailState } from '../../core/delivery/states.ts';
-
-/** Names one claim. */
-export interface ClaimRef {
-  readonly emailId: string;
-  /** UUID that the database makes for each claim: no other claim ever has it, whatever happened to the email since. */
-  readonly claimId: string;
-  /** Which attempt it makes, from 1. A claim that was given back does not count: the next one has its number again. */
-  readonly attempt: number;
-}
 
 /** A send that this process, and no other, is to hand over. */
 export interface Claim extends ClaimRef {
@@ -30,7 +22,7 @@ export interface Claim extends ClaimRef {
 
 export interface ClaimRequest {
   readonly accountId: string;
-  /** UUID of the claiming instance's journal of attempts. */
+  /** UUID of the claiming instance's journal. */
   readonly owner: string;
   /** 1 to 64. */
   readonly limit: number;
@@ -45,19 +37,6 @@ export interface ClaimedSends {
   readonly claims: readonly Claim[];
   /** For the next request. */
   readonly lastLane: string;
-}
-
-/** What the journal keeps of an attempt; see `AttemptJournal`. */
-export interface JournalAttempt extends ClaimRef {
-  readonly envelope: Envelope;
-  readonly startedAt: Date;
-}
-
-/** An attempt that has ended. */
-export interface EndedAttempt extends JournalAttempt {
-  /** null when the end was not seen. */
-  readonly endedAt: Date | null;
-  readonly result: TransportResult;
 }
 
 /** What deciding about an email needs to know after an attempt. */
@@ -92,13 +71,13 @@ export interface SendQueue {
    * Stores the outcome of an attempt, whole or not at all; a repeat changes nothing. When this owner has lost
    * the claim, only facts are stored: the attempt, and recipients that were accepted. After it, the Message-ID that
    * the relay gave, if another one: threads that know it are merged, and copies under it are merged into the email; when that
-   * fails, a repeat makes up for it. Returns the paths of the copies' files, which nothing refers to any more.
+   * fails, a repeat makes up for it.
    */
   settle(
     owner: string,
     attempt: EndedAttempt,
     decide: (situation: Situation) => Conclusion,
-  ): Promise<readonly string[]>;
+  ): Promise<RecordedSend>;
   /**
    * Gives back a claim for which certainly nothing was handed over, and its attempt with it. False, and without effect,
    * when the claim no longer stands, or was begun and `evenBegun` is not set.
@@ -136,20 +115,6 @@ export type OperationResult =
   | { readonly kind: 'done'; readonly state: EmailState }
   | { readonly kind: 'refused' }
   | { readonly kind: 'not_found' };
-
-/** Durable local memory of the queue's attempts whose outcome the database does not have yet; beside `Journal`. */
-export interface AttemptJournal {
-  /** Returns when the attempt is on the disk; before that nothing may be handed over. Throws `disk_full`. */
-  prepareAttempt(attempt: JournalAttempt): Promise<void>;
-  /** Adds the outcome. Survives a killed process at once, and a power cut when `flush` has resolved. */
-  settleAttempt(attempt: EndedAttempt): { readonly flush: () => Promise<void> };
-  /** Forgets an attempt that the database has, or that never began. */
-  removeAttempt(ref: ClaimRef): Promise<void>;
-  /** Also true for an attempt that can't be read. */
-  hasAttempt(ref: ClaimRef): boolean;
-  /** `ended` is null for an attempt whose end was not seen. */
-  attempts(): AsyncIterable<{ readonly attempt: JournalAttempt; readonly ended: EndedAttempt | null }>;
-}
 
 /** When sends that were put off are tried again. */
 export interface RetryPolicy {

@@ -57,7 +57,7 @@ const ports = (): SendOncePorts => ({
   keys,
   work,
   logger: silentLogger,
-  journal: { has: (id) => journal.has(id) },
+  journal: { has: ({ emailId }) => journal.has(emailId) },
   emails: {
     async readEmail(id) {
       const state = record.get(id);

@@ -9,7 +9,7 @@ import { ServiceError } from '../../core/errors.ts';
 import type { SendFailure, SendOnceResult, SendOutcome, SendRequest, SendResult } from './use-cases.ts';
 import { fingerprintSend } from './fingerprint-send.ts';
 import type { ClaimResult, KeyHold, KeyWork } from './idempotency.ts';
-import { asksForQueue } from './enqueue-send.ts';
+import { asksForQueue } from './queue-request.ts';
 import type { IdSource, Logger } from '../base/basics.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
 import { settleKey, type SettleKeyPorts } from './settle-keys.ts';

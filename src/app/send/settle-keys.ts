@@ -5,6 +5,7 @@
  * after it was recorded. A send that is neither in the journal nor recorded was never handed to a mail server. Its key
  * becomes free, but not at once: a statement whose connection broke may still record the email and put it into the queue.
  */
+import { directClaim } from './claim.ts';
 import type { SendOutcome } from './use-cases.ts';
 import type { IdempotencyKeys, KeyHold, KeyWork } from './idempotency.ts';
 import type { Clock, Logger } from '../base/basics.ts';
@@ -70,7 +71,7 @@ export async function settleKey(ports: SettleKeyPorts, hold: KeyHold): Promise<b
 }
 
 async function lookFor(ports: SettleKeyPorts, hold: KeyHold): Promise<Finding> {
-  if (ports.journal.has(hold.emailId)) return 'undecided';
+  if (ports.journal.has(directClaim(hold.emailId))) return 'undecided';
   const email = await ports.emails.readEmail(hold.emailId);
   if (email === null) return 'nothing';
   await ports.keys.complete(hold, outcomeOf(hold, email));

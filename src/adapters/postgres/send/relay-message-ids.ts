@@ -4,6 +4,7 @@
  */
 import type { Kysely, Transaction } from 'kysely';
 import type { Pool } from 'pg';
+import type { RecordedSend } from '../../../app/send/outbound-ports.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
 import { sentIdentityKey } from '../../../core/message/identity.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
@@ -86,17 +87,17 @@ export async function tieRelayMessageId(
   };
 }
 
-/** The Message-ID of a relay's reply. Returns the paths of files that nothing refers to any more. */
+/** The Message-ID of a relay's reply. */
 export async function saveRelayMessageId(
   pool: Pool,
   db: Kysely<Database>,
   relay: RelayMessageId,
-): Promise<readonly string[]> {
-  if (await tieFresh(pool, relay)) return [];
-  const { orphans } = await inLinkingTransaction(db, (trx, exclusive) =>
+): Promise<RecordedSend> {
+  if (await tieFresh(pool, relay)) return { cameBack: false, orphans: [] };
+  const { hasAbsorbed, orphans } = await inLinkingTransaction(db, (trx, exclusive) =>
     tieRelayMessageId(trx, relay, exclusive),
   );
-  return orphans;
+  return { cameBack: hasAbsorbed, orphans };
 }
 
 /** It is nearly always unknown before: then one statement is enough. */

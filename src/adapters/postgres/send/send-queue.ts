@@ -1,7 +1,8 @@
 /** `SendQueue` on PostgreSQL. All times of leases are the database's, so that the clocks of processes do not matter. */
 import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
-import type { ClaimedSends, ClaimRef, SendQueue } from '../../../app/send/queue-ports.ts';
+import type { ClaimRef } from '../../../app/send/claim.ts';
+import type { ClaimedSends, SendQueue } from '../../../app/send/queue-ports.ts';
 import { createBatches } from '../db/batches.ts';
 import { claimSends, firstDue } from './claim-sends.ts';
 import type { Database } from '../db/database.ts';

@@ -5,7 +5,9 @@
  */
 import type { Kysely } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
-import type { EndedAttempt, Situation } from '../../../app/send/queue-ports.ts';
+import type { EndedAttempt } from '../../../app/send/journal-ports.ts';
+import type { RecordedSend } from '../../../app/send/outbound-ports.ts';
+import type { Situation } from '../../../app/send/queue-ports.ts';
 import { isOpen, type Conclusion } from '../../../core/delivery/conclude.ts';
 import type { DeliveryState, RecipientOutcome } from '../../../core/delivery/states.ts';
 import type { Database } from '../db/database.ts';
@@ -19,7 +21,7 @@ export async function settleAttempt(
   owner: string,
   ended: EndedAttempt,
   decide: (situation: Situation) => Conclusion,
-): Promise<readonly string[]> {
+): Promise<RecordedSend> {
   const { emailId } = ended;
   const { relayMessageId } = ended.result;
   const known = await inTransaction(pool, async (client) => {
@@ -49,7 +51,9 @@ export async function settleAttempt(
     relayMessageId !== null &&
     relayMessageId !== known.message_id &&
     relayMessageId !== known.relay_message_id;
-  return isNew ? saveRelayMessageId(pool, db, { emailId, messageId: relayMessageId }) : [];
+  return isNew
+    ? saveRelayMessageId(pool, db, { emailId, messageId: relayMessageId })
+    : { cameBack: false, orphans: [] };
 }
 
 /** Makes a row of the queue free. */

@@ -1,0 +1,140 @@
+/**
+ * Hands one claimed email to its mail server and stores what became of it: the only way out, for direct sends and for
+ * those of the queue.
+ *
+ * The order is what keeps the promise of at most one copy: the attempt is in the journal, on the disk, before the first
+ * byte goes out, and with it an email that the database does not have yet; then the database says that the claim of a
+ * queued send still stands, and marks it as begun; the outcome is in the journal before the database is asked to keep it.
+ * A process that dies in between leaves evidence; without it, only an operator may send again.
+ */
+import type { Logger } from '../base/basics.ts';
+import type { Content, SpoolFolder } from '../files/file-ports.ts';
+import type { ClaimKey, ClaimRef } from './claim.ts';
+import type { HeldClaims } from './held-claims.ts';
+import type { EndedAttempt, JournalAttempt, UnrecordedEmail } from './journal-ports.ts';
+import type { Settling } from './settling.ts';
+import { storeOutcome, type StoreOutcomePorts } from './store-outcome.ts';
+import type { Envelope, Transport, TransportResult } from './transport-ports.ts';
+
+export interface HandOverPorts extends StoreOutcomePorts {
+  readonly transportOf: (accountId: string) => Transport;
+  readonly held: HeldClaims;
+  readonly settling: Settling;
+}
+
+/** What this process is to hand over; `held` has its claim. */
+export interface HandOver extends ClaimRef {
+  readonly accountId: string;
+  readonly envelope: Envelope;
+  readonly raw: Content;
+  /** Of a direct send; null when the database has the email. */
+  readonly email: UnrecordedEmail | null;
+}
+
+/**
+ * - `ended`: the journal has the outcome, and so has the database unless there is a `storageError`.
+ * - `given_up`: nothing was handed over; the claim is to be given back, and the journal still has the attempt.
+ */
+export type HandOverResult =
+  | { readonly kind: 'ended'; readonly result: TransportResult; readonly storageError: unknown }
+  | { readonly kind: 'given_up' };
+
+export interface HandOverOptions {
+  /** Holds the files of an unrecorded email; the journal takes it over. */
+  readonly folder?: SpoolFolder;
+  /** Asked right before the first byte: false when this process has lost the claim, or may have lost it. */
+  readonly mayBegin?: () => Promise<boolean>;
+  /** Adds to the result of the mail server what it does not know. */
+  readonly complete?: (result: TransportResult) => TransportResult;
+}
+
+/** Throws what the journal throws when it can't take the attempt; then nothing was handed over. */
+export async function handOver(
+  ports: HandOverPorts,
+  { emailId, claimId, attempt: number, envelope, email, accountId, raw }: HandOver,
+  { folder, mayBegin, complete = (result) => result }: HandOverOptions,
+): Promise<HandOverResult> {
+  const attempt: JournalAttempt = {
+    emailId,
+    claimId,
+    attempt: number,
+    envelope,
+    startedAt: ports.clock(),
+    email,
+  };
+  let result: TransportResult | null;
+  try {
+    await ports.journal.prepare(attempt, folder ?? null);
+    const transport = ports.transportOf(accountId);
+    result =
+      mayBegin === undefined
+        ? await transport.send(envelope, raw)
+        : await sendFenced(ports.logger, transport, attempt, raw, mayBegin);
+  } catch (error) {
+    leaveToJournal(ports, attempt);
+    throw error;
+  }
+  if (result === null) {
+    ports.held.giveUp(attempt);
+    return { kind: 'given_up' };
+  }
+  return await endHandOver(ports, { ...attempt, endedAt: ports.clock(), result: complete(result) });
+}
+
+/** Keeps an outcome, in the database or else in the journal. Never throws. */
+export async function endHandOver(ports: HandOverPorts, ended: EndedAttempt): Promise<HandOverResult> {
+  const { emailId, result } = ended;
+  const { journal, held, logger } = ports;
+  const { flush } = journal.settle(ended);
+  try {
+    await storeOutcome(ports, ended);
+  } catch (err) {
+    logger.error({ err, emailId }, 'a send could not be stored yet; it stays in the journal');
+    // What fails is logged there; the outcome stays in memory then.
+    await flush().catch(() => undefined);
+    leaveToJournal(ports, ended);
+    return { kind: 'ended', result, storageError: err };
+  }
+  // Not awaited: an entry that outlives a crash is stored again, which changes nothing.
+  journal.remove(ended).then(
+    () => held.end(ended),
+    (err: unknown) => {
+      logger.warn({ err, emailId }, 'a stored send could not be removed from the journal');
+      leaveToJournal(ports, ended);
+    },
+  );
+  return { kind: 'ended', result, storageError: null };
+}
+
+/** A round that is asked for before the claim is let go of would pass it by. */
+function leaveToJournal({ held, settling }: HandOverPorts, key: ClaimKey): void {
+  held.end(key);
+  settling.ask(key);
+}
+
+class NotBegun extends Error {}
+
+/** null when the hand-over did not begin. */
+async function sendFenced(
+  logger: Logger,
+  transport: Transport,
+  { emailId, envelope }: JournalAttempt,
+  raw: Content,
+  mayBegin: () => Promise<boolean>,
+): Promise<TransportResult | null> {
+  const fence = async () => {
+    let begun = false;
+    try {
+      begun = await mayBegin();
+    } catch (err) {
+      logger.warn({ err, emailId }, 'whether a claim still stands could not be asked');
+    }
+    if (!begun) throw new NotBegun();
+  };
+  try {
+    return await transport.send(envelope, raw, fence);
+  } catch (error) {
+    if (error instanceof NotBegun) return null;
+    throw error;
+  }
+}

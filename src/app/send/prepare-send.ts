@@ -1,0 +1,248 @@
+/** Checks, places and composes an email that is asked for: everything before anything is written or handed over. */
+import { parseAddressList } from '../../core/address/address-list.ts';
+import { addrSpec, dedupeAddresses, type Address } from '../../core/address/address.ts';
+import { automaticExchange } from '../../core/delivery/loop-guard.ts';
+import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { subjectKeyOf } from '../../core/message/base-subject.ts';
+import {
+  createMessageId,
+  isMadeUpMessageId,
+  parseMessageId,
+  type MessageId,
+} from '../../core/message/message-id.ts';
+import { buildReferences } from '../../core/message/references.ts';
+import { composeMessage, composeMessageStream, type Draft } from '../../core/mime/compose/compose.ts';
+import {
+  placeOutbound,
+  type OutboundPlacement,
+  type PlacementFacts,
+} from '../../core/thread/place-outbound.ts';
+import type { SendRequest } from './use-cases.ts';
+import type { Account, Clock, IdSource, Logger } from '../base/basics.ts';
+import type { Content, SpoolFolder } from '../files/file-ports.ts';
+import type { Envelope } from './transport-ports.ts';
+import type { UnrecordedEmail } from './journal-ports.ts';
+import type { StoredAttachment } from '../emails/email-ports.ts';
+import { COMPOSE_IN_MEMORY_MAX_BYTES, MAX_SUBJECT_CHARS } from '../base/limits.ts';
+import { prepareAttachments } from '../emails/prepare-attachments.ts';
+import { readContent } from '../files/content.ts';
+import type { MessageReader } from '../reading/reading-ports.ts';
+import { readQueuePlace, readSendAt } from './queue-request.ts';
+import type { OutboundStore } from './outbound-ports.ts';
+import type { RetryPolicy } from './queue-ports.ts';
+import { refuseLoop, type LoopGuardPorts } from './refuse-loop.ts';
+import type { SuppressionList } from './suppressions.ts';
+
+export interface PrepareSendPorts extends LoopGuardPorts {
+  readonly accounts: ReadonlyMap<string, Account>;
+  readonly defaultAccountId: string;
+  readonly store: Pick<OutboundStore, 'readPlacementFacts'>;
+  readonly retry: RetryPolicy;
+  /** HTML may quote anything that was received. */
+  readonly reader: MessageReader;
+  readonly openFile: (path: string) => AsyncIterable<Buffer>;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  /** To, cc and bcc together. */
+  readonly maxRecipients: number;
+  readonly suppressions: Pick<SuppressionList, 'refuseSuppressed'>;
+}
+
+/** An email that may be handed over, or put into the queue. */
+export interface PreparedSend {
+  readonly email: UnrecordedEmail;
+  readonly envelope: Envelope;
+}
+
+/** Bytes of the unguessable part of a Message-ID: a stranger can't get into a thread by guessing one. */
+const MESSAGE_ID_RANDOM_BYTES = 16;
+
+/** Throws ServiceError for everything that a caller can get wrong. Writes nothing but to `folder`. */
+export async function prepareSend(
+  ports: PrepareSendPorts,
+  request: SendRequest,
+  folder: SpoolFolder,
+  id: string,
+): Promise<PreparedSend> {
+  const recipients = readRecipients(request, ports.maxRecipients);
+  const refused = ports.suppressions.refuseSuppressed([
+    ...recipients.to,
+    ...recipients.cc,
+    ...recipients.bcc,
+  ]);
+  // Only addresses that may be suppressed wait for the database; any other send waits for nothing.
+  if (refused !== null) await refused;
+  if (request.subject.length > MAX_SUBJECT_CHARS) {
+    throw invalidRequest('too_long', { field: 'subject', limit: MAX_SUBJECT_CHARS });
+  }
+  const inReplyTo = readInReplyTo(request.inReplyTo);
+  const placement = await place(ports, request, inReplyTo);
+  const account = accountOf(ports, placement.accountId);
+  const exchangeWith = automaticExchange({
+    autoSubmitted: request.autoSubmitted,
+    recipients: [...recipients.to, ...recipients.cc, ...recipients.bcc],
+    automaticFrom: placement.parent?.automaticFrom ?? [],
+  });
+  if (exchangeWith !== null) await refuseLoop(ports, account.id, exchangeWith);
+
+  const now = ports.clock();
+  const sendAt = readSendAt(request.sendAt, now);
+  const queuePlace = readQueuePlace(request, placement.rule);
+  const attachments = await prepareAttachments(ports, account.id, id, request.attachments);
+  const draft: Draft = {
+    messageId: createMessageId(ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES), now, account.from.domain),
+    // RFC 5322 §3.3 knows no fractions of a second; the record must say the same as the header.
+    date: new Date(Math.floor((sendAt ?? now).getTime() / 1000) * 1000),
+    from: account.from,
+    to: recipients.to,
+    cc: recipients.cc,
+    subject: request.subject,
+    textBody: request.textBody,
+    htmlBody: request.htmlBody,
+    inReplyTo: placement.parent === null ? [] : realIds([placement.parent.messageId]),
+    references: placement.parent === null ? [] : realIds(buildReferences(placement.parent)),
+    attachments: attachments.map(({ stored, content }) => ({
+      filename: stored.filename,
+      contentType: stored.contentType,
+      content,
+    })),
+    autoSubmitted: request.autoSubmitted,
+    boundarySeed: ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES).toString('hex'),
+  };
+  const raw = await compose(ports, draft, folder);
+
+  const email: UnrecordedEmail = {
+    record: {
+      id,
+      accountId: account.id,
+      threadId: placement.threadId,
+      placement: { rule: placement.rule, matchedMessageId: placement.matchedMessageId },
+      messageId: draft.messageId,
+      inReplyTo: draft.inReplyTo,
+      references: draft.references,
+      from: draft.from,
+      ...recipients,
+      subject: request.subject,
+      textBody: request.textBody ?? (await toText(ports, request.htmlBody ?? '')),
+      htmlBody: request.htmlBody,
+      date: draft.date,
+      customerId: request.customerId,
+      companyId: request.companyId,
+      attachments: attachments.map(({ stored }): StoredAttachment => stored),
+      autoSubmitted: request.autoSubmitted,
+      exchangeWith,
+      ...((account.joinBySubjectDays ?? null) === null ? {} : { subjectKey: subjectKeyOf(request.subject) }),
+    },
+    raw,
+    attachments: attachments.map(({ content }): Content => content),
+    queue: {
+      ...queuePlace,
+      dueAt: sendAt,
+      giveUpAt: new Date((sendAt ?? now).getTime() + ports.retry.schedule.giveUpAfterMs),
+    },
+  };
+  return { email, envelope: { ...envelopeOf(account.from, recipients), envelopeId: draft.messageId } };
+}
+
+/** A Message-ID that was made up here for an email without one means nothing outside this service. */
+const realIds = (ids: readonly MessageId[]) => ids.filter((id) => !isMadeUpMessageId(id));
+
+interface Recipients {
+  readonly to: readonly Address[];
+  readonly cc: readonly Address[];
+  readonly bcc: readonly Address[];
+}
+
+function readRecipients(request: SendRequest, maxRecipients: number): Recipients {
+  const read = (field: 'to' | 'cc' | 'bcc') =>
+    request[field].flatMap((text) => parseAddressList(text, field));
+  const recipients = { to: read('to'), cc: read('cc'), bcc: read('bcc') };
+  const count = recipients.to.length + recipients.cc.length + recipients.bcc.length;
+  // An empty group (`undisclosed-recipients:;`) is an address list without a recipient.
+  if (count === 0) throw new ServiceError('missing_recipient_or_subject');
+  if (count > maxRecipients)
+    throw new ServiceError('too_many_recipients', { values: { limit: maxRecipients } });
+  return recipients;
+}
+
+function readInReplyTo(text: string | null): MessageId | null {
+  if (text === null) return null;
+  const messageId = parseMessageId(text);
+  if (messageId === null) throw new ServiceError('invalid_message_id', { values: { field: 'in_reply_to' } });
+  return messageId;
+}
+
+const NOTHING_KNOWN: PlacementFacts = {
+  thread: null,
+  newest: null,
+  inReplyToWritten: null,
+  inReplyToThreadId: null,
+  inReplyToReferences: [],
+};
+
+async function place(
+  ports: PrepareSendPorts,
+  request: SendRequest,
+  inReplyTo: MessageId | null,
+): Promise<OutboundPlacement> {
+  if (request.accountId !== null) accountOf(ports, request.accountId);
+  const query = {
+    accountId: request.accountId,
+    defaultAccountId: ports.defaultAccountId,
+    threadId: request.threadId,
+    inReplyTo,
+  };
+  // The most common send, a new conversation, asks the database nothing.
+  const facts =
+    request.threadId === null && inReplyTo === null ? NOTHING_KNOWN : await readFacts(ports, request, query);
+  return placeOutbound(query, facts, ports.ids.uuid());
+}
+
+async function readFacts(
+  ports: PrepareSendPorts,
+  request: SendRequest,
+  query: Parameters<typeof ports.store.readPlacementFacts>[0],
+): Promise<PlacementFacts> {
+  try {
+    return await ports.store.readPlacementFacts(query);
+  } catch (error) {
+    // Without the database an explicit thread can't be checked. An answered Message-ID can wait: the email is linked
+    // to it when it is stored, and the thread id given out stays valid as an alias.
+    const canWait =
+      request.threadId === null && error instanceof ServiceError && error.code === 'database_unavailable';
+    if (canWait) return NOTHING_KNOWN;
+    throw error;
+  }
+}
+
+function accountOf(ports: PrepareSendPorts, accountId: string): Account {
+  const account = ports.accounts.get(accountId);
+  if (account === undefined) throw new ServiceError('unknown_account', { values: { value: accountId } });
+  return account;
+}
+
+/** Empty for HTML that can't be read: it is sent nevertheless, and kept. */
+async function toText({ reader, logger }: PrepareSendPorts, html: string): Promise<string> {
+  const result = await reader.read('html', { html });
+  if (result.kind === 'read') return result.value;
+  logger.error(
+    { reason: result.reason, detail: result.detail },
+    'the HTML of a send could not be made a text',
+  );
+  return '';
+}
+
+/** Small messages are made in memory; what has a file or is large goes through the spool folder. */
+async function compose(ports: PrepareSendPorts, draft: Draft, folder: SpoolFolder): Promise<Content> {
+  const inMemoryBytes = draft.attachments.reduce(
+    (sum, { content }) => (content.kind === 'bytes' ? sum + content.bytes.length : Infinity),
+    (draft.textBody?.length ?? 0) + (draft.htmlBody?.length ?? 0),
+  );
+  if (inMemoryBytes <= COMPOSE_IN_MEMORY_MAX_BYTES) return { kind: 'bytes', bytes: composeMessage(draft) };
+  return folder.write(composeMessageStream(draft, (content) => readContent(ports, content)));
+}
+
+function envelopeOf(from: Address, { to, cc, bcc }: Recipients): Envelope {
+  return { mailFrom: addrSpec(from), rcptTo: dedupeAddresses([...to, ...cc, ...bcc]).map(addrSpec) };
+}

@@ -1,0 +1,105 @@
+/**
+ * Stores how a hand-over ended: that of a direct send together with its email, that of a queued one at its attempt. Every
+ * step may be repeated, so the whole may be called again after any failure or crash.
+ */
+import { conclude, type Conclusion } from '../../core/delivery/conclude.ts';
+import { nextAttemptAt } from '../../core/delivery/retry-schedule.ts';
+import { deleteFiles } from '../files/delete-files.ts';
+import type { BlobStore, RecordedRaw } from '../files/file-ports.ts';
+import { placeOfRaw } from '../files/raw-place.ts';
+import type { Clock, Logger } from '../base/basics.ts';
+import type { EndedAttempt, Journal, UnrecordedEmail } from './journal-ports.ts';
+import type { OutboundRecord, OutboundStore } from './outbound-ports.ts';
+import type { RetryPolicy, SendQueue, Situation } from './queue-ports.ts';
+import type { TransportResult } from './transport-ports.ts';
+
+export interface StoreOutcomePorts {
+  readonly journal: Journal;
+  readonly queue: Pick<SendQueue, 'settle'>;
+  readonly store: Pick<OutboundStore, 'recordOutbound'>;
+  readonly blobs: Pick<BlobStore, 'put' | 'delete'>;
+  readonly retry: RetryPolicy;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** See compareCopies. */
+  readonly compareCopies: (emailId: string) => Promise<void>;
+}
+
+/** Throws what the stores throw. The caller removes the entry from the journal afterwards, and only then. */
+export async function storeOutcome(ports: StoreOutcomePorts, ended: EndedAttempt): Promise<void> {
+  const { emailId, email } = ended;
+  const decide = (situation: Situation) => decideAfter(ports, ended, situation);
+  const { cameBack, orphans } =
+    email === null
+      ? await ports.queue.settle(ports.journal.owner, ended, decide)
+      : await ports.store.recordOutbound(toRecord(ended, email, await storeFiles(ports, email), decide));
+  await deleteFiles(ports, orphans);
+  if (!cameBack) return;
+  try {
+    await ports.compareCopies(emailId);
+  } catch (err) {
+    // It is stored; worker/copy-comparer.ts continues with it.
+    ports.logger.warn({ err, emailId }, 'copies of a sent email could not be compared yet');
+  }
+}
+
+/** Stores the files of an email before its record, which names them. */
+export async function storeFiles(
+  { blobs }: Pick<StoreOutcomePorts, 'blobs'>,
+  { record, raw, attachments }: UnrecordedEmail,
+): Promise<RecordedRaw> {
+  const place = placeOfRaw(raw, record.accountId, record.id);
+  if (place.rawPath !== null) await blobs.put(place.rawPath, raw, 'message/rfc822');
+  for (const [index, attachment] of record.attachments.entries()) {
+    const content = attachments[index];
+    if (content === undefined) throw new Error('an unrecorded email lacks the content of an attachment');
+    await blobs.put(attachment.storagePath, content, attachment.contentType);
+  }
+  return place;
+}
+
+/** Nothing was said about the message: the next attempt need not wait as long. */
+export function isConnectionFailure(result: TransportResult): boolean {
+  return result.kind === 'refused' && result.temporary && result.reply === null;
+}
+
+function decideAfter(
+  { retry, clock }: StoreOutcomePorts,
+  { attempt, email, result }: EndedAttempt,
+  { states, giveUpAt }: Situation,
+): Conclusion {
+  // The caller of a direct send is told that it failed, so it must not go out later.
+  if (email !== null && result.kind === 'refused') {
+    return { state: 'failed', detail: result.detail, dueAt: null };
+  }
+  const dueAt = nextAttemptAt(retry.schedule, {
+    attempts: attempt,
+    failure: isConnectionFailure(result) ? 'connection' : 'reply',
+    now: clock(),
+    giveUpAt,
+    random: retry.random(),
+  });
+  return conclude(states, result.detail, dueAt);
+}
+
+function toRecord(
+  { attempt: number, startedAt, endedAt, result }: EndedAttempt,
+  { record, queue }: UnrecordedEmail,
+  place: RecordedRaw,
+  decide: (situation: Situation) => Conclusion,
+): OutboundRecord {
+  const { recipients: deliveries, kind: outcome, reply, detail, relayMessageId } = result;
+  const states = deliveries.map((delivery) => delivery.state);
+  const conclusion = decide({ states, giveUpAt: queue.giveUpAt });
+  const { dueAt } = conclusion;
+  return {
+    ...record,
+    ...place,
+    state: conclusion.state,
+    stateDetail: conclusion.detail,
+    deliveries,
+    attempt: { number, startedAt, endedAt, outcome, reply, detail },
+    queue: dueAt === null ? null : { ...queue, dueAt },
+    relayMessageId: relayMessageId === record.messageId ? null : relayMessageId,
+  };
+}
