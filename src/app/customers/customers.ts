@@ -1,8 +1,8 @@
 /** The rules of customers, and what several of them claim. */
-import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { invalidRequest } from '../../core/errors.ts';
 import { parseCustomerRules, readAddressRule, readDomainRule } from '../../core/customer/rules.ts';
 import type { AmbiguousEmailsRequest, CustomerUseCases } from './use-cases.ts';
-import { nextCursor, parseCursor } from '../base/cursor.ts';
+import { createCursorForm, PLACE_CURSOR, readPage } from '../base/paging.ts';
 import type { ClaimKey, CustomerStore } from './customer-ports.ts';
 
 type Customers = Pick<
@@ -20,22 +20,21 @@ export function createCustomers(store: CustomerStore): Customers {
       return { registration: await store.readRegistration(customerId), relinked };
     },
 
-    async listAmbiguousClaims({ limit, cursor }) {
-      // One more than asked for tells whether there is another page.
-      const claims = await store.listAmbiguous(cursor === null ? null : parseClaim(cursor), limit + 1);
-      const page = claims.slice(0, limit);
-      const last = page.at(-1);
-      return {
-        claims: page,
-        nextCursor: claims.length > page.length && last !== undefined ? formatClaim(last) : null,
-      };
+    async listAmbiguousClaims(request) {
+      const { items, nextCursor } = await readPage(
+        CLAIM_CURSOR,
+        request,
+        store.listAmbiguous,
+        (last) => last,
+      );
+      return { claims: items, nextCursor };
     },
 
     async listAmbiguousEmails(request) {
       const { limit, cursor } = request;
-      const after = cursor === null ? null : parseCursor(cursor);
+      const after = PLACE_CURSOR.parse(cursor);
       const { emails, next } = await store.listAmbiguousEmails({ claim: readClaim(request), limit, after });
-      return { emails, nextCursor: nextCursor(next) };
+      return { emails, nextCursor: PLACE_CURSOR.format(next) };
     },
   };
 }
@@ -48,16 +47,11 @@ function readClaim({ address, domain }: AmbiguousEmailsRequest): ClaimKey | null
   return domain === null ? null : { kind: 'domain', value: readDomainRule(domain, 'domain') };
 }
 
-/** Page cursors of the claims: kind and value of the last one of a page. Base64url without padding. */
-function formatClaim({ kind, value }: ClaimKey): string {
-  return Buffer.from(`${kind}:${value}`).toString('base64url');
-}
-
-/** Throws `invalid_cursor`. */
-function parseClaim(text: string): ClaimKey {
-  const decoded = Buffer.from(text, 'base64url').toString('utf8');
-  const [, kind, value] = /^(address|domain):([^\p{Cc}]{1,1000})$/su.exec(decoded) ?? [];
-  if (value === undefined || (kind !== 'address' && kind !== 'domain'))
-    throw new ServiceError('invalid_cursor');
-  return { kind, value };
-}
+/** Kind and value of the last claim of a page. */
+const CLAIM_CURSOR = createCursorForm<ClaimKey>(
+  ({ kind, value }) => `${kind}:${value}`,
+  (text) => {
+    const [, kind, value] = /^(address|domain):([^\p{Cc}]{1,1000})$/su.exec(text) ?? [];
+    return value === undefined || (kind !== 'address' && kind !== 'domain') ? null : { kind, value };
+  },
+);

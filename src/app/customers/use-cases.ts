@@ -1,4 +1,5 @@
 /** What the edges ask of customers. */
+import type { PageRequest } from '../base/paging.ts';
 import type { AmbiguousClaim, CustomerRegistration, Relinked } from './customer-ports.ts';
 import type { EmailsPage } from '../emails/use-cases.ts';
 
@@ -17,14 +18,10 @@ export interface AmbiguousClaimsPage {
   readonly nextCursor: string | null;
 }
 
-export interface AmbiguousEmailsRequest {
+export interface AmbiguousEmailsRequest extends PageRequest {
   /** As given; at most one of the two. null: all. */
   readonly address: string | null;
   readonly domain: string | null;
-  /** 1 to 200. */
-  readonly limit: number;
-  /** `nextCursor` of the page before; null for the first page. */
-  readonly cursor: string | null;
 }
 
 export interface CustomerUseCases {
@@ -37,10 +34,7 @@ export interface CustomerUseCases {
     request: RegistrationRequest,
   ): Promise<{ readonly registration: CustomerRegistration; readonly relinked: Relinked }>;
   /** Addresses and domains that several customers claim. Throws `invalid_cursor`. */
-  listAmbiguousClaims(request: {
-    readonly limit: number;
-    readonly cursor: string | null;
-  }): Promise<AmbiguousClaimsPage>;
+  listAmbiguousClaims(request: PageRequest): Promise<AmbiguousClaimsPage>;
   /**
    * Emails that have no customer because several claim them, newest first. Throws `invalid_cursor`, `invalid_request`,
    * `invalid_address`, `invalid_domain`, `header_injection`.

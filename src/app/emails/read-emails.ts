@@ -4,7 +4,7 @@ import { parseSearchQuery } from '../../core/search/query.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { EmailUseCases, CustomerEmailsRequest, RawMessage } from './use-cases.ts';
 import type { EmailStore } from './email-ports.ts';
-import { nextCursor, parseCursor } from '../base/cursor.ts';
+import { PLACE_CURSOR } from '../base/paging.ts';
 import type { BlobStore, RawPlace } from '../files/file-ports.ts';
 
 type Reads = Pick<
@@ -29,17 +29,17 @@ export function createReads(store: EmailStore, blobs: BlobStore): Reads {
 
   return {
     async listEmails({ cursor, q, ...request }) {
-      const after = cursor === null ? null : parseCursor(cursor);
+      const after = PLACE_CURSOR.parse(cursor);
       const search = q === null ? null : parseSearchQuery(q);
       if (q !== null && search === null) return { emails: { kind: 'whole', json: '' }, nextCursor: null };
       const { emails, next } = await store.listEmails({ ...request, search, after });
-      return { emails, nextCursor: nextCursor(next) };
+      return { emails, nextCursor: PLACE_CURSOR.format(next) };
     },
 
     async listCustomerEmails({ cursor, ...request }: CustomerEmailsRequest) {
-      const after = cursor === null ? null : parseCursor(cursor);
+      const after = PLACE_CURSOR.parse(cursor);
       const { emails, next } = await store.listCustomerEmails({ ...request, after });
-      return { emails, nextCursor: nextCursor(next) };
+      return { emails, nextCursor: PLACE_CURSOR.format(next) };
     },
 
     async readEmail(id) {

@@ -1,4 +1,5 @@
 /** What the edges ask of stored emails. */
+import type { PageRequest } from '../base/paging.ts';
 import type { Readable } from 'node:stream';
 import type { ListedDefect } from './email-ports.ts';
 import type { EmailDetail, EmailsJson, StoredAttachment } from './email-ports.ts';
@@ -6,7 +7,7 @@ import type { VariantDetail } from './variant-view.ts';
 import type { ByteRange } from '../files/file-ports.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 
-export interface CustomerEmailsRequest {
+export interface CustomerEmailsRequest extends PageRequest {
   /** UUID, lower-case. */
   readonly customerId: string;
   readonly direction: 'inbound' | 'outbound' | null;
@@ -14,22 +15,14 @@ export interface CustomerEmailsRequest {
   readonly since: Date | null;
   /** Exclusive. */
   readonly until: Date | null;
-  /** 1 to 200. */
-  readonly limit: number;
-  /** `nextCursor` of the page before; null for the first page. */
-  readonly cursor: string | null;
 }
 
-export interface EmailsRequest {
+export interface EmailsRequest extends PageRequest {
   /** What a person typed to search for, see core/search/query.ts; null: any. */
   readonly q: string | null;
   readonly state: EmailState | null;
   readonly defect: ListedDefect | null;
   readonly accountId: string | null;
-  /** 1 to 200. */
-  readonly limit: number;
-  /** `nextCursor` of the page before; null for the first page. */
-  readonly cursor: string | null;
 }
 
 export interface EmailsPage {

@@ -1,7 +1,7 @@
 /** What operators see of the mailboxes that are read, and the one thing they can do about a message: try it now. */
 import { ServiceError } from '../../core/errors.ts';
 import type { AccountStatus, MailboxUseCases } from './use-cases.ts';
-import { formatCursor, parseCursor } from '../base/cursor.ts';
+import { PLACE_CURSOR, readPage } from '../base/paging.ts';
 import type { MailboxSource } from './mailbox-ports.ts';
 import type { MailboxStatusStore, ReadingStatus } from './mailbox-status-ports.ts';
 import type { Account } from '../base/basics.ts';
@@ -38,19 +38,14 @@ export function createMailboxStatus({
       }));
     },
 
-    async listQuarantine({ accountId, limit, cursor }) {
-      const after = cursor === null ? null : parseCursor(cursor);
-      // One more than asked for tells whether there is another page.
-      const messages = await status.listQuarantine({ accountId, after, limit: limit + 1 });
-      const page = messages.slice(0, limit);
-      const last = page.at(-1);
-      return {
-        messages: page,
-        nextCursor:
-          messages.length > page.length && last !== undefined
-            ? formatCursor({ date: last.quarantinedAt, id: last.id })
-            : null,
-      };
+    async listQuarantine({ accountId, ...request }) {
+      const { items, nextCursor } = await readPage(
+        PLACE_CURSOR,
+        request,
+        (after, limit) => status.listQuarantine({ accountId, after, limit }),
+        ({ quarantinedAt, id }) => ({ date: quarantinedAt, id }),
+      );
+      return { messages: items, nextCursor };
     },
 
     async retryQuarantined(id) {

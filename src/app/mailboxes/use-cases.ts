@@ -1,4 +1,5 @@
 /** What the edges ask of mailboxes. */
+import type { PageRequest } from '../base/paging.ts';
 import type { QuarantinedMessage, ReadingStatus } from './mailbox-status-ports.ts';
 import type { Address } from '../../core/address/address.ts';
 
@@ -13,12 +14,8 @@ export interface AccountStatus extends ReadingStatus {
   readonly warning: string | null;
 }
 
-export interface QuarantineRequest {
+export interface QuarantineRequest extends PageRequest {
   readonly accountId: string | null;
-  /** 1 to 200. */
-  readonly limit: number;
-  /** `nextCursor` of the page before; null for the first page. */
-  readonly cursor: string | null;
 }
 
 export interface QuarantinePage {

@@ -18,6 +18,7 @@ import { createFreshCopy } from './fresh-copy.ts';
 import type { SendUseCases } from './use-cases.ts';
 import type { Logger } from '../base/basics.ts';
 import { createFailureLog } from '../base/failure-log.ts';
+import { createCursorForm, readPage } from '../base/paging.ts';
 import type { Timers } from '../base/timers.ts';
 import type { SuppressionChange, SuppressionStore } from './suppression-ports.ts';
 import type { SecurityLog } from '../base/security-log.ts';
@@ -174,21 +175,15 @@ export function createSuppressionOperations(
   { refresh }: Pick<SuppressionList, 'refresh'>,
 ): SuppressionOperations {
   return {
-    async listSuppressions({ address, reason, limit, cursor }) {
-      const before = cursor === null ? null : parseVersion(cursor);
-      // One more than asked for tells whether there is another page.
-      const found = await store.listSuppressions({
-        address: address === null ? null : readKey(address),
-        reason,
-        limit: limit + 1,
-        before,
-      });
-      const page = found.slice(0, limit);
-      const last = page.at(-1);
-      return {
-        suppressions: page,
-        nextCursor: found.length > page.length && last !== undefined ? formatVersion(last.version) : null,
-      };
+    async listSuppressions({ address, reason, ...request }) {
+      const key = address === null ? null : readKey(address);
+      const { items, nextCursor } = await readPage(
+        VERSION_CURSOR,
+        request,
+        (before, limit) => store.listSuppressions({ address: key, reason, limit, before }),
+        ({ version }) => version,
+      );
+      return { suppressions: items, nextCursor };
     },
 
     async readSuppression(address) {
@@ -226,10 +221,11 @@ function readKey(text: string): string {
   return deliveryAddressKey(addrSpec(address));
 }
 
-const formatVersion = (version: number) => Buffer.from(`v${version}`).toString('base64url');
-
-function parseVersion(cursor: string): number {
-  const found = /^v(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))?.[1];
-  if (found === undefined) throw new ServiceError('invalid_cursor');
-  return Number(found);
-}
+/** The version of the last entry of a page. */
+const VERSION_CURSOR = createCursorForm<number>(
+  (version) => `v${version}`,
+  (text) => {
+    const found = /^v(\d{1,15})$/.exec(text)?.[1];
+    return found === undefined ? null : Number(found);
+  },
+);

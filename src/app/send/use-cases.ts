@@ -1,4 +1,5 @@
 /** What the edges ask of sending. */
+import type { PageRequest } from '../base/paging.ts';
 import type { AttachmentInput } from '../emails/prepare-attachments.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
 import type { AutoSubmitted } from '../../core/delivery/loop-guard.ts';
@@ -67,14 +68,10 @@ export interface SendOnceResult {
   readonly replayed: boolean;
 }
 
-export interface SuppressionsRequest {
+export interface SuppressionsRequest extends PageRequest {
   /** As a caller writes it. */
   readonly address: string | null;
   readonly reason: SuppressionReason | null;
-  /** 1 to 200. */
-  readonly limit: number;
-  /** `nextCursor` of the page before; null for the first page. */
-  readonly cursor: string | null;
 }
 
 export interface SuppressionsPage {

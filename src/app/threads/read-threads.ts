@@ -2,7 +2,7 @@
 import { parseSearchQuery } from '../../core/search/query.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { ThreadUseCases } from './use-cases.ts';
-import { formatCursor, parseCursor } from '../base/cursor.ts';
+import { PLACE_CURSOR, readPage } from '../base/paging.ts';
 import type { ThreadList, ThreadReader } from './thread-list-ports.ts';
 
 type ThreadReads = Pick<ThreadUseCases, 'readThread' | 'listThreads' | 'markThread'>;
@@ -15,21 +15,16 @@ export function createThreadReads(list: ThreadList, { readThread }: ThreadReader
       return emails;
     },
 
-    async listThreads({ cursor, q, ...request }) {
-      const after = cursor === null ? null : parseCursor(cursor);
+    async listThreads({ q, ...request }) {
       const search = q === null ? null : parseSearchQuery(q);
-      if (q !== null && search === null) return { threads: [], nextCursor: null };
-      // One more than asked for tells whether there is another page.
-      const threads = await list.listThreads({ ...request, search, limit: request.limit + 1, after });
-      const page = threads.slice(0, request.limit);
-      const last = page.at(-1);
-      return {
-        threads: page,
-        nextCursor:
-          threads.length > page.length && last !== undefined
-            ? formatCursor({ date: last.lastActivityAt, id: last.id })
-            : null,
-      };
+      const hasNoWords = q !== null && search === null;
+      const { items, nextCursor } = await readPage(
+        PLACE_CURSOR,
+        request,
+        async (after, limit) => (hasNoWords ? [] : list.listThreads({ ...request, search, limit, after })),
+        ({ lastActivityAt, id }) => ({ date: lastActivityAt, id }),
+      );
+      return { threads: items, nextCursor };
     },
 
     async markThread(threadId, mark) {

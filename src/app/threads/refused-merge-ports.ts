@@ -1,6 +1,6 @@
 /** Merges of threads that received mail asked for, and did not get: sends named the threads for different customers. */
 import type { LinkRule } from '../../core/thread/place-inbound.ts';
-import type { Place } from '../base/cursor.ts';
+import type { Place } from '../base/paging.ts';
 
 /** An email names a Message-ID of another customer's thread. It is listed until the two are one thread, or nothing ties them. */
 export interface RefusedMerge {

@@ -2,7 +2,7 @@
 import type { EmailsJson } from '../emails/email-ports.ts';
 import type { SearchQuery } from '../../core/search/query.ts';
 import type { AddressView } from '../emails/email-ports.ts';
-import type { Place } from '../base/cursor.ts';
+import type { Place } from '../base/paging.ts';
 
 /** Which threads are asked for; null: any. */
 export interface ThreadFilter {

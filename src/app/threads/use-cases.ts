@@ -1,17 +1,14 @@
 /** What the edges ask of threads. */
+import type { PageRequest } from '../base/paging.ts';
 import type { EmailsJson } from '../emails/email-ports.ts';
 import type { ExplainedPlacement } from './placement-facts.ts';
 import type { RefusedMerge } from './refused-merge-ports.ts';
 import type { DecisionResult, MergeRequest, MoveRequest, SplitRequest } from './thread-decisions.ts';
 import type { ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
 
-export interface ThreadsRequest extends ThreadFilter {
+export interface ThreadsRequest extends ThreadFilter, PageRequest {
   /** What a person typed to search for in their emails, see core/search/query.ts; null: any. */
   readonly q: string | null;
-  /** 1 to 200. */
-  readonly limit: number;
-  /** `nextCursor` of the page before; null for the first page. */
-  readonly cursor: string | null;
 }
 
 export interface ThreadsPage {
@@ -20,11 +17,9 @@ export interface ThreadsPage {
   readonly nextCursor: string | null;
 }
 
-export interface RefusedMergesRequest {
+export interface RefusedMergesRequest extends PageRequest {
   /** null: of all accounts. */
   readonly accountId: string | null;
-  readonly limit: number;
-  readonly cursor: string | null;
 }
 
 export interface RefusedMergesPage {

@@ -3,7 +3,7 @@
  * claim it, GET /api/customers/ambiguous and /api/customers/ambiguous/emails.
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { DEFAULT_PAGE_LIMIT, LONG_PAGE_PARAMETERS } from '../schemas/page-schemas.ts';
+import { LONG_PAGE_PARAMETERS, toPageRequest } from '../schemas/page-schemas.ts';
 import {
   AmbiguousClaimsSchema,
   RegisteredSchema,
@@ -155,8 +155,7 @@ export function registerCustomerRuleRoutes(
       },
     },
     async (request) => {
-      const { limit = DEFAULT_PAGE_LIMIT, cursor = null } = request.query;
-      const page = await application.listAmbiguousClaims({ limit, cursor });
+      const page = await application.listAmbiguousClaims(toPageRequest(request.query));
       return { claims: page.claims.map(toAmbiguousClaimJson), next_cursor: page.nextCursor };
     },
   );
@@ -187,8 +186,12 @@ export function registerCustomerRuleRoutes(
       },
     },
     async (request, reply) => {
-      const { limit = DEFAULT_PAGE_LIMIT, cursor = null, address = null, domain = null } = request.query;
-      const page = await application.listAmbiguousEmails({ limit, cursor, address, domain });
+      const { address = null, domain = null } = request.query;
+      const page = await application.listAmbiguousEmails({
+        ...toPageRequest(request.query),
+        address,
+        domain,
+      });
       return sendEmailPage(reply, page);
     },
   );

@@ -3,7 +3,7 @@
  */
 import { invalidRequest } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { DEFAULT_PAGE_LIMIT, PAGE_PARAMETERS, pageSchema } from '../schemas/page-schemas.ts';
+import { PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { CustomerParams, Direction, Email, jsonResponse } from '../schemas/schemas.ts';
 
@@ -49,14 +49,13 @@ export function registerCustomerRoutes(app: HttpServer, { application, sendEmail
       },
     },
     async (request, reply) => {
-      const { limit = DEFAULT_PAGE_LIMIT, cursor, direction, since, until } = request.query;
+      const { direction, since, until } = request.query;
       const page = await application.listCustomerEmails({
         customerId: request.params.customerId.toLowerCase(),
         direction: direction ?? null,
         since: toDate('since', since),
         until: toDate('until', until),
-        limit,
-        cursor: cursor ?? null,
+        ...toPageRequest(request.query),
       });
       return sendEmailPage(reply, page);
     },

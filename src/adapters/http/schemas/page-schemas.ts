@@ -1,8 +1,9 @@
 /** What every list that is read page by page takes and gives. */
+import type { PageRequest } from '../../../app/base/paging.ts';
 import type { ErrorCode } from '../../../core/errors.ts';
 import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
 
-export const DEFAULT_PAGE_LIMIT = 50;
+const DEFAULT_PAGE_LIMIT = 50;
 
 /** How many on a page. */
 const PageLimit = {
@@ -69,13 +70,19 @@ export const ACCOUNT_PAGE_ERRORS = [
   'database_unavailable',
 ] as const satisfies readonly ErrorCode[];
 
-/** What a use case takes, from a query of `AccountPageQuery`. */
-export function toAccountPage(query: { account_id?: string; limit?: number; cursor?: string }) {
-  return {
-    accountId: query.account_id ?? null,
-    limit: query.limit ?? DEFAULT_PAGE_LIMIT,
-    cursor: query.cursor ?? null,
-  };
+/** What a use case takes, from a query with PAGE_PARAMETERS. */
+export function toPageRequest({ limit = DEFAULT_PAGE_LIMIT, cursor = null }: PageParameters): PageRequest {
+  return { limit, cursor };
+}
+
+interface PageParameters {
+  readonly limit?: number;
+  readonly cursor?: string | null;
+}
+
+/** The same, from a query of `AccountPageQuery`. */
+export function toAccountPage(query: PageParameters & { readonly account_id?: string }) {
+  return { accountId: query.account_id ?? null, ...toPageRequest(query) };
 }
 
 /** One page: the items under `name`, and the cursor of the next page. */

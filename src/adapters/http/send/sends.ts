@@ -5,7 +5,7 @@
 import type { EmailState } from '../../../core/delivery/states.ts';
 import { LISTED_DEFECTS } from '../../../app/emails/email-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { AccountId, DEFAULT_PAGE_LIMIT, PAGE_PARAMETERS, SearchQuery } from '../schemas/page-schemas.ts';
+import { AccountId, PAGE_PARAMETERS, SearchQuery, toPageRequest } from '../schemas/page-schemas.ts';
 import { EmailListings, State } from '../emails/email-detail-schema.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
@@ -61,14 +61,13 @@ export function registerSendStateRoutes(
       },
     },
     async (request, reply) => {
-      const { q, state, defect, account_id: accountId, limit = DEFAULT_PAGE_LIMIT, cursor } = request.query;
+      const { q, state, defect, account_id: accountId } = request.query;
       const page = await application.listEmails({
         q: q ?? null,
         state: state ?? null,
         defect: defect ?? null,
         accountId: accountId ?? null,
-        limit,
-        cursor: cursor ?? null,
+        ...toPageRequest(request.query),
       });
       return sendEmailPage(reply, page);
     },

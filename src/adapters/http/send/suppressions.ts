@@ -5,7 +5,7 @@
 import type { XStatic } from 'typebox/schema';
 import { SUPPRESSION_REASONS, type Suppression } from '../../../core/delivery/suppression.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { DEFAULT_PAGE_LIMIT, PAGE_PARAMETERS, pageSchema } from '../schemas/page-schemas.ts';
+import { PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { EnhancedStatus, jsonResponse, NullableUuid, record, Timestamp } from '../schemas/schemas.ts';
@@ -88,12 +88,11 @@ export function registerSuppressionRoutes(
       },
     },
     async (request) => {
-      const { address, reason, limit = DEFAULT_PAGE_LIMIT, cursor } = request.query;
+      const { address, reason } = request.query;
       const page = await application.listSuppressions({
         address: address ?? null,
         reason: reason ?? null,
-        limit,
-        cursor: cursor ?? null,
+        ...toPageRequest(request.query),
       });
       return { suppressions: page.suppressions.map(toSuppressionJson), next_cursor: page.nextCursor };
     },

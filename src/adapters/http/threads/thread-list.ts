@@ -6,8 +6,8 @@ import type { ThreadListing, ThreadMark } from '../../../app/threads/thread-list
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import {
   AccountId,
-  DEFAULT_PAGE_LIMIT,
   PAGE_PARAMETERS,
+  toPageRequest,
   pageSchema,
   SearchQuery,
 } from '../schemas/page-schemas.ts';
@@ -124,8 +124,7 @@ export function registerThreadListRoutes(app: HttpServer, { application, limits 
         direction: query.direction ?? null,
         unread: query.unread ?? null,
         unanswered: query.unanswered ?? null,
-        limit: query.limit ?? DEFAULT_PAGE_LIMIT,
-        cursor: query.cursor ?? null,
+        ...toPageRequest(query),
       });
       return { threads: page.threads.map(toThreadJson), next_cursor: page.nextCursor };
     },

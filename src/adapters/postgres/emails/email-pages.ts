@@ -1,5 +1,6 @@
 /** Pages of lists of emails, as JSON: what fits comes with the first statement, the rest is read as the reader takes it. */
 import type { EmailPage } from '../../../app/emails/email-ports.ts';
+import { splitPage } from '../../../app/base/paging.ts';
 import { emailJson, measureEmails, STEP_BYTES, type EmailView } from './email-json.ts';
 import { joinEmails, type EmailRow } from './join-emails.ts';
 import type { NamedQuery } from '../db/named-query.ts';
@@ -24,9 +25,8 @@ export function toPage(
   rows: readonly PageRow[],
   limit: number,
 ): EmailPage {
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  const next = rows.length > limit && last !== undefined ? { date: last.date, id: last.id } : null;
+  const { page, last } = splitPage(rows, limit);
+  const next = last === null ? null : { date: last.date, id: last.id };
   const fitting = page.findIndex(({ json }) => json === null);
   if (fitting < 0) return { emails: { kind: 'whole', json: page.map(({ json }) => json).join() }, next };
   const pages = readRest(query, view, page.slice(0, fitting), page.slice(fitting));
