@@ -16,7 +16,7 @@ import { matchAttachments, removedFrom } from './match-attachments.ts';
 import { readRaw } from '../files/read-raw.ts';
 import { readReceived, type ReadReceivedPorts } from '../reading/read-received.ts';
 import { readReceivedAttachments } from './receive-attachments.ts';
-import { toReading } from './receive-message.ts';
+import { toReading } from './to-reading.ts';
 import type { ReadEmail, ReparseFilter, ReparseStore, ReplaceResult } from './reparse-ports.ts';
 
 export interface ReparsePorts extends Pick<ReadReceivedPorts, 'reader' | 'unreadable'> {

@@ -1,15 +1,15 @@
 /**
  * POST /api/inbound: takes one raw message, from a mail server's pipe or a provider's webhook, and records it.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { Content, SpoolFolder } from '../../../app/files/file-ports.ts';
-import { readRaw as readRawContent } from '../../../app/files/read-raw.ts';
+import { readRaw } from '../../../app/files/read-raw.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
-import { LargePlaces, type LargePlace } from '../body/large-places.ts';
-
-import { readRequestBody, takeAwaitingContinue } from '../body/request-body.ts';
+import { LargePlaces } from '../body/large-places.ts';
+import { openBody } from '../body/open-body.ts';
+import type { HttpLimits } from '../connections/limits.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { jsonResponse, MessageIdText, record, Uuid } from '../schemas/schemas.ts';
 
@@ -57,7 +57,7 @@ const InboundQuery = {
 const MESSAGE_TYPE = /^message\/(?:rfc822|global)[ \t]*(?:;.*)?$/i;
 
 export function registerInboundRoutes(app: HttpServer, context: HttpContext): void {
-  const { application, limits, spool } = context;
+  const { application, limits, logger, spool } = context;
   const places = new LargePlaces(limits.maxLargeBodies);
 
   app.post(
@@ -106,7 +106,10 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
       const place = places.reserve();
       const folder = spool.create();
       try {
-        const raw = await readRaw(request, reply, folder, place, context);
+        const { maxInboundBytes: maxBytes } = limits;
+        const raw = await openBody(request, reply, { limits, logger, maxBytes, place, folder }, (body) =>
+          readMessage(body, folder, limits),
+        );
         const accountId = request.query.account_id ?? null;
         const { sent: isSentCopy = false, read: isRead = false } = request.query;
         const { kind, id, messageId, threadId } = await application.receiveMessage(
@@ -127,32 +130,12 @@ function refuseOtherMedia({ headers }: FastifyRequest): void {
   if (!MESSAGE_TYPE.test(headers['content-type'] ?? '')) throw new ServiceError('message_expected');
 }
 
-/** Reads the body; on any failure nothing of it is left in `folder`. */
-async function readRaw(
-  request: FastifyRequest,
-  reply: FastifyReply,
+async function readMessage(
+  body: AsyncGenerator<Buffer>,
   folder: SpoolFolder,
-  place: LargePlace,
-  { limits, logger }: HttpContext,
+  limits: HttpLimits,
 ): Promise<Content> {
-  const body = readRequestBody(request.raw, {
-    maxBytes: limits.maxInboundBytes,
-    idleTimeoutMs: limits.bodyIdleTimeoutMs,
-    onSize: (bytes) => {
-      if (bytes > limits.smallBodyBytes) place.take();
-      if (takeAwaitingContinue(request.raw)) reply.raw.writeContinue();
-    },
-  });
-  try {
-    const raw = await readRawContent(body, limits.smallBodyBytes, folder);
-    if (raw.kind === 'bytes' && raw.bytes.length === 0) {
-      throw invalidRequest('missing_message');
-    }
-    return raw;
-  } catch (error) {
-    await folder.remove().catch((err: unknown) => logger.warn({ err }, 'spool folder could not be removed'));
-    throw error;
-  } finally {
-    await body.return();
-  }
+  const raw = await readRaw(body, limits.smallBodyBytes, folder);
+  if (raw.kind === 'bytes' && raw.bytes.length === 0) throw invalidRequest('missing_message');
+  return raw;
 }

@@ -2,7 +2,7 @@
  * POST /api/send: sends one email and records it.
  */
 import { randomBytes } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { SendOutcome, SendRequest } from '../../../app/send/use-cases.ts';
 import type { SpoolFolder } from '../../../app/files/file-ports.ts';
 import { PARTIAL_TEXT, ServiceError } from '../../../core/errors.ts';
@@ -16,9 +16,10 @@ import {
 } from './idempotency-key.ts';
 import { refuseOtherMedia } from '../body/json-body.ts';
 import { readJsonWithLongStrings } from '../body/json-long-strings.ts';
-import { LargePlaces, type LargePlace } from '../body/large-places.ts';
+import { LargePlaces } from '../body/large-places.ts';
 import { prefersAsync } from './prefer.ts';
-import { readRequestBody, takeAwaitingContinue } from '../body/request-body.ts';
+import { openBody } from '../body/open-body.ts';
+import type { HttpLimits } from '../connections/limits.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { jsonResponse, MessageIdText, record, Uuid } from '../schemas/schemas.ts';
 import { readSendBody, SendBody } from './send-body.ts';
@@ -68,7 +69,7 @@ const PartialResult = record('Partial', {
 });
 
 export function registerSendRoutes(app: HttpServer, context: HttpContext): void {
-  const { application, limits, spool } = context;
+  const { application, limits, logger, spool } = context;
   const places = new LargePlaces(limits.maxLargeBodies);
 
   app.post(
@@ -145,7 +146,11 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
       try {
         const folder = spool.create();
         const respondAsync = prefersAsync(request.headers.prefer);
-        const input = { ...(await readInput(request, reply, folder, place, context)), respondAsync };
+        const { maxBodyBytes: maxBytes } = limits;
+        const read = await openBody(request, reply, { limits, logger, maxBytes, place, folder }, (body) =>
+          readInput(body, folder, limits),
+        );
+        const input = { ...read, respondAsync };
         if (key === null) return answer(reply, await application.sendMessage(input, folder), respondAsync);
         const { outcome, replayed } = await application.sendOnce(key, input, folder);
         if (replayed) reply.header(REPLAYED_HEADER, 'true');
@@ -175,40 +180,22 @@ function answer(reply: FastifyReply, outcome: SendOutcome, respondAsync: boolean
   return reply.send({ status: kind, id, messageId, threadId });
 }
 
-/** Reads the body; on any failure nothing of it is left in `folder`. */
 async function readInput(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  body: AsyncGenerator<Buffer>,
   folder: SpoolFolder,
-  place: LargePlace,
-  { limits, logger }: HttpContext,
+  limits: HttpLimits,
 ): Promise<SendRequest> {
-  const body = readRequestBody(request.raw, {
-    maxBytes: limits.maxBodyBytes,
-    idleTimeoutMs: limits.bodyIdleTimeoutMs,
-    onSize: (bytes) => {
-      if (bytes > limits.smallBodyBytes) place.take();
-      if (takeAwaitingContinue(request.raw)) reply.raw.writeContinue();
-    },
+  // A placeholder that a caller could guess would let one attachment stand for another.
+  const secret = randomBytes(16).toString('hex');
+  let count = 0;
+  const json = await readJsonWithLongStrings(body, {
+    threshold: limits.maxInlineContentBytes,
+    maxTextBytes: limits.maxTextBytes,
+    maxElements: limits.maxJsonElements,
+    maxDepth: limits.maxJsonDepth,
+    maxDecodedBytes: limits.maxAttachmentBytes,
+    folder,
+    placeholder: () => `${secret}x${count++}`,
   });
-  try {
-    // A placeholder that a caller could guess would let one attachment stand for another.
-    const secret = randomBytes(16).toString('hex');
-    let count = 0;
-    const json = await readJsonWithLongStrings(body, {
-      threshold: limits.maxInlineContentBytes,
-      maxTextBytes: limits.maxTextBytes,
-      maxElements: limits.maxJsonElements,
-      maxDepth: limits.maxJsonDepth,
-      maxDecodedBytes: limits.maxAttachmentBytes,
-      folder,
-      placeholder: () => `${secret}x${count++}`,
-    });
-    return readSendBody(json, limits);
-  } catch (error) {
-    await folder.remove().catch((err: unknown) => logger.warn({ err }, 'spool folder could not be removed'));
-    throw error;
-  } finally {
-    await body.return();
-  }
+  return readSendBody(json, limits);
 }

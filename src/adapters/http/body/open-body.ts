@@ -1,0 +1,43 @@
+/** Opens a request body that may be large: what it needs is taken while it arrives, and given back when it can't be read. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from '../../../app/base/basics.ts';
+import type { SpoolFolder } from '../../../app/files/file-ports.ts';
+import type { HttpLimits } from '../connections/limits.ts';
+import type { LargePlace } from './large-places.ts';
+import { readRequestBody, takeAwaitingContinue } from './request-body.ts';
+
+export interface OpenBodyOptions {
+  readonly limits: HttpLimits;
+  readonly logger: Logger;
+  /** See RequestBodyOptions. */
+  readonly maxBytes: number;
+  /** Taken once the body is known to be large. */
+  readonly place: LargePlace;
+  /** What `read` may write into; on any failure nothing is left in it. */
+  readonly folder: SpoolFolder;
+}
+
+/** Returns what `read` makes of the body. Throws as readRequestBody does, and `busy`. */
+export async function openBody<T>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { limits, logger, maxBytes, place, folder }: OpenBodyOptions,
+  read: (body: AsyncGenerator<Buffer, void, void>) => Promise<T>,
+): Promise<T> {
+  const body = readRequestBody(request.raw, {
+    maxBytes,
+    idleTimeoutMs: limits.bodyIdleTimeoutMs,
+    onSize: (bytes) => {
+      if (bytes > limits.smallBodyBytes) place.take();
+      if (takeAwaitingContinue(request.raw)) reply.raw.writeContinue();
+    },
+  });
+  try {
+    return await read(body);
+  } catch (error) {
+    await folder.remove().catch((err: unknown) => logger.warn({ err }, 'spool folder could not be removed'));
+    throw error;
+  } finally {
+    await body.return();
+  }
+}

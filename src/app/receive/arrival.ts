@@ -1,0 +1,116 @@
+/** A message that came, read and not recorded yet; its files; and how it is recorded. */
+import { readBaseSubject, subjectKeyOf } from '../../core/message/base-subject.ts';
+import type { MessageIdentity } from '../../core/message/identity.ts';
+import { toCopyContent, type CopyContent } from '../../core/message/sent-copy.ts';
+import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
+import type { Account, IdSource, Logger } from '../base/basics.ts';
+import type { StoredAttachment } from '../emails/email-ports.ts';
+import { prepareAttachments, type AttachmentInput } from '../emails/prepare-attachments.ts';
+import type { MailSource } from '../emails/variant-view.ts';
+import { deleteFiles } from '../files/delete-files.ts';
+import type { BlobStore, ByteRange, Content, RecordedRaw, SpoolFolder } from '../files/file-ports.ts';
+import type { InboundRecord, InboundResult, InboundStore, KnownEmail } from './inbound-ports.ts';
+import { readReceivedAttachments } from './receive-attachments.ts';
+import type { toReading } from './to-reading.ts';
+
+export interface Arrival {
+  /** Of the record, or of the variant, that it becomes. */
+  readonly id: string;
+  readonly accountId: string;
+  readonly account: Account;
+  readonly raw: Content;
+  readonly place: RecordedRaw;
+  /** See `ReceiveRequest`. */
+  readonly isSentCopy: boolean;
+  /** See `ReceiveRequest`. */
+  readonly isRead: boolean;
+  readonly source: MailSource | null;
+  readonly message: ParsedMessage;
+  readonly identity: MessageIdentity;
+  /** See identityKey. */
+  readonly key: string;
+  readonly reading: ReturnType<typeof toReading>;
+}
+
+export interface ReadFiles {
+  /** As the message has them. */
+  readonly inputs: readonly AttachmentInput[];
+  /** As they are to be stored. */
+  readonly attachments: readonly { readonly stored: StoredAttachment; readonly content: Content }[];
+  /** What the message says, for comparing it with what was sent. */
+  readonly copy: CopyContent;
+}
+
+export interface RecordPorts {
+  readonly store: Pick<InboundStore, 'recordInbound'>;
+  readonly blobs: Pick<BlobStore, 'put' | 'delete'>;
+  readonly openFile: (path: string, range?: ByteRange) => AsyncIterable<Buffer>;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+}
+
+export const wasReceived = ({ direction }: KnownEmail): boolean => direction === 'inbound';
+
+export async function readFiles(
+  ports: RecordPorts,
+  { accountId, id, raw, message }: Arrival,
+  folder: SpoolFolder,
+): Promise<ReadFiles> {
+  const inputs = await readReceivedAttachments(ports, raw, message.attachments, folder);
+  const attachments = await prepareAttachments(ports, accountId, id, inputs);
+  const digests = attachments.map(({ stored }) => stored.sha256);
+  return { inputs, attachments, copy: toCopyContent(message, digests) };
+}
+
+/** Stores the files, then records the email. Where another request recorded it meanwhile, the files are deleted again. */
+export async function record(
+  ports: RecordPorts,
+  {
+    id,
+    accountId,
+    account,
+    raw,
+    place,
+    isSentCopy,
+    isRead,
+    source,
+    message,
+    identity,
+    key,
+    reading,
+  }: Arrival,
+  { attachments }: ReadFiles,
+): Promise<InboundResult> {
+  if (place.rawPath !== null) await ports.blobs.put(place.rawPath, raw, 'message/rfc822');
+  for (const { stored, content } of attachments) {
+    await ports.blobs.put(stored.storagePath, content, stored.contentType);
+  }
+  const result = await ports.store.recordInbound({
+    id,
+    accountId,
+    isSentCopy,
+    isRead,
+    newThreadId: ports.ids.uuid(),
+    ...reading,
+    identity,
+    identityKey: key,
+    contentDigest: message.contentDigest,
+    receivedBy: source,
+    bySubject: bySubjectOf(account, identity.subject),
+    attachments: attachments.map(({ stored }) => stored),
+    ...place,
+  });
+  if (result.kind === 'known') {
+    // They have this email's id in their path, so no other record needs them.
+    const files = attachments.map(({ stored }) => stored.storagePath);
+    await deleteFiles(ports, place.rawPath === null ? files : [...files, place.rawPath]);
+  }
+  return result;
+}
+
+function bySubjectOf(account: Account, subject: string): InboundRecord['bySubject'] {
+  const windowDays = account.joinBySubjectDays ?? null;
+  const key = windowDays === null ? null : subjectKeyOf(subject);
+  if (windowDays === null || key === null) return null;
+  return { key, isReply: readBaseSubject(subject).isReply, windowDays };
+}

@@ -1,0 +1,81 @@
+/**
+ * A message of the Sent mailbox: a copy of an email of ours under a Message-ID of the relay, an email that another program sent,
+ * or one that was recorded as received before.
+ */
+import type { BlobStore, ByteRange } from '../files/file-ports.ts';
+import { record, wasReceived, type Arrival, type ReadFiles, type RecordPorts } from './arrival.ts';
+import type { InboundStore, KnownEmail } from './inbound-ports.ts';
+import { adoptRewrittenCopy, isFromAccount, type MatchSentCopyPorts } from './match-sent-copy.ts';
+import { answerKnown, receiveKnown, receiveVariant, toDuplicate, toReceived } from './receive-known.ts';
+import { replaceContent, type ReplaceContentPorts } from './replace-content.ts';
+import type { ReceiveResult } from './use-cases.ts';
+import { saysTheSame } from './variants.ts';
+
+export interface SentCopyPorts extends MatchSentCopyPorts, RecordPorts {
+  readonly store: InboundStore & ReplaceContentPorts['store'];
+  readonly blobs: BlobStore;
+  readonly openFile: (path: string, range?: ByteRange) => AsyncIterable<Buffer>;
+}
+
+/** @param known the email that was received under its identity; null for none */
+export async function receiveSentCopy(
+  ports: SentCopyPorts,
+  arrival: Arrival,
+  files: ReadFiles,
+  known: KnownEmail | null,
+): Promise<ReceiveResult> {
+  const sent = await findSent(ports, arrival, files);
+  if (sent !== null) return sent;
+  const result = known === null ? await record(ports, arrival, files) : { ...known, kind: 'known' as const };
+  const isKnown = result.kind === 'known';
+  if (isKnown && !wasReceived(result)) return await receiveKnown(ports, arrival, result);
+  const answer = isKnown ? await turn(ports, arrival, files, result) : toReceived(result);
+  return (await findSentMeanwhile(ports, arrival, files)) ?? answer;
+}
+
+/** Our own email, come back under a Message-ID of the relay: adopted, it says the same but for what a relay changes. */
+async function findSent(
+  ports: SentCopyPorts,
+  arrival: Arrival,
+  { copy }: ReadFiles,
+): Promise<ReceiveResult | null> {
+  const { accountId, identity, message } = arrival;
+  const sent = await adoptRewrittenCopy(ports, accountId, identity, copy);
+  if (sent === null) return null;
+  if (!(await saysTheSame(ports, sent, message.contentDigest))) await receiveVariant(ports, arrival, sent);
+  return await answerKnown(ports, sent);
+}
+
+/** The email itself may be recorded at the same moment as its copy, when neither sees the other. */
+async function findSentMeanwhile(
+  ports: SentCopyPorts,
+  arrival: Arrival,
+  files: ReadFiles,
+): Promise<ReceiveResult | null> {
+  if (!isFromAccount(ports, arrival.accountId, files.copy.from)) return null;
+  await ports.store.awaitSends(arrival.accountId);
+  return await findSent(ports, arrival, files);
+}
+
+/** What was received under the identity of a Sent copy is the email that was sent: it says the same, or is made to say it. */
+async function turn(
+  ports: SentCopyPorts,
+  arrival: Arrival,
+  { inputs }: ReadFiles,
+  email: KnownEmail,
+): Promise<ReceiveResult> {
+  const { id, reading, identity, key, message, raw, source } = arrival;
+  const { contentDigest } = message;
+  if (await saysTheSame(ports, email, contentDigest)) {
+    await ports.store.turnIntoSent(email.id, reading);
+    return await answerKnown(ports, email);
+  }
+  const isReplaced = await replaceContent(ports, email, {
+    variantId: id,
+    reading: { ...reading, identity, identityKey: key, contentDigest },
+    inputs,
+    raw,
+    receivedBy: source,
+  });
+  return isReplaced ? toDuplicate(email) : await receiveVariant(ports, arrival, email);
+}

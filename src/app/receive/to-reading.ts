@@ -1,0 +1,64 @@
+/** What a received message says to the account, as it is recorded. */
+import { addrSpec } from '../../core/address/address.ts';
+import type { MessageIdentity } from '../../core/message/identity.ts';
+import { withoutAddresses } from '../../core/message/references.ts';
+import { inboundLinks } from '../../core/thread/place-inbound.ts';
+import type { Account } from '../base/basics.ts';
+import type { ReceivedMessage } from '../reading/reading-ports.ts';
+import type { InboundRecord } from './inbound-ports.ts';
+
+type ReadFields =
+  | 'links'
+  | 'writtenMessageId'
+  | 'otherMessageId'
+  | 'inReplyTo'
+  | 'references'
+  | 'from'
+  | 'sender'
+  | 'replyTo'
+  | 'to'
+  | 'cc'
+  | 'bcc'
+  | 'subject'
+  | 'textBody'
+  | 'htmlBody'
+  | 'replyText'
+  | 'date'
+  | 'defects'
+  | 'automatic'
+  | 'report';
+
+/** `receivedAt` stands for a missing Date. */
+export function toReading(
+  { message, replyText, automatic, bounce }: ReceivedMessage,
+  { messageId }: MessageIdentity,
+  receivedAt: Date,
+  account: Pick<Account, 'from'> | undefined,
+): Pick<InboundRecord, ReadFields> {
+  // The message need not be addressed to the account to name its address.
+  const own = account === undefined ? [] : [addrSpec(account.from)];
+  const inReplyTo = withoutAddresses(message.inReplyTo, own);
+  const references = withoutAddresses(message.references, own);
+  const { writtenMessageId, otherMessageId } = message;
+  return {
+    links: inboundLinks(messageId, { inReplyTo, references, otherMessageId }, bounce),
+    writtenMessageId,
+    otherMessageId,
+    inReplyTo,
+    references,
+    from: message.from[0] ?? null,
+    sender: message.sender,
+    replyTo: message.replyTo,
+    to: message.to,
+    cc: message.cc,
+    bcc: message.bcc,
+    subject: message.subject,
+    textBody: message.text,
+    htmlBody: message.html,
+    replyText: replyText ?? message.text,
+    date: message.date ?? receivedAt,
+    defects: message.defects,
+    automatic,
+    report: bounce === null ? null : { ...bounce, reportedAt: message.date ?? receivedAt },
+  };
+}
