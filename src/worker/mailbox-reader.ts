@@ -4,7 +4,7 @@
  */
 import { MailboxError, type MailboxSource } from '../app/mailboxes/mailbox-ports.ts';
 import { LeaseLost } from '../app/mailboxes/mailbox-record-ports.ts';
-import { createTurns } from '../app/mailboxes/mailbox-turns.ts';
+import { Limit } from '../app/base/limit.ts';
 import { systemTimers, type Timers } from '../app/base/timers.ts';
 import { readAccount, type ReadAccountPorts } from '../app/mailboxes/read-account.ts';
 import { reasonOf } from '../app/mailboxes/take-messages.ts';
@@ -12,7 +12,7 @@ import { ServiceError } from '../core/errors.ts';
 import { accountRetryDelay, type AccountFailure } from '../core/mailbox/retry.ts';
 import { startLoop, type Loop } from './loop.ts';
 
-export interface MailboxReaderPorts extends Omit<ReadAccountPorts, 'fetchTurns' | 'recordTurns'> {
+export interface MailboxReaderPorts extends Omit<ReadAccountPorts, 'fetchLimit' | 'recordLimits'> {
   readonly source: Pick<MailboxSource, 'connect'>;
   /** From 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number;
@@ -77,11 +77,11 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
   const { records, source, logger, random } = ports;
   const accountPorts: ReadAccountPorts = {
     ...ports,
-    fetchTurns: createTurns(FETCHES, FETCH_STALL_MS),
-    recordTurns: { received: createTurns(RECORDINGS), sent: createTurns(SENT_RECORDINGS) },
+    fetchLimit: new Limit({ size: FETCHES, stallMs: FETCH_STALL_MS }),
+    recordLimits: { received: new Limit({ size: RECORDINGS }), sent: new Limit({ size: SENT_RECORDINGS }) },
   };
-  const connects = createTurns(CONNECTS);
-  const reconnects = createTurns(RECONNECTS);
+  const connects = new Limit({ size: CONNECTS });
+  const reconnects = new Limit({ size: RECONNECTS });
   const readings = new Map<string, Reading>();
   const accountIds = options.accounts.map(({ id }) => id);
 
@@ -139,8 +139,8 @@ export function startMailboxReader(ports: MailboxReaderPorts, options: MailboxRe
       };
       try {
         await records.noteAttempt(owner, id);
-        const turns = failures === 0 ? connects : reconnects;
-        const session = await turns.run(signal, () => source.connect(id, signal));
+        const limit = failures === 0 ? connects : reconnects;
+        const session = await limit.run(() => source.connect(id, signal), { signal });
         const cut = () => {
           // What goes wrong with it is told by the close below.
           session.close().catch(() => undefined);

@@ -8,6 +8,7 @@
  * what is marked as done is not read again, and what was recorded but not yet marked is known by its identity.
  */
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { readMbox } from '../../core/mbox/read-mbox.ts';
 import type { ImportMarks, MailFile, MailFiles } from './import-ports.ts';
 import { MarkWriter } from './import-progress.ts';
@@ -18,8 +19,8 @@ import {
   type ReadMessage,
   type RecordImportedPorts,
 } from './record-imported.ts';
+import { Limit } from '../base/limit.ts';
 import { sizeOf } from '../files/content.ts';
-import { TaskPool } from './task-pool.ts';
 
 export interface ImportMailPorts extends RecordImportedPorts {
   readonly files: MailFiles;
@@ -115,7 +116,7 @@ class ImportRun {
   readonly #request: ImportRequest;
   readonly #observer: ImportObserver;
   readonly #counts: ImportCounts;
-  readonly #pool: TaskPool;
+  readonly #limit = new Limit({ size: AT_ONCE, maxWeight: MAX_BYTES_AT_ONCE });
   readonly #marks: MarkWriter;
   /** Aborted by the caller, or because the database or the storage failed. */
   readonly #signal: AbortSignal;
@@ -133,7 +134,6 @@ class ImportRun {
     this.#observer = observer;
     this.#counts = counts;
     this.#signal = AbortSignal.any([signal, this.#fatal.signal]);
-    this.#pool = new TaskPool(AT_ONCE, MAX_BYTES_AT_ONCE);
     this.#marks = new MarkWriter(ports.marks, ports.files, request.accountId, ports.logger);
   }
 
@@ -156,7 +156,7 @@ class ImportRun {
       }
     }
     await this.#importFiles(batch);
-    await this.#pool.idle();
+    await this.#limit.idle();
     await this.#marks.flush();
     if (this.#fatal.signal.aborted) throw this.#fatal.signal.reason;
   }
@@ -172,7 +172,7 @@ class ImportRun {
         this.#observer.advanced(file.sizeBytes);
         continue;
       }
-      await this.#pool.run(file.sizeBytes, async () => {
+      await this.#begin(file.sizeBytes, async () => {
         const message = await this.#read(file, null, this.#ports.files.read(file));
         if (message !== null && (await this.#record(file, null, file.modifiedAt, message))) {
           this.#marks.done(key);
@@ -198,7 +198,7 @@ class ImportRun {
         // One after the other, as they stand in the file; they are recorded side by side.
         const message = await this.#read(file, offset, body);
         if (message === null) continue;
-        await this.#pool.run(sizeOf(message.raw), async () => {
+        await this.#begin(sizeOf(message.raw), async () => {
           if (await this.#record(file, offset, date ?? file.modifiedAt, message)) progress.done(offset);
         });
       }
@@ -207,8 +207,18 @@ class ImportRun {
       this.#fail({ path: file.path, offset: position, reason: reasonOf(error) });
     }
     this.#observer.advanced(file.sizeBytes - position);
-    await this.#pool.idle();
+    await this.#limit.idle();
     await this.#marks.flush();
+  }
+
+  /** Waits until there is room for the work and begins it; does not wait for its end. When it rejects, the import ends. */
+  async #begin(bytes: number, work: () => Promise<void>): Promise<void> {
+    // Otherwise work that computes before it waits would all begin at once, and answers to earlier work would wait unread.
+    await setImmediate();
+    const end = await this.#limit.begin({ weight: bytes });
+    work()
+      .finally(end)
+      .catch((error: unknown) => this.#fatal.abort(error));
   }
 
   /** null when it can't be read. */

@@ -7,14 +7,14 @@ import { compareUids, planSync, sinceOf, type MailboxProgress } from '../../core
 import { NO_UIDS, piecesOf, toUidSet } from '../../core/mailbox/uid-set.ts';
 import { FIRST_SYNC_DAYS, MailboxError, type MailboxSession, type OpenedMailbox } from './mailbox-ports.ts';
 import type { GenerationRef, KnownMailboxRecord } from './mailbox-record-ports.ts';
-import type { Turns } from './mailbox-turns.ts';
+import type { Limit } from '../base/limit.ts';
 import type { Clock } from '../base/basics.ts';
 import { takeSlice, type TakeMessagesPorts } from './take-messages.ts';
 
 export interface SyncMailboxPorts extends TakeMessagesPorts {
   readonly clock: Clock;
   /** How many accounts fetch messages at the same moment. */
-  readonly fetchTurns: Turns;
+  readonly fetchLimit: Limit;
 }
 
 /** A mailbox of a session that is being read. */
@@ -58,25 +58,28 @@ export async function syncMailbox(
   if (changed || lookedAt >= mailbox.nextTryAt) {
     // Until it is known better.
     mailbox.nextTryAt = lookedAt;
-    const left = await ports.fetchTurns.run(signal, async (onActivity) => {
-      const until = performance.now() + TAKE_MS;
-      const from = {
-        session,
-        mailbox: generation,
-        path: mailbox.record.path,
-        isSent: mailbox.isSent,
-        signal,
-        onActivity,
-        onTaken: options.onProgress,
-        until,
-      };
-      for (;;) {
-        signal.throwIfAborted();
-        if ((await takeSlice(ports, from)) === 0) return false;
-        onActivity();
-        if (performance.now() >= until) return true;
-      }
-    });
+    const left = await ports.fetchLimit.run(
+      async (onActivity) => {
+        const until = performance.now() + TAKE_MS;
+        const from = {
+          session,
+          mailbox: generation,
+          path: mailbox.record.path,
+          isSent: mailbox.isSent,
+          signal,
+          onActivity,
+          onTaken: options.onProgress,
+          until,
+        };
+        for (;;) {
+          signal.throwIfAborted();
+          if ((await takeSlice(ports, from)) === 0) return false;
+          onActivity();
+          if (performance.now() >= until) return true;
+        }
+      },
+      { signal },
+    );
     if (left) return true;
   }
   const { nextTryMs } = await ports.records.concludePass(generation, performance.now() - lookedAt);

@@ -20,7 +20,7 @@ import type {
   TakenMessage,
   WaitingMessage,
 } from './mailbox-record-ports.ts';
-import type { Turns } from './mailbox-turns.ts';
+import type { Limit } from '../base/limit.ts';
 import type { Content, Spool, SpoolFolder } from '../files/file-ports.ts';
 import type { Logger } from '../base/basics.ts';
 import { readRaw } from '../files/read-raw.ts';
@@ -34,7 +34,7 @@ export interface TakeMessagesPorts {
   readonly spool: Spool;
   readonly logger: Logger;
   /** How many messages are recorded at the same moment, over all accounts. */
-  readonly recordTurns: { readonly received: Turns; readonly sent: Turns };
+  readonly recordLimits: { readonly received: Limit; readonly sent: Limit };
   /** Larger messages are set aside. */
   readonly maxBytes: number;
 }
@@ -243,8 +243,8 @@ async function takeBatch(
         isRead: message.isSeen,
         source: { way: 'imap', place: path },
       };
-      const turns = isSent ? ports.recordTurns.sent : ports.recordTurns.received;
-      const { id } = await turns.run(signal, () => ports.receive(request, folder));
+      const limit = isSent ? ports.recordLimits.sent : ports.recordLimits.received;
+      const { id } = await limit.run(() => ports.receive(request, folder), { signal });
       taken.push({ uid: message.uid, emailId: id, arrival: arrivalOf(message) });
       trouble.inARow = 0;
       onActivity();

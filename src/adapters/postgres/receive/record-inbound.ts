@@ -14,13 +14,14 @@ import type {
   KnownEmail,
   SentCopy,
 } from '../../../app/receive/inbound-ports.ts';
+import { Limit } from '../../../app/base/limit.ts';
 import type { ContentReplacements } from '../../../app/receive/replacement-ports.ts';
 import { linkedKeysOf } from '../../../core/thread/place-together.ts';
 import { createBatches } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
 import { recordedQuery, toKnownEmails, type RecordedRow, type Sought } from '../emails/find-recorded.ts';
 import { TEXT_PIECE_CHARS } from '../emails/long-texts.ts';
-import { createLimit, createTurns } from '../db/in-turn.ts';
+import { createKeyedTurns } from '../db/keyed-turns.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { createNamedQuery } from '../db/named-query.ts';
 import { AlreadyRecorded, insertAlone } from './record-alone.ts';
@@ -45,13 +46,13 @@ export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundSto
   const query = createNamedQuery(pool);
   // Emails of one conversation often come together, by an import or from a mailbox: at the same time each would
   // find the other's Message-IDs taken, and begin again.
-  const turns = createTurns();
-  const limit = createLimit(MAX_ALONE);
+  const turns = createKeyedTurns();
+  const limit = new Limit({ size: MAX_ALONE });
 
   const recordAlone = async (record: InboundRecord): Promise<InboundResult> => {
     try {
       const recorded = await turns.run(linkedKeysOf(record), () =>
-        limit(() => inLinkingTransaction(db, (trx, exclusive) => insertAlone(trx, record, exclusive))),
+        limit.run(() => inLinkingTransaction(db, (trx, exclusive) => insertAlone(trx, record, exclusive))),
       );
       return { kind: 'recorded', ...recorded };
     } catch (error) {

@@ -5,7 +5,7 @@ import type { InboundRecord, InboundResult } from '../../../app/receive/inbound-
 import { linkedKeysOf } from '../../../core/thread/place-together.ts';
 import type { Database } from '../db/database.ts';
 import { recordedQuery, toKnownEmails, type RecordedRow } from '../emails/find-recorded.ts';
-import type { KeyedTurns } from '../db/in-turn.ts';
+import type { KeyedTurns } from '../db/keyed-turns.ts';
 import { insertReceived } from './insert-received.ts';
 import { linksQuery, toReceivedLinks, type LinkRow } from './link-received.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';

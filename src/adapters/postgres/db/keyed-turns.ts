@@ -8,7 +8,7 @@ export interface KeyedTurns {
 }
 
 /** Work without a common key runs at the same time. Work waits for earlier work only, so never in a circle. */
-export function createTurns(): KeyedTurns {
+export function createKeyedTurns(): KeyedTurns {
   /** The last one of each key; none that has ended. */
   const last = new Map<string, Promise<void>>();
 
@@ -33,23 +33,5 @@ export function createTurns(): KeyedTurns {
       for (const key of keys) if (last.has(key)) return false;
       return true;
     },
-  };
-}
-
-/** At most so many at the same moment; the others wait in the order they came. */
-export function createLimit(size: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-
-  return async (work) => {
-    if (running < size) running += 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
   };
 }
