@@ -14,7 +14,6 @@ import { createEmailList } from '../dist/adapters/postgres/emails/email-list.js'
 import { startEmbeddedPostgres } from '../dist/adapters/postgres/embedded/server.js';
 import { createEmailStore } from '../dist/adapters/postgres/emails/email-store.js';
 import { migrateToLatest } from '../dist/adapters/postgres/db/migrate.js';
-import { createKysely } from '../dist/adapters/postgres/db/pool.js';
 import { createSearchIndex } from '../dist/adapters/postgres/search/search-index.js';
 import { createThreadList } from '../dist/adapters/postgres/threads/thread-list.js';
 import { parseSearchQuery } from '../dist/core/search/query.js';
@@ -136,7 +135,7 @@ const connection = server?.connection ?? { connectionString: process.env.BENCH_D
 const pool = new ExplainingPool({ ...connection, max: 1 });
 try {
   const setUp = new pg.Pool({ ...connection, max: 2 });
-  if (process.env.BENCH_SKIP_MIGRATION === undefined) await migrateToLatest(setUp, createKysely(setUp));
+  if (process.env.BENCH_SKIP_MIGRATION === undefined) await migrateToLatest(setUp);
   await setUp.end();
   await fill(pool, connection);
   const threads = createThreadList(pool);

@@ -10,7 +10,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compile } from './statements/compile.mjs';
-import { describeAll } from './statements/describe.mjs';
+import { describeAll, loadStatements } from './statements/describe.mjs';
 import { withDatabase } from './statements/fresh-database.mjs';
 import { renderSchema } from './statements/schema-sql.mjs';
 import { findStatements } from './statements/sources.mjs';
@@ -31,8 +31,9 @@ async function main() {
 
   const dist = compile(ROOT, path.join(CACHE, 'dist'));
   const { places, faults } = findStatements(path.join(ROOT, 'src', 'adapters', 'postgres'));
+  const loaded = await loadStatements(dist, places);
   const outputs = await withDatabase(dist, async (client) => {
-    const described = await describeAll(client, dist, places);
+    const described = await describeAll(client, loaded, places);
     faults.push(...described.faults);
     const types = await renderTypes(client, described.statements, ROOT);
     faults.push(...types.faults);

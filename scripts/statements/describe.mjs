@@ -5,11 +5,8 @@ import { pathToFileURL } from 'node:url';
 /** Bytes; PostgreSQL cuts longer names off. */
 const MAX_NAME = 63;
 
-/**
- * Returns statements as `{ name, place, parameters: [{ name, typeId, isAlways }], columns: [{ name, typeId, tableId,
- * columnId, isNullable }] }`, of a family what all of it have together, and faults with their places.
- */
-export async function describeAll(client, dist, places) {
+/** Imports the modules; returns name → its statement, or all of the family. */
+export async function loadStatements(dist, places) {
   for (const { file } of places.values()) {
     const compiled = path.join(dist, path.relative('src', file)).replace(/\.ts$/, '.js');
     await import(pathToFileURL(compiled).href);
@@ -17,9 +14,17 @@ export async function describeAll(client, dist, places) {
   const { allStatements } = await import(
     pathToFileURL(path.join(dist, 'adapters', 'postgres', 'db', 'statement.js')).href
   );
+  return allStatements();
+}
+
+/**
+ * Returns statements as `{ name, place, parameters: [{ name, typeId, isAlways }], columns: [{ name, typeId, tableId,
+ * columnId, isNullable }] }`, of a family what all of it have together, and faults with their places.
+ */
+export async function describeAll(client, loaded, places) {
   const faults = [];
   const statements = [];
-  for (const [name, all] of allStatements()) {
+  for (const [name, all] of loaded) {
     const place = places.get(name);
     if (place === undefined) {
       faults.push(`the statement ${name} has a name that is no literal`);

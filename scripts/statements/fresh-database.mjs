@@ -10,7 +10,7 @@ const logger = { debug() {}, info() {}, warn() {}, error: console.error };
 export async function withDatabase(dist, work) {
   const postgres = path.join(dist, 'adapters', 'postgres');
   const { startEmbeddedPostgres } = await import(path.join(postgres, 'embedded', 'server.js'));
-  const { createKysely, createPool } = await import(path.join(postgres, 'db', 'pool.js'));
+  const { createPool } = await import(path.join(postgres, 'db', 'pool.js'));
   const { migrateToLatest } = await import(path.join(postgres, 'db', 'migrate.js'));
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'email-worker-statements-'));
   try {
@@ -24,7 +24,7 @@ export async function withDatabase(dist, work) {
         statementTimeoutMs: null,
         logger,
       });
-      await migrateToLatest(pool, createKysely(pool));
+      await migrateToLatest(pool);
       await pool.end();
       const client = new pg.Client(connection);
       await client.connect();

@@ -37,7 +37,7 @@ async function readTables(client) {
     select c.oid::int, c.relname as name, c.relpersistence = 'u' as is_unlogged,
       array_to_string(c.reloptions, ', ') as options
     from pg_class c where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
-      and c.relname not like 'kysely%' order by c.relname`);
+      and c.relname <> 'schema_migrations' order by c.relname`);
   const texts = [];
   for (const table of rows) {
     const parts = [...(await readColumns(client, table.oid)), ...(await readConstraints(client, table.oid))];

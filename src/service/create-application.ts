@@ -90,7 +90,7 @@ export function createApplication(
   endAtTeardown(
     startKeySettler(keyWork, createKeySettlement({ ...keyPorts, clock, statementTimeoutMs }), logger),
   );
-  wakeFor('customers', startCustomerSettler(createCustomerSettler(db), logger));
+  wakeFor('customers', startCustomerSettler(createCustomerSettler(pool), logger));
   endAtTeardown(startKeyCleaner(keys, logger));
   wakeFor('search', startSearchIndexer(createSearchIndex(pool, logger), logger));
   watch.start();
@@ -111,7 +111,7 @@ export function createApplication(
   });
   // What they write is work for the loops.
   const writing = followedBy(watch.soon, {
-    ...createDecisions(createThreadDecisions(db), parts.ids),
+    ...createDecisions(createThreadDecisions(pool), parts.ids),
     ...createCustomers(createCustomerStore(pool, parts.patient)),
     ...operations,
     receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
@@ -121,12 +121,12 @@ export function createApplication(
   return {
     ...reads,
     ...threads,
-    ...createPlacementReads(createPlacementStore(db)),
+    ...createPlacementReads(createPlacementStore(pool)),
     ...writing,
     ...mailboxes,
     ...refuseUnknownAccounts(
       { accounts: parts.accounts, isUsed: createUsedAccounts(pool) },
-      { ...threads, ...reads, ...mailboxes, ...createRefusedMerges(createRefusedMergeStore(db)) },
+      { ...threads, ...reads, ...mailboxes, ...createRefusedMerges(createRefusedMergeStore(pool)) },
     ),
     checkReadiness: () =>
       checkReadiness({

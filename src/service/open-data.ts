@@ -198,6 +198,6 @@ function wire(
     clock,
     ids,
     receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
-    rethread: (options) => rethread(createRethreadStore(parts.db), options),
+    rethread: (options) => rethread(createRethreadStore(parts.pool), options),
   };
 }

@@ -11,7 +11,7 @@ export interface OpenDatabase {
   readonly pool: ReturnType<typeof createPool>;
   readonly db: ReturnType<typeof createKysely>;
   /** The same with a few connections of its own, for statements that take as long as there is mail. */
-  readonly patient: ReturnType<typeof createKysely>;
+  readonly patient: ReturnType<typeof createPool>;
 }
 
 /** What `patient` may take for one statement, in ms. Ours: a million emails are linked anew in less, see operations.md. */
@@ -59,7 +59,7 @@ export async function findDatabase(
   const options = poolOptions(config, connection, logger);
   const probe = createPool({ ...options, maxConnections: 1 });
   try {
-    if (!(await isLatest(createKysely(probe)))) return null;
+    if (!(await isLatest(probe))) return null;
   } catch (err) {
     if (!isAway(err)) throw err;
     logger.debug({ err }, 'the database is not there yet');
@@ -98,7 +98,7 @@ function openPool(options: PoolOptions, teardown: (() => Promise<void>)[]): Open
     await Promise.all([...clients].map((client) => client.end()));
     await ended;
   });
-  return { pool, db: createKysely(pool), patient: createKysely(patient) };
+  return { pool, db: createKysely(pool), patient };
 }
 
 /** Migrations take the time they need, so they have connections of their own. */
@@ -109,7 +109,7 @@ async function migrateWhenThere(options: PoolOptions, logger: Logger): Promise<v
     signal?.throwIfAborted();
     const pool = createPool({ ...options, maxConnections: 2, statementTimeoutMs: null });
     try {
-      await migrateToLatest(pool, createKysely(pool));
+      await migrateToLatest(pool);
       return;
     } catch (err) {
       signal?.throwIfAborted();

@@ -1,13 +1,12 @@
 /** What `rethread --dry-run` would change. */
 import type pg from 'pg';
-import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
 import { createRethreadStore } from '../../src/adapters/postgres/threads/rethread-store.ts';
 import { rethread } from '../../src/app/threads/rethread.ts';
 
 /** Of all accounts; nothing when the threads are right. */
 export async function dryRethread(pool: pg.Pool): Promise<readonly unknown[]> {
   const changes: unknown[] = [];
-  const { moved, merged, messageIds } = await rethread(createRethreadStore(createKysely(pool)), {
+  const { moved, merged, messageIds } = await rethread(createRethreadStore(pool), {
     dryRun: true,
     signal: new AbortController().signal,
     onChanges: (change) => changes.push(change),

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
 import { migrateToLatest } from '../../src/adapters/postgres/db/migrate.ts';
-import { createKysely, createPool } from '../../src/adapters/postgres/db/pool.ts';
+import { createPool } from '../../src/adapters/postgres/db/pool.ts';
 import { query } from './query.ts';
 import { silentLogger } from './silent-logger.ts';
 import { makeTempFolder } from './temp-folder.ts';
@@ -81,7 +81,7 @@ async function startServer(folder: string, cleanups: (() => Promise<void>)[]): P
     logger: silentLogger,
   });
   try {
-    await migrateToLatest(pool, createKysely(pool));
+    await migrateToLatest(pool);
   } finally {
     await pool.end();
   }

@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
 import { createRethreadStore } from '../../src/adapters/postgres/threads/rethread-store.ts';
 import { rethread } from '../../src/app/threads/rethread.ts';
 import { mail, post, type MailFields, type Received } from '../helpers/inbound-mail.ts';
@@ -125,7 +124,7 @@ it('is kept by rethreading, and undone by a split', async () => {
   });
   expect(response.status).toBe(200);
   const changes: unknown[] = [];
-  await rethread(createRethreadStore(createKysely(pool)), {
+  await rethread(createRethreadStore(pool), {
     dryRun: true,
     signal: new AbortController().signal,
     onChanges: (change) => changes.push(change),

@@ -2,7 +2,6 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createRethreadStore } from '../../src/adapters/postgres/threads/rethread-store.ts';
-import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
 import { rethread, type ThreadMove } from '../../src/app/threads/rethread.ts';
 import { mail, newId, receive, type Received } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
@@ -30,7 +29,7 @@ beforeEach(async () => {
 
 async function run(dryRun: boolean): Promise<{ moves: ThreadMove[]; merged: number; messageIds: number }> {
   const moves: ThreadMove[] = [];
-  const { merged, messageIds } = await rethread(createRethreadStore(createKysely(pool)), {
+  const { merged, messageIds } = await rethread(createRethreadStore(pool), {
     dryRun,
     signal: new AbortController().signal,
     onChanges: (changes) => moves.push(...changes.moves),

@@ -8,33 +8,23 @@ import type {
 import { LISTING } from '../emails/email-json.ts';
 import { selectPage, toPage, type PageRow } from '../emails/email-pages.ts';
 import { addressWords, COUNTERPARTY_WORDS, domainWords } from './find-by-rule.ts';
-import type { NamedQuery } from '../db/named-query.ts';
+import { run, statement, statements, type Executor } from '../db/statement.ts';
 
 /** Emails of a claim are counted up to here; beyond it the number only says "very many". */
 const MAX_COUNTED = 10_000;
 
-interface ClaimRow {
-  kind: ClaimKey['kind'];
-  value: string;
-  customers: string[];
-  customer_count: string;
-}
-
 export async function listAmbiguous(
-  query: NamedQuery,
+  pool: Executor,
   after: ClaimKey | null,
   limit: number,
 ): ReturnType<CustomerStore['listAmbiguous']> {
-  const claims = await query<ClaimRow>('ambiguous-claims', AMBIGUOUS_CLAIMS, [
-    after?.kind === 'domain' ? null : (after?.value ?? ''),
-    after?.kind === 'domain' ? after.value : '',
+  const claims = await run(pool, AMBIGUOUS_CLAIMS, {
+    afterAddress: after?.kind === 'domain' ? null : (after?.value ?? ''),
+    afterDomain: after?.kind === 'domain' ? after.value : '',
     limit,
-  ]);
+  });
   if (claims.length === 0) return [];
-  const counts = await query<{ n: string }>('ambiguous-counts', AMBIGUOUS_COUNTS, [
-    claims.map(wordsOf),
-    MAX_COUNTED,
-  ]);
+  const counts = await run(pool, AMBIGUOUS_COUNTS, { words: claims.map(wordsOf), limit: MAX_COUNTED });
   return claims.map(({ kind, value, customers, customer_count }, index): AmbiguousClaim => ({
     kind,
     value,
@@ -44,39 +34,27 @@ export async function listAmbiguous(
   }));
 }
 
-/** The text holds only the conditions that are asked for; see listEmails in send-operations.ts. */
 export async function listAmbiguousEmails(
-  query: NamedQuery,
+  pool: Executor,
   { claim, after, limit }: AmbiguousEmailsQuery,
 ): ReturnType<CustomerStore['listAmbiguousEmails']> {
+  const list = AMBIGUOUS_EMAILS.of({ ofClaim: claim !== null, isNext: after !== null });
   // One more tells whether there is another page.
-  const values: unknown[] = [limit + 1];
-  const parameter = (value: unknown) => `$${values.push(value)}`;
-  const conditions = [
-    `e.customer_source = 'ambiguous'`,
-    ...(claim === null ? [] : [`${COUNTERPARTY_WORDS} @@ ${parameter(wordsOf(claim))}::tsquery`]),
-    ...(after === null ? [] : [`(e.date, e.id) < (${parameter(after.date)}, ${parameter(after.id)}::uuid)`]),
-  ];
-  const rows = await query<PageRow>(
-    `ambiguous-emails${claim === null ? '' : '-claim'}${after === null ? '' : '-after'}`,
-    selectPage(
-      LISTING,
-      `(
-        select e.* from emails e where ${conditions.join(' and ')} order by e.date desc, e.id desc limit $1
-      ) e`,
-      '$1',
-    ),
-    values,
-  );
-  return toPage(query, LISTING, rows, limit);
+  const rows = await run(pool, list, {
+    limit: limit + 1,
+    words: claim === null ? null : wordsOf(claim),
+    afterDate: after?.date ?? null,
+    afterId: after?.id ?? null,
+  });
+  return toPage(pool, LISTING, rows, limit);
 }
 
 const wordsOf = ({ kind, value }: ClaimKey): string =>
   kind === 'address' ? addressWords(value) : domainWords(value);
 
-/** $1: addresses behind this one, null: none; $2: domains behind this one; $3: limit. */
-const AMBIGUOUS_CLAIMS = `
-  select kind, value, customers[1:20] as customers, cardinality(customers) as customer_count
+const AMBIGUOUS_CLAIMS = statement(
+  'ambiguous-claims',
+  `select kind, value, customers[1:20] as customers, cardinality(customers) as customer_count
   from (
     (
       select 1 as place, 'address' as kind, address as value,
@@ -85,32 +63,51 @@ const AMBIGUOUS_CLAIMS = `
           else array_agg(customer_id order by customer_id)
         end as customers
       from customer_addresses
-      where address > $1 and origin <> 'removed'
+      where address > $afterAddress and origin <> 'removed'
       group by address
       having count(*) filter (where origin = 'registered') > 1
         or (count(*) > 1 and count(*) filter (where origin = 'registered') = 0)
       order by address
-      limit $3
+      limit $limit
     )
     union all
     (
       select 2, 'domain', domain, array_agg(customer_id order by customer_id)
       from customer_domains
-      where domain > $2
+      where domain > $afterDomain
       group by domain
       having count(*) > 1
       order by domain
-      limit $3
+      limit $limit
     )
   ) claims
   order by place, value
-  limit $3`;
+  limit $limit`,
+).narrow<{ kind: ClaimKey['kind']; value: string; customers: string[]; customer_count: number }>();
 
-const AMBIGUOUS_COUNTS = `
-  select (
+const AMBIGUOUS_COUNTS = statement(
+  'ambiguous-counts',
+  `select (
     select count(*) from (
-      select from emails e where e.customer_source = 'ambiguous' and ${COUNTERPARTY_WORDS} @@ w.words::tsquery limit $2
+      select from emails e where e.customer_source = 'ambiguous' and ${COUNTERPARTY_WORDS} @@ w.words::tsquery limit $limit
     ) counted
   ) as n
-  from unnest($1::text[]) with ordinality as w (words, place)
-  order by w.place`;
+  from unnest($words::text[]) with ordinality as w (words, place)
+  order by w.place`,
+).narrow<{ n: string }>();
+
+const AMBIGUOUS_EMAILS = statements(
+  'ambiguous-emails',
+  { ofClaim: [false, true], isNext: [false, true] },
+  ({ ofClaim, isNext }) =>
+    selectPage(
+      LISTING,
+      `(
+        select e.* from emails e where e.customer_source = 'ambiguous'
+          ${ofClaim ? `and ${COUNTERPARTY_WORDS} @@ $words::tsquery` : ''}
+          ${isNext ? 'and (e.date, e.id) < ($afterDate::timestamptz, $afterId::uuid)' : ''}
+        order by e.date desc, e.id desc limit $limit
+      ) e`,
+      '$limit',
+    ),
+).narrow<PageRow>();

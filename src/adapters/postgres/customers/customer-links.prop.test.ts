@@ -28,8 +28,8 @@ let end: () => Promise<void>;
 beforeAll(async () => {
   const stores = await openMailStores(12);
   ({ database, pool, store, inbound, end } = stores);
-  customers = createCustomerStore(pool, stores.db);
-  settler = createCustomerSettler(stores.db);
+  customers = createCustomerStore(pool, pool);
+  settler = createCustomerSettler(pool);
 });
 afterAll(() => end());
 afterEach(async () => {

@@ -1,5 +1,4 @@
 /** The registered rules of customers: reading them, and replacing them, with all consequences for past mail. */
-import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Pool } from 'pg';
 import type {
   AddressClaim,
@@ -9,12 +8,11 @@ import type {
 } from '../../../app/customers/customer-ports.ts';
 import { listAmbiguous, listAmbiguousEmails } from './ambiguous-customers.ts';
 import { replaceAddresses } from './customer-addresses.ts';
-import type { Database } from '../db/database.ts';
 import { threadsOfCustomer, threadsUnder } from './find-by-rule.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
-import { createNamedQuery } from '../db/named-query.ts';
 import { lockRules, renewRulesVersion } from './rules-lock.ts';
 import { lockAndSettle } from './settle-customers.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 
 /** Addresses that a customer's registration shows; all that are set by hand are among them. */
 const MAX_LISTED = 2000;
@@ -23,14 +21,10 @@ const MAX_LISTED = 2000;
  * `patient` is for changes: linking past mail anew takes as long as there is mail, so its statements have a time limit
  * of their own.
  */
-export function createCustomerStore(pool: Pool, patient: Kysely<Database>): CustomerStore {
-  const query = createNamedQuery(pool);
+export function createCustomerStore(pool: Pool, patient: Pool): CustomerStore {
   return {
     async readRegistration(customerId) {
-      const [row] = await query<RegistrationRow>('customer-registration', REGISTRATION, [
-        customerId,
-        MAX_LISTED + 1,
-      ]);
+      const [row] = await run(pool, REGISTRATION, { customerId, limit: MAX_LISTED + 1 });
       const addresses = row?.addresses ?? [];
       return {
         companyId: row?.company_id ?? null,
@@ -57,53 +51,28 @@ export function createCustomerStore(pool: Pool, patient: Kysely<Database>): Cust
         return relinked;
       }),
 
-    listAmbiguous: (after, limit) => listAmbiguous(query, after, limit),
-    listAmbiguousEmails: (request) => listAmbiguousEmails(query, request),
+    listAmbiguous: (after, limit) => listAmbiguous(pool, after, limit),
+    listAmbiguousEmails: (request) => listAmbiguousEmails(pool, request),
   };
 }
 
 /** Returns the domain rules that have changed. */
 async function replaceDomains(
-  trx: Transaction<Database>,
+  trx: Executor,
   customerId: string,
   domains: readonly string[],
 ): Promise<readonly string[]> {
-  const { rows } = await sql<{ domain: string }>`
-    with removed as (
-      delete from customer_domains
-      where customer_id = ${customerId} and domain <> all (${domains}::text[])
-      returning domain
-    ), registered as (
-      insert into customer_domains (domain, customer_id)
-      select domain, ${customerId} from unnest(${domains}::text[]) domain
-      on conflict do nothing
-      returning domain
-    )
-    select domain from removed union select domain from registered`.execute(trx);
+  const rows = await run(trx, REPLACE_DOMAINS, { customerId, domains });
   return rows.map(({ domain }) => domain);
 }
 
 /** Returns whether it has changed. */
-async function replaceCompany(
-  trx: Transaction<Database>,
-  customerId: string,
-  companyId: string | null,
-): Promise<boolean> {
-  const { rows } =
+async function replaceCompany(trx: Executor, customerId: string, companyId: string | null): Promise<boolean> {
+  const rows =
     companyId === null
-      ? await sql`delete from customer_companies where customer_id = ${customerId} returning 1`.execute(trx)
-      : await sql`
-        insert into customer_companies as c (customer_id, company_id) values (${customerId}, ${companyId})
-        on conflict (customer_id) do update set company_id = excluded.company_id
-        where c.company_id <> excluded.company_id
-        returning 1`.execute(trx);
+      ? await run(trx, REMOVE_COMPANY, { customerId })
+      : await run(trx, REPLACE_COMPANY, { customerId, companyId });
   return rows.length > 0;
-}
-
-interface RegistrationRow {
-  company_id: string | null;
-  addresses: AddressRow[] | null;
-  domains: DomainRow[] | null;
 }
 
 interface AddressRow {
@@ -142,28 +111,58 @@ function toDomainClaim({ domain, others }: DomainRow): DomainClaim {
 const OTHERS = (origin: string) => `(
   select json_agg(customer_id) from (
     select o.customer_id from customer_addresses o
-    where o.address = c.address and o.origin = '${origin}' and o.customer_id <> $1 order by o.customer_id limit 20
+    where o.address = c.address and o.origin = '${origin}' and o.customer_id <> $customerId order by o.customer_id limit 20
   ) o
 )`;
 
-const REGISTRATION = `
-  select
-    (select company_id from customer_companies where customer_id = $1) as company_id,
+const REGISTRATION = statement(
+  'customer-registration',
+  `select
+    (select company_id from customer_companies where customer_id = $customerId) as company_id,
     (
       select json_agg(json_build_object('address', c.address, 'origin', c.origin,
         'registered', ${OTHERS('registered')}, 'learned', ${OTHERS('learned')})
         order by c.origin desc, c.address)
       from (
-        select address, origin from customer_addresses where customer_id = $1 and origin <> 'removed'
-        order by origin desc, address limit $2
+        select address, origin from customer_addresses where customer_id = $customerId and origin <> 'removed'
+        order by origin desc, address limit $limit
       ) c
     ) as addresses,
     (
       select json_agg(json_build_object('domain', d.domain, 'others', (
         select json_agg(customer_id) from (
           select o.customer_id from customer_domains o
-          where o.domain = d.domain and o.customer_id <> $1 order by o.customer_id limit 20
+          where o.domain = d.domain and o.customer_id <> $customerId order by o.customer_id limit 20
         ) o
       )) order by d.domain)
-      from customer_domains d where d.customer_id = $1
-    ) as domains`;
+      from customer_domains d where d.customer_id = $customerId
+    ) as domains`,
+).narrow<{ addresses: AddressRow[] | null; domains: DomainRow[] | null }>();
+
+const REPLACE_DOMAINS = statement(
+  'replace-domains',
+  `with removed as (
+      delete from customer_domains
+      where customer_id = $customerId and domain <> all ($domains::text[])
+      returning domain
+    ), registered as (
+      insert into customer_domains (domain, customer_id)
+      select domain, $customerId from unnest($domains::text[]) domain
+      on conflict do nothing
+      returning domain
+    )
+    select domain from removed union select domain from registered`,
+).narrow<{ domain: string }>();
+
+const REMOVE_COMPANY = statement(
+  'remove-company',
+  `delete from customer_companies where customer_id = $customerId returning customer_id`,
+);
+
+const REPLACE_COMPANY = statement(
+  'replace-company',
+  `insert into customer_companies as c (customer_id, company_id) values ($customerId, $companyId)
+        on conflict (customer_id) do update set company_id = excluded.company_id
+        where c.company_id <> excluded.company_id
+        returning customer_id`,
+);

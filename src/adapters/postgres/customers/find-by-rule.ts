@@ -1,7 +1,6 @@
 /** Finds the mail that rules are about, by the words of its counterparties (counterparty_words of the schema). */
-import { sql, type Transaction } from 'kysely';
 import { domainOf, isWildcard } from '../../../core/customer/rules.ts';
-import type { Database } from '../db/database.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 
 /** The expression of the index `emails_counterparty`, for `emails e`. */
 export const COUNTERPARTY_WORDS =
@@ -23,37 +22,38 @@ export function domainWords(rule: string): string {
  * strangers, which take their customer from rules about their own address.
  */
 export async function threadsUnder(
-  trx: Transaction<Database>,
+  trx: Executor,
   { addresses, domains }: { readonly addresses: readonly string[]; readonly domains: readonly string[] },
 ): Promise<readonly string[]> {
   const words = [...addresses.map(addressWords), ...domains.map(domainWords)];
   if (words.length === 0) return [];
-  const { rows } = await sql<{ id: string }>`
-    select distinct t.id
-    from unnest(${words}::text[]) w
-    cross join lateral (
-      select e.thread_id, e.new_participant or e.own_customer as is_stranger
-      from emails e where ${sql.raw(COUNTERPARTY_WORDS)} @@ w::tsquery
-    ) e
-    join email_threads t on t.id = e.thread_id
-    where t.customer_source is distinct from 'explicit' or e.is_stranger`.execute(trx);
+  const rows = await run(trx, THREADS_UNDER, { words });
   return rows.map(({ id }) => id);
 }
 
 /** Threads with mail of the customer. */
-export async function threadsOfCustomer(
-  trx: Transaction<Database>,
-  customerId: string,
-): Promise<readonly string[]> {
-  const rows = await trx
-    .selectFrom('emails')
-    .select('thread_id')
-    .distinct()
-    .where('customer_id', '=', customerId)
-    .execute();
+export async function threadsOfCustomer(trx: Executor, customerId: string): Promise<readonly string[]> {
+  const rows = await run(trx, THREADS_OF_CUSTOMER, { customerId });
   return rows.map((row) => row.thread_id);
 }
 
 const reversed = (text: string): string => [...text].reverse().join('');
 
 const quoted = (word: string): string => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+
+const THREADS_UNDER = statement(
+  'threads-under',
+  `select distinct t.id
+    from unnest($words::text[]) w
+    cross join lateral (
+      select e.thread_id, e.new_participant or e.own_customer as is_stranger
+      from emails e where ${COUNTERPARTY_WORDS} @@ w::tsquery
+    ) e
+    join email_threads t on t.id = e.thread_id
+    where t.customer_source is distinct from 'explicit' or e.is_stranger`,
+);
+
+const THREADS_OF_CUSTOMER = statement(
+  'threads-of-customer',
+  'select distinct thread_id from emails where customer_id = $customerId',
+);

@@ -10,9 +10,9 @@
  * The number of the newest version is a sequence, since every transaction sees its value at once; the version that a
  * statement reads in the table is the one its snapshot belongs to.
  */
-import { sql, type Kysely, type Transaction } from 'kysely';
-import type { Database } from '../db/database.ts';
+import type { Pool } from 'pg';
 import { isLockTimeout } from '../db/pool.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 
 const RULES_LOCK = `1920298085, 0`; // 'rule'
 
@@ -24,41 +24,60 @@ export const RULES_ARE_FRESH = `
   end`;
 
 /** For a transaction of several statements: those after it read the newest rules. False: another transaction changes them. */
-export async function tryToShareRules(trx: Transaction<Database>): Promise<boolean> {
-  const { rows } = await sql<{ is_shared: boolean }>`
-    select pg_try_advisory_xact_lock_shared(${sql.raw(RULES_LOCK)}) as is_shared`.execute(trx);
+export async function tryToShareRules(trx: Executor): Promise<boolean> {
+  const rows = await run(trx, SHARE_RULES);
   return rows[0]?.is_shared === true;
 }
 
 /** The first statement of a transaction that changes rules: waits for all who share them. */
-export async function lockRules(trx: Transaction<Database>): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${sql.raw(RULES_LOCK)})`.execute(trx);
+export async function lockRules(trx: Executor): Promise<void> {
+  await run(trx, LOCK_RULES);
 }
 
 /** The same for a caller that can come again later: false when it would have to wait long. */
-export async function lockRulesSoon(trx: Transaction<Database>): Promise<boolean> {
-  await sql`set local lock_timeout = '3s'`.execute(trx);
-  await sql`savepoint before_lock`.execute(trx);
+export async function lockRulesSoon(trx: Executor): Promise<boolean> {
+  await run(trx, WAIT_SHORTLY);
+  await run(trx, SAVE_BEFORE_LOCK);
   try {
     await lockRules(trx);
     return true;
   } catch (error) {
     if (!isLockTimeout(error)) throw error;
-    await sql`rollback to savepoint before_lock`.execute(trx);
+    await run(trx, UNDO_LOCK);
     return false;
   }
 }
 
 /** The last statement of such a transaction: others whose snapshot is older than the commit can tell by the version. */
-export async function renewRulesVersion(trx: Transaction<Database>): Promise<void> {
-  await sql`update customer_rules_version set version = nextval('customer_rules_versions')`.execute(trx);
+export async function renewRulesVersion(trx: Executor): Promise<void> {
+  await run(trx, RENEW_RULES_VERSION);
 }
 
 /** False when no transaction can read the newest version, or not yet. */
-export async function rulesAreInOrder(db: Kysely<Database>): Promise<boolean> {
-  const { rows } = await sql<{ is_newest: boolean }>`
-    select (select last_value from customer_rules_versions) = (select version from customer_rules_version) as is_newest`.execute(
-    db,
-  );
+export async function rulesAreInOrder(pool: Pool): Promise<boolean> {
+  const rows = await run(pool, RULES_IN_ORDER);
   return rows[0]?.is_newest === true;
 }
+
+const SHARE_RULES = statement(
+  'share-rules',
+  `select pg_try_advisory_xact_lock_shared(${RULES_LOCK}) as is_shared`,
+);
+
+const LOCK_RULES = statement('lock-rules', `select pg_advisory_xact_lock(${RULES_LOCK})`);
+
+const WAIT_SHORTLY = statement('wait-shortly', `set local lock_timeout = '3s'`);
+
+const SAVE_BEFORE_LOCK = statement('save-before-lock', `savepoint before_lock`);
+
+const UNDO_LOCK = statement('undo-lock', `rollback to savepoint before_lock`);
+
+const RENEW_RULES_VERSION = statement(
+  'renew-rules-version',
+  `update customer_rules_version set version = nextval('customer_rules_versions')`,
+);
+
+const RULES_IN_ORDER = statement(
+  'rules-in-order',
+  `select (select last_value from customer_rules_versions) = (select version from customer_rules_version) as is_newest`,
+);

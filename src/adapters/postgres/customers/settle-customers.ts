@@ -2,7 +2,6 @@
  * Works out the customers and companies of whole threads anew (core/customer/link-thread.ts) and writes what differs.
  * To be called after any change of the rules, of a thread's emails, or of what these name.
  */
-import { sql, type Transaction } from 'kysely';
 import { linkEmails, type LinkedMail, type ThreadLinks } from '../../../core/customer/link-thread.ts';
 import {
   domainRulesOf,
@@ -12,11 +11,11 @@ import {
   type Match,
 } from '../../../core/customer/match.ts';
 import type { Relinked } from '../../../app/customers/customer-ports.ts';
-import type { Database } from '../db/database.ts';
 import { lockThreadRows } from '../emails/thread-rows.ts';
 import { linkThreadsLikeFirst, markThreads, writeEmailLinks, writeThreadLinks } from './customer-links.ts';
 import { counterparties } from './match-customer.ts';
 import { tryToShareRules } from './rules-lock.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 /** Threads that are read and written at once; bounds the memory of a change that concerns very many. */
 const CHUNK = 2000;
@@ -25,10 +24,7 @@ const CHUNK = 2000;
  * For transactions that change threads: their rows are to be locked already, in the order of their ids. When rules are
  * being changed at this moment, the threads are worked out once more after that.
  */
-export async function settleCustomers(
-  trx: Transaction<Database>,
-  threadIds: readonly string[],
-): Promise<void> {
+export async function settleCustomers(trx: Executor, threadIds: readonly string[]): Promise<void> {
   if (threadIds.length === 0) return;
   if (!(await tryToShareRules(trx))) await markThreads(trx, threadIds);
   await settleLocked(trx, threadIds);
@@ -36,7 +32,7 @@ export async function settleCustomers(
 
 /** To be called after recording emails that decide the customer of their thread. */
 export async function settleCustomersOf(
-  trx: Transaction<Database>,
+  trx: Executor,
   emails: readonly { readonly id: string; readonly threadId: string }[],
 ): Promise<void> {
   if (emails.length === 0) return;
@@ -50,14 +46,11 @@ export async function settleCustomersOf(
 }
 
 /** Locks the threads that still exist first. The caller holds the lock of the rules. */
-export async function lockAndSettle(
-  trx: Transaction<Database>,
-  threadIds: readonly string[],
-): Promise<Relinked> {
+export async function lockAndSettle(trx: Executor, threadIds: readonly string[]): Promise<Relinked> {
   return settleLocked(trx, await lockThreadRows(trx, threadIds));
 }
 
-async function settleLocked(trx: Transaction<Database>, threadIds: readonly string[]): Promise<Relinked> {
+async function settleLocked(trx: Executor, threadIds: readonly string[]): Promise<Relinked> {
   const total = { linked: 0, moved: 0, unlinked: 0 };
   for (let start = 0; start < threadIds.length; start += CHUNK) {
     const chunk = await settleChunk(trx, threadIds.slice(start, start + CHUNK));
@@ -70,25 +63,10 @@ async function settleLocked(trx: Transaction<Database>, threadIds: readonly stri
 
 type Link = ThreadLinks['emails'][number];
 
-interface MailRow {
-  id: string;
-  thread_id: string;
-  customer_id: string | null;
-  named_customer_id: string | null;
-  named_company_id: string | null;
-  is_stranger: boolean;
-  counterparties: string[];
-}
+type MailRow = RowOf<typeof READ_MAILS>;
 
-async function settleChunk(trx: Transaction<Database>, threadIds: readonly string[]): Promise<Relinked> {
-  const { rows: mails } = await sql<MailRow>`
-    select e.id, e.thread_id, e.customer_id, e.new_participant or e.own_customer as is_stranger,
-      case when e.customer_source = 'explicit' then e.customer_id end as named_customer_id,
-      case when e.company_source = 'explicit' then e.company_id end as named_company_id,
-      ${sql.raw(counterparties('e.direction', 'e.from_address', '(e.to_addresses || e.cc_addresses || e.bcc_addresses)'))}
-        as counterparties
-    from emails e where e.thread_id = any (${threadIds}::uuid[])
-    order by e.thread_id, e.created_at, e.id`.execute(trx);
+async function settleChunk(trx: Executor, threadIds: readonly string[]): Promise<Relinked> {
+  const mails = await run(trx, READ_MAILS, { threadIds });
   const matches = await readMatches(trx, new Set(mails.flatMap((mail) => mail.counterparties)));
   const linked = mails.map((mail) => toLinkedMail(mail, matches));
   const companies = await readCompanies(trx, linked);
@@ -121,18 +99,11 @@ function toLinkedMail(mail: MailRow, matches: ReadonlyMap<string, Match>): Linke
 }
 
 async function readMatches(
-  trx: Transaction<Database>,
+  trx: Executor,
   addresses: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, Match>> {
   const domains = new Set([...addresses].flatMap(domainRulesOf));
-  const { rows } = await sql<{ key: string; kind: 'registered' | 'learned' | 'domain'; customers: string[] }>`
-    select address as key, origin as kind, array_agg(customer_id::text) as customers
-    from customer_addresses where address = any (${[...addresses]}::text[]) and origin <> 'removed'
-    group by address, origin
-    union all
-    select domain, 'domain', array_agg(customer_id::text)
-    from customer_domains where domain = any (${[...domains]}::text[])
-    group by domain`.execute(trx);
+  const rows = await run(trx, READ_CLAIMS, { addresses: [...addresses], domains: [...domains] });
   const of = (wanted: string) =>
     new Map(rows.filter(({ kind }) => kind === wanted).map(({ key, customers }) => [key, customers]));
   const [registered, learned, byDomain] = [of('registered'), of('learned'), of('domain')];
@@ -145,7 +116,7 @@ async function readMatches(
 }
 
 async function readCompanies(
-  trx: Transaction<Database>,
+  trx: Executor,
   mails: readonly LinkedMail[],
 ): Promise<ReadonlyMap<string, string>> {
   const customers = new Set(
@@ -155,11 +126,7 @@ async function readCompanies(
     ]),
   );
   if (customers.size === 0) return new Map();
-  const rows = await trx
-    .selectFrom('customer_companies')
-    .selectAll()
-    .where('customer_id', '=', sql<string>`any (${[...customers]}::uuid[])`)
-    .execute();
+  const rows = await run(trx, READ_COMPANIES, { customers: [...customers] });
   return new Map(rows.map((row) => [row.customer_id, row.company_id]));
 }
 
@@ -171,3 +138,30 @@ function countChanges(mails: readonly MailRow[], links: ThreadLinks['emails']): 
   const unlinked = changed.filter(({ after }) => after === null).length;
   return { linked, unlinked, moved: changed.length - linked - unlinked };
 }
+
+const READ_MAILS = statement(
+  'customers-of-threads',
+  `select e.id, e.thread_id, e.customer_id, e.new_participant or e.own_customer as is_stranger,
+      case when e.customer_source = 'explicit' then e.customer_id end as named_customer_id,
+      case when e.company_source = 'explicit' then e.company_id end as named_company_id,
+      ${counterparties('e.direction', 'e.from_address', '(e.to_addresses || e.cc_addresses || e.bcc_addresses)')}
+        as counterparties
+    from emails e where e.thread_id = any ($threadIds::uuid[])
+    order by e.thread_id, e.created_at, e.id`,
+).narrow<{ is_stranger: boolean; counterparties: string[] }>();
+
+const READ_CLAIMS = statement(
+  'claims-of-addresses',
+  `select address as key, origin as kind, array_agg(customer_id::text) as customers
+    from customer_addresses where address = any ($addresses::text[]) and origin <> 'removed'
+    group by address, origin
+    union all
+    select domain, 'domain', array_agg(customer_id::text)
+    from customer_domains where domain = any ($domains::text[])
+    group by domain`,
+).narrow<{ key: string; kind: 'registered' | 'learned' | 'domain'; customers: string[] }>();
+
+const READ_COMPANIES = statement(
+  'companies-of-customers',
+  'select customer_id, company_id from customer_companies where customer_id = any ($customers::uuid[])',
+);

@@ -3,6 +3,93 @@ export {};
 
 declare module '../db/statement.ts' {
   interface StatementTypes {
+    'ambiguous-claims': {
+      values: {
+        afterAddress: string | null;
+        limit: number | string | null;
+        afterDomain: string | null;
+      };
+      row: {
+        kind: string | null;
+        value: string | null;
+        customers: string[] | null;
+        customer_count: number | null;
+      };
+    };
+    'ambiguous-counts': {
+      values: {
+        limit: number | string | null;
+        words: readonly (string | null)[] | null;
+      };
+      row: {
+        n: string | null;
+      };
+    };
+    'ambiguous-emails': {
+      values: {
+        limit: number | string | null;
+        afterDate?: Date | string | null;
+        afterId?: string | null;
+        words?: string | null;
+      };
+      row: {
+        id: string | null;
+        date: Date | null;
+        json: string | null;
+      };
+    };
+    'claims-of-addresses': {
+      values: {
+        addresses: readonly (string | null)[] | null;
+        domains: readonly (string | null)[] | null;
+      };
+      row: {
+        key: string | null;
+        kind: string | null;
+        customers: string[] | null;
+      };
+    };
+    'companies-of-customers': {
+      values: {
+        customers: readonly (string | null)[] | null;
+      };
+      row: {
+        customer_id: string;
+        company_id: string;
+      };
+    };
+    'customer-registration': {
+      values: {
+        customerId: string | null;
+        limit: number | string | null;
+      };
+      row: {
+        company_id: string | null;
+        addresses: unknown;
+        domains: unknown;
+      };
+    };
+    'customer-work': {
+      values: object;
+      row: {
+        learned: boolean | null;
+        marked: boolean | null;
+      };
+    };
+    'customers-of-threads': {
+      values: {
+        threadIds: readonly (string | null)[] | null;
+      };
+      row: {
+        id: string;
+        thread_id: string;
+        customer_id: string | null;
+        is_stranger: boolean | null;
+        named_customer_id: string | null;
+        named_company_id: string | null;
+        counterparties: string[] | null;
+      };
+    };
     'inherit-company': {
       values: {
         from: string | null;
@@ -31,17 +118,44 @@ declare module '../db/statement.ts' {
         id: string;
       };
     };
+    'lock-rules': {
+      values: object;
+      row: {
+        pg_advisory_xact_lock: string | null;
+      };
+    };
     'mark-threads-to-relink': {
       values: {
         threadIds: readonly (string | null)[] | null;
       };
       row: object;
     };
+    'remove-company': {
+      values: {
+        customerId: string | null;
+      };
+      row: {
+        customer_id: string;
+      };
+    };
     'remove-relink-marks': {
       values: {
         emailIds: readonly (string | null)[] | null;
       };
       row: object;
+    };
+    'renew-rules-version': {
+      values: object;
+      row: object;
+    };
+    'replace-company': {
+      values: {
+        customerId: string | null;
+        companyId: string | null;
+      };
+      row: {
+        customer_id: string;
+      };
     };
     'replace-customer-addresses': {
       values: {
@@ -50,6 +164,31 @@ declare module '../db/statement.ts' {
       };
       row: {
         address: string | null;
+      };
+    };
+    'replace-domains': {
+      values: {
+        customerId: string | null;
+        domains: readonly (string | null)[] | null;
+      };
+      row: {
+        domain: string | null;
+      };
+    };
+    'rules-in-order': {
+      values: object;
+      row: {
+        is_newest: boolean | null;
+      };
+    };
+    'save-before-lock': {
+      values: object;
+      row: object;
+    };
+    'share-rules': {
+      values: object;
+      row: {
+        is_shared: boolean | null;
       };
     };
     'take-emails-to-relink': {
@@ -67,6 +206,38 @@ declare module '../db/statement.ts' {
       row: {
         address: string;
       };
+    };
+    'threads-of-customer': {
+      values: {
+        customerId: string | null;
+      };
+      row: {
+        thread_id: string;
+      };
+    };
+    'threads-of-emails': {
+      values: {
+        ids: readonly (string | null)[] | null;
+      };
+      row: {
+        thread_id: string;
+      };
+    };
+    'threads-under': {
+      values: {
+        words: readonly (string | null)[] | null;
+      };
+      row: {
+        id: string;
+      };
+    };
+    'undo-lock': {
+      values: object;
+      row: object;
+    };
+    'wait-shortly': {
+      values: object;
+      row: object;
     };
     'write-email-links': {
       values: {

@@ -1,13 +1,12 @@
 /** Brings the schema up to date. Safe when several instances start at the same moment. */
-import { Migrator, sql, type Kysely, type Migration } from 'kysely';
 import type { Pool } from 'pg';
-import type { Database } from './database.ts';
-import * as schema from './migrations/0001_schema.ts';
+import { SCHEMA } from './migrations/0001_schema.ts';
+import { isAway } from './pool.ts';
+import { run, statement } from './statement.ts';
+import { inTransaction } from './transaction.ts';
 
-/** In order of their names; forward only. A migration that was ever released is never changed. */
-const MIGRATIONS: Readonly<Record<string, Migration>> = {
-  '0001_schema': schema,
-};
+/** Name → its statements, in order; forward only. A migration that was ever released is never changed. */
+const MIGRATIONS: ReadonlyMap<string, readonly string[]> = new Map([['0001_schema', SCHEMA]]);
 
 /** Any constant that no other user of the same database takes; `pg_locks` shows it. */
 const MIGRATION_LOCK = 0x656d6c77;
@@ -26,43 +25,68 @@ export class NewerDatabaseError extends Error {
   }
 }
 
-/** Throws when the server is too old, when a migration fails (it is rolled back), and `NewerDatabaseError`. */
-export async function migrateToLatest(pool: Pool, db: Kysely<Database>): Promise<void> {
-  const client = await pool.connect();
-  try {
-    const { rows } = await client.query<{ version: number }>(
-      `select current_setting('server_version_num')::int as version`,
+/**
+ * Throws when the server is too old, when a migration fails (all are rolled back), `NewerDatabaseError`, and
+ * `database_unavailable`.
+ */
+export async function migrateToLatest(pool: Pool): Promise<void> {
+  const [server] = await run(pool, SERVER_VERSION);
+  const version = server?.version ?? 0;
+  if (version < MIN_SERVER_VERSION) {
+    throw new Error(
+      `PostgreSQL 15 or later is needed, the server is version ${Math.floor(version / 10_000)}`,
     );
-    const version = rows[0]?.version ?? 0;
-    if (version < MIN_SERVER_VERSION) {
-      throw new Error(
-        `PostgreSQL 15 or later is needed, the server is version ${Math.floor(version / 10_000)}`,
-      );
-    }
-    // Kysely's own lock covers the migrations, but not the making of its tables.
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    try {
-      if (await isLatest(db)) return;
-      const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
-      const { error } = await migrator.migrateToLatest();
-      if (error !== undefined) throw new Error('the database could not be migrated', { cause: error });
-    } finally {
-      await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
-    }
-  } finally {
-    client.release();
   }
+  await inTransaction(pool, async (client) => {
+    await run(client, LOCK);
+    const done = await namesOf(client);
+    const missing = [...MIGRATIONS].filter(([name]) => !done.includes(name));
+    try {
+      if (missing.length > 0) await client.query(MAKE_TABLE);
+      for (const [name, statements] of missing) {
+        for (const text of statements) await client.query(text);
+        await run(client, NOTE, { name });
+      }
+    } catch (error) {
+      if (isAway(error)) throw error;
+      throw new Error('the database could not be migrated', { cause: error });
+    }
+  });
 }
 
 /** True when the schema is that of this program; false when migrations are missing. Throws `NewerDatabaseError`. */
-export async function isLatest(db: Kysely<Database>): Promise<boolean> {
-  const { rows } = await sql<{ there: boolean }>`
-    select to_regclass('kysely_migration') is not null as there`.execute(db);
-  if (rows[0]?.there !== true) return false;
-  const done = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
-  const names = done.rows.map(({ name }) => name);
-  if (names.some((name) => !(name in MIGRATIONS))) {
-    throw new NewerDatabaseError();
-  }
-  return names.length === Object.keys(MIGRATIONS).length;
+export async function isLatest(pool: Pool): Promise<boolean> {
+  return (await namesOf(pool)).length === MIGRATIONS.size;
 }
+
+/** Of the migrations that were carried out. */
+async function namesOf(session: Parameters<typeof run>[0]): Promise<readonly string[]> {
+  const [table] = await run(session, FIND_TABLE);
+  if (table?.is_there !== true) return [];
+  const names = (await run(session, READ_NAMES)).map(({ name }) => name);
+  if (names.some((name) => !MIGRATIONS.has(name))) throw new NewerDatabaseError();
+  return names;
+}
+
+const SERVER_VERSION = statement(
+  'server-version',
+  `select current_setting('server_version_num')::int as version`,
+);
+
+const LOCK = statement('lock-migrations', `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+
+const FIND_TABLE = statement(
+  'find-migrations',
+  `select to_regclass('schema_migrations') is not null as is_there`,
+);
+
+/** Not a part of a migration: it says which there were. */
+const MAKE_TABLE = `
+  create table if not exists schema_migrations (
+    name text primary key,
+    applied_at timestamptz not null default now()
+  )`;
+
+const READ_NAMES = statement('read-migrations', 'select name from schema_migrations');
+
+const NOTE = statement('note-migration', 'insert into schema_migrations (name) values ($name)');

@@ -126,6 +126,7 @@ export function isLockTimeout(error: unknown): boolean {
 
 /** True for a failure of the connection or the server, false for one of the statement or its data. */
 export function isAway(error: unknown): boolean {
+  if (error instanceof ServiceError) return error.code === 'database_unavailable';
   const code = sqlState(error);
   // pg's own errors ("Connection terminated unexpectedly", "Query read timeout", …) have no code.
   if (code === null)

@@ -9,5 +9,35 @@ declare module './statement.ts' {
         one: number | null;
       };
     };
+    'find-migrations': {
+      values: object;
+      row: {
+        is_there: boolean | null;
+      };
+    };
+    'lock-migrations': {
+      values: object;
+      row: {
+        pg_advisory_xact_lock: string | null;
+      };
+    };
+    'note-migration': {
+      values: {
+        name: string | null;
+      };
+      row: object;
+    };
+    'read-migrations': {
+      values: object;
+      row: {
+        name: string;
+      };
+    };
+    'server-version': {
+      values: object;
+      row: {
+        version: number | null;
+      };
+    };
   }
 }

@@ -1,29 +1,42 @@
-/** Transactions on one connection of the pool. */
+/** Transactions on one connection of the pool, begun again while others get in their way. */
 import type { Pool, PoolClient } from 'pg';
 import { guard, isRetryable } from './pool.ts';
 
 /** Tries of a transaction that conflicts with another one. */
-const MAX_TRIES = 10;
+export const MAX_TRIES = 10;
+
+/** The transaction relied on what has changed meanwhile: it is rolled back and begins again. */
+export class BeginAgain extends Error {}
+
+const BEGIN = {
+  'read committed': 'begin',
+  /** All statements read what was committed before the first one, and write nothing. */
+  snapshot: 'begin isolation level repeatable read read only',
+} as const;
 
 /**
- * Runs `work` as one transaction, again from the beginning when another one got in its way. Failures of the server
- * become `database_unavailable`; the transaction may then have been committed nevertheless.
+ * Runs `work` as one transaction, again from the beginning when another one got in its way, or when `work` throws
+ * BeginAgain. Failures of the server become `database_unavailable`; the transaction may then have been committed nevertheless.
  */
-export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<T>,
+  kind: keyof typeof BEGIN = 'read committed',
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await guard(runOnce(pool, work));
+      return await guard(runOnce(pool, work, BEGIN[kind]));
     } catch (error) {
-      if (attempt >= MAX_TRIES || !isRetryable(error)) throw error;
+      if (attempt >= MAX_TRIES || !(error instanceof BeginAgain || isRetryable(error))) throw error;
     }
   }
 }
 
-async function runOnce<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+async function runOnce<T>(pool: Pool, work: (client: PoolClient) => Promise<T>, begin: string): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    await client.query('begin');
+    await client.query(begin);
     const result = await work(client);
     await client.query('commit');
     return result;

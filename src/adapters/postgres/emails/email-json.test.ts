@@ -117,7 +117,7 @@ async function expectedListing(ids: readonly string[]): Promise<string> {
 }
 
 it('is the same in lists, for any emails', async () => {
-  const customers = createCustomerStore(pool, createKysely(pool));
+  const customers = createCustomerStore(pool, pool);
   await fc.assert(
     fc.asyncProperty(fc.array(email, { maxLength: 6 }), fc.nat(), async (emails, seed) => {
       const threadId = await storeThread(pool, emails);

@@ -31,7 +31,7 @@ const TAIL = `e.json_after_text ||
 /** How emails are shown. */
 export interface EmailView {
   /** For names of statements. */
-  readonly name: string;
+  readonly name: 'email' | 'listing';
   /** What has to stand behind `emails e`. */
   readonly joins: string;
   /** What stands behind the text of an email. */
@@ -53,6 +53,8 @@ export const LISTING: EmailView = {
     coalesce('"' || ${timestamp('case when q.owner is null then q.due_at end')} || '"', 'null') ||
     ',"thread_id":"' || e.thread_id || '","account_id":' || to_json(e.account_id::text) || '}'`,
 };
+
+export const VIEWS = { email: EMAIL, listing: LISTING } as const;
 
 /**
  * Measures emails without reading their texts: `size` is what each adds to a statement, in bytes, `total` that of all

@@ -2,7 +2,6 @@
 import type { Pool } from 'pg';
 import { REPORT_OUTCOMES } from '../../../core/delivery/delivery-report.ts';
 import type {
-  CustomerEmailsQuery,
   EmailDetail,
   EmailPage,
   EmailStore,
@@ -13,79 +12,55 @@ import { EMAIL } from './email-json.ts';
 import { createEmailList } from './email-list.ts';
 import { selectPage, toPage, type PageRow } from './email-pages.ts';
 import { LISTED } from './listed.ts';
-import { createNamedQuery } from '../db/named-query.ts';
-import {
-  toDetail,
-  toStoredAttachment,
-  toVariant,
-  type AttachmentRow,
-  type DetailRow,
-  type VariantRow,
-} from './rows.ts';
+import { toDetail, toStoredAttachment, toVariant, type DetailColumns } from './rows.ts';
+import { run, statement, statements, type RowOf } from '../db/statement.ts';
 
 export function createEmailStore(pool: Pool): EmailStore {
-  const query = createNamedQuery(pool);
-
   return {
     listEmails: createEmailList(pool),
 
     async listCustomerEmails(request): Promise<EmailPage> {
-      const { name, text, values } = customerEmails(request);
-      return toPage(query, EMAIL, await query<PageRow>(name, text, values), request.limit);
+      const { customerId, direction, since, until, after, limit } = request;
+      const list = CUSTOMER_EMAILS.of({
+        direction,
+        hasSince: since !== null,
+        hasUntil: until !== null,
+        isNext: after !== null,
+      });
+      const afterValues = { afterDate: after?.date ?? null, afterId: after?.id ?? null };
+      // One more tells whether there is another page.
+      const rows = await run(pool, list, { customerId, since, until, ...afterValues, limit: limit + 1 });
+      return toPage(pool, EMAIL, rows, limit);
     },
 
     async readEmail(id): Promise<EmailDetail | null> {
-      const [row] = await query<DetailRow>('read-email', READ_EMAIL, [id]);
+      const [row] = await run(pool, READ_EMAIL, { id });
       return row === undefined ? null : toDetail(row);
     },
 
     async readRaw(id) {
-      const [row] = await query<RawRow>(
-        'read-raw',
-        `select raw, raw_path, raw_size_bytes from emails where id = ${EMAIL_ID}`,
-        [id],
-      );
+      const [row] = await run(pool, READ_RAW, { id });
       return row === undefined ? null : toRawPlace(row);
     },
 
     async readVariant(emailId, id) {
-      const [row] = await query<VariantRow & { text_body: string }>(
-        'read-variant',
-        `select id, received_at, received_by, is_sent_copy, raw_size_bytes, text_body,
-          encode(content_digest, 'hex') as content_digest
-        from email_variants where id = $2 and email_id = ${EMAIL_ID}`,
-        [emailId, id],
-      );
+      const [row] = await run(pool, READ_VARIANT, { id: emailId, variantId: id });
       return row === undefined ? null : { ...toVariant(row), textBody: row.text_body };
     },
 
     async readVariantRaw(emailId, id) {
-      const [row] = await query<RawRow>(
-        'read-variant-raw',
-        `select raw, raw_path, raw_size_bytes from email_variants where id = $2 and email_id = ${EMAIL_ID}`,
-        [emailId, id],
-      );
+      const [row] = await run(pool, READ_VARIANT_RAW, { id: emailId, variantId: id });
       return row === undefined ? null : toRawPlace(row);
     },
 
     async readAttachment(id): Promise<StoredAttachment | null> {
-      const [row] = await query<AttachmentRow & { sha256: Buffer }>(
-        'read-attachment',
-        `select id, filename, content_type, size_bytes, storage_path, sha256 from email_attachments where id = $1`,
-        [id],
-      );
+      const [row] = await run(pool, READ_ATTACHMENT, { id });
       return row === undefined ? null : toStoredAttachment(row);
     },
   };
 }
 
-interface RawRow {
-  raw: Buffer | null;
-  raw_path: string | null;
-  raw_size_bytes: string;
-}
-
-const toRawPlace = (row: RawRow): RawPlace => ({
+const toRawPlace = (row: RowOf<typeof READ_RAW>): RawPlace => ({
   bytes: row.raw,
   path: row.raw_path,
   sizeBytes: Number(row.raw_size_bytes),
@@ -101,39 +76,33 @@ const SUMMARY = `e.id, coalesce(e.written_message_id, e.message_id) as message_i
   ${ATTACHMENTS}`;
 
 /** The record of a copy may have been merged into that of the sent email. */
-const EMAIL_ID = `coalesce((select email_id from email_aliases where id = $1::uuid), $1::uuid)`;
+const EMAIL_ID = `coalesce((select email_id from email_aliases where id = $id::uuid), $id::uuid)`;
 
-/**
- * The text holds only the conditions that are asked for, and each such text is a statement of its own: a general one,
- * with `$5 is null or …`, is soon planned for every case, and then reads all pages before the wanted one.
- */
-function customerEmails({ customerId, direction, since, until, after, limit }: CustomerEmailsQuery): {
-  name: string;
-  text: string;
-  values: unknown[];
-} {
-  const values: unknown[] = [customerId, limit + 1];
-  const parameter = (value: unknown) => `$${values.push(value)}`;
-  const conditions = [
-    ...(since === null ? [] : [`e.date >= ${parameter(since)}`]),
-    ...(until === null ? [] : [`e.date < ${parameter(until)}`]),
-    ...(after === null ? [] : [`(e.date, e.id) < (${parameter(after.date)}, ${parameter(after.id)}::uuid)`]),
-  ];
-  const asked = [since, until, after].map((value) => (value === null ? '0' : '1')).join('');
-  const order = 'order by e.date desc, e.id desc limit $2';
-  // The index has the direction before the date: one that a large customer has none of is found as fast as the other.
-  const pieces = (direction === null ? ['inbound', 'outbound'] : [direction]).map(
-    (one) => `(
+const CUSTOMER_EMAILS = statements(
+  'customer-emails',
+  {
+    direction: [null, 'inbound', 'outbound'],
+    hasSince: [false, true],
+    hasUntil: [false, true],
+    isNext: [false, true],
+  },
+  ({ direction, hasSince, hasUntil, isNext }) => {
+    const conditions = [
+      ...(hasSince ? ['e.date >= $since'] : []),
+      ...(hasUntil ? ['e.date < $until'] : []),
+      ...(isNext ? ['(e.date, e.id) < ($afterDate::timestamptz, $afterId::uuid)'] : []),
+    ];
+    // The index has the direction before the date: one that a large customer has none of is found as fast as the other.
+    const pieces = (direction === null ? ['inbound', 'outbound'] : [direction]).map(
+      (one) => `(
       select e.* from emails e
-      where ${[`e.customer_id = $1 and e.direction = '${one}' and ${LISTED}`, ...conditions].join(' and ')} ${order}
+      where ${[`e.customer_id = $customerId and e.direction = '${one}' and ${LISTED}`, ...conditions].join(' and ')}
+      order by e.date desc, e.id desc limit $limit
     )`,
-  );
-  return {
-    name: `customer-emails-${direction ?? 'all'}-${asked}`,
-    text: selectPage(EMAIL, `(${pieces.join(' union all ')}) e`, '$2'),
-    values,
-  };
-}
+    );
+    return selectPage(EMAIL, `(${pieces.join(' union all ')}) e`, '$limit');
+  },
+).narrow<PageRow>();
 
 /** The most telling one about a delivery `d`, whatever the order in which they came. */
 const DELIVERY_REPORT = `(
@@ -144,8 +113,9 @@ const DELIVERY_REPORT = `(
     limit 1
   )`;
 
-const READ_EMAIL = `
-  select ${SUMMARY}, e.account_id, e.thread_id, e.customer_id, e.customer_source, e.company_id,
+const READ_EMAIL = statement(
+  'read-email',
+  `select ${SUMMARY}, e.account_id, e.thread_id, e.customer_id, e.customer_source, e.company_id,
     e.company_source, e.cc_addresses, e.bcc_addresses,
     e.html_body, e.in_reply_to, e.reference_ids, e.relay_message_id, e.state, e.state_detail, e.placement_rule,
     e.placement_message_id, e.raw_size_bytes, e.reply_text, e.sender_address, e.reply_to_addresses, e.defects,
@@ -176,4 +146,27 @@ const READ_EMAIL = `
     case when q.owner is null then q.due_at end as next_attempt_at,
     case when q.owner is null or q.lease_until is not null then q.give_up_at end as give_up_at,
     q.owner is not null and q.lease_until is null as claim_lost
-  from emails e left join send_queue q on q.email_id = e.id where e.id = ${EMAIL_ID}`;
+  from emails e left join send_queue q on q.email_id = e.id where e.id = ${EMAIL_ID}`,
+).narrow<DetailColumns>();
+
+const READ_RAW = statement(
+  'read-raw',
+  `select raw, raw_path, raw_size_bytes from emails where id = ${EMAIL_ID}`,
+);
+
+const READ_VARIANT = statement(
+  'read-variant',
+  `select id, received_at, received_by, is_sent_copy, raw_size_bytes, text_body,
+          encode(content_digest, 'hex') as content_digest
+        from email_variants where id = $variantId and email_id = ${EMAIL_ID}`,
+).narrow<{ content_digest: string }>();
+
+const READ_VARIANT_RAW = statement(
+  'read-variant-raw',
+  `select raw, raw_path, raw_size_bytes from email_variants where id = $variantId and email_id = ${EMAIL_ID}`,
+);
+
+const READ_ATTACHMENT = statement(
+  'read-attachment',
+  `select id, filename, content_type, size_bytes, storage_path, sha256 from email_attachments where id = $id`,
+);

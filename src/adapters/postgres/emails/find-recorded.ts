@@ -1,11 +1,10 @@
 /** Finds the records of emails by what identifies them: for any number of emails, in one round trip. */
-import { sql, type Kysely, type RawBuilder } from 'kysely';
-import type { QueryResultRow } from 'pg';
+import { sql, type RawBuilder } from 'kysely';
 import type { KnownEmail } from '../../../app/receive/inbound-ports.ts';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import { isCopyOfSent, type MessageIdentity } from '../../../core/message/identity.ts';
-import type { Database } from '../db/database.ts';
 import { toMessageId } from './rows.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 export interface Sought {
   readonly accountId: string;
@@ -14,29 +13,18 @@ export interface Sought {
   readonly key: string;
 }
 
-export interface RecordedRow extends QueryResultRow {
-  /** Which of the sought ones, from 1. */
-  ordinal: number | string;
-  id: string;
-  thread_id: string;
-  direction: KnownEmail['direction'];
-  state: KnownEmail['state'];
-  /** It was sent by this service: it has no key. */
-  is_send: boolean;
-  message_id: string;
-  date: Date | string;
-  from_address: AddressView;
-  subject: string;
-  content_digest: string | null;
-}
+/** `pg` gives bigint as text and a Date, JSON a number and text. */
+export type RecordedRow = Omit<RowOf<typeof FIND_RECORDED>, 'ordinal' | 'date'> & {
+  readonly ordinal: number | string;
+  readonly date: Date | string;
+};
 
 /** The record of each, in their order; null for one that is not recorded. As a part of a transaction, or without one. */
 export async function findRecorded(
-  db: Kysely<Database>,
+  executor: Executor,
   sought: readonly Sought[],
 ): Promise<readonly (KnownEmail | null)[]> {
-  const { rows } = await recordedQuery(sought).execute(db);
-  return toKnownEmails(sought, rows);
+  return toKnownEmails(sought, await run(executor, FIND_RECORDED, recordedValues(sought)));
 }
 
 /** @param rows what recordedQuery gave */
@@ -69,18 +57,15 @@ function isCopy(identity: MessageIdentity, { date, from_address, subject }: Reco
 /** Sent emails with one Message-ID; more than one is a mistake of the caller. */
 const MAX_SENDS_OF_ONE_ID = 10;
 
-const COLUMNS = sql.raw(`id, thread_id, direction, state, identity_key is null as is_send, message_id, date,
-      from_address, subject, encode(content_digest, 'hex') as content_digest`);
-const SENDS = sql.raw(`direction = 'outbound' and identity_key is null`);
+const COLUMNS = `id, thread_id, direction, state, identity_key is null as is_send, message_id, date,
+      from_address, subject, encode(content_digest, 'hex') as content_digest`;
+const SENDS = `direction = 'outbound' and identity_key is null`;
 
-/** Each branch is one lookup in one index, whatever the statistics say. */
-export function recordedQuery(sought: readonly Sought[]): RawBuilder<RecordedRow> {
-  return sql<RecordedRow>`
+/** Each branch is one lookup in one index, whatever the statistics say. Its parameters are recordedValues. */
+export const RECORDED = `
   select n.ordinal, e.*
-  from unnest(
-    ${sought.map(({ accountId }) => accountId)}::text[], ${sought.map(({ key }) => Buffer.from(key, 'hex'))}::bytea[],
-    ${sought.map(({ identity }) => identity.messageId)}::text[]
-  ) with ordinality n (account_id, key, message_id, ordinal)
+  from unnest($accountIds::text[], $keys::bytea[], $messageIds::text[])
+    with ordinality n (account_id, key, message_id, ordinal)
   cross join lateral (
     (select ${COLUMNS} from emails where account_id = n.account_id and identity_key = n.key)
     union all
@@ -93,4 +78,29 @@ export function recordedQuery(sought: readonly Sought[]): RawBuilder<RecordedRow
       order by id limit ${MAX_SENDS_OF_ONE_ID})
   ) e
   order by n.ordinal, e.id`;
+
+export const recordedValues = (sought: readonly Sought[]) => ({
+  accountIds: sought.map(({ accountId }) => accountId),
+  keys: sought.map(({ key }) => Buffer.from(key, 'hex')),
+  messageIds: sought.map(({ identity }) => identity.messageId),
+});
+
+const FIND_RECORDED = statement('find-recorded', RECORDED).narrow<{
+  ordinal: string;
+  id: string;
+  thread_id: string;
+  direction: KnownEmail['direction'];
+  state: KnownEmail['state'];
+  is_send: boolean;
+  message_id: string;
+  date: Date;
+  from_address: AddressView;
+  subject: string;
+}>();
+
+/** RECORDED for readTogether. */
+export function recordedQuery(sought: readonly Sought[]): RawBuilder<RecordedRow> {
+  const { accountIds, keys, messageIds } = recordedValues(sought);
+  const [before = '', middle = '', rest = '', end = ''] = RECORDED.split(/\$accountIds|\$keys|\$messageIds/);
+  return sql<RecordedRow>`${sql.raw(before)}${accountIds}${sql.raw(middle)}${keys}${sql.raw(rest)}${messageIds}${sql.raw(end)}`;
 }

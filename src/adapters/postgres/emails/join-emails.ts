@@ -1,7 +1,7 @@
 /** The emails of a response as pieces of JSON, with one piece in memory at a time; see email-json.ts. */
 import { ServiceError } from '../../../core/errors.ts';
-import { HEAD, type EmailView } from './email-json.ts';
-import type { NamedQuery } from '../db/named-query.ts';
+import { HEAD, VIEWS, type EmailView } from './email-json.ts';
+import { run, statement, statements, type Executor } from '../db/statement.ts';
 
 export interface EmailRow {
   readonly id: string;
@@ -14,7 +14,7 @@ const SLICE_CHARS = 1_000_000;
 
 /** With commas between the emails. */
 export async function* joinEmails(
-  query: NamedQuery,
+  pool: Executor,
   view: EmailView,
   pages: AsyncIterable<readonly EmailRow[]>,
 ): AsyncGenerator<string, void, void> {
@@ -25,7 +25,7 @@ export async function* joinEmails(
       if (json !== null) {
         ready += separator + json;
       } else {
-        const large = await openLargeEmail(query, view, id);
+        const large = await openLargeEmail(pool, view, id);
         // It was merged into another record meanwhile.
         if (large === null) continue;
         yield `${ready}${separator}${large.head}"`;
@@ -45,25 +45,21 @@ interface LargeEmail {
   readonly tail: string;
 }
 
-async function openLargeEmail(query: NamedQuery, view: EmailView, id: string): Promise<LargeEmail | null> {
-  const [row] = await query<{ head: string; tail: string; chars: number; digest: string }>(
-    `open-large-${view.name}`,
-    openLarge(view),
-    [id],
-  );
+async function openLargeEmail(pool: Executor, view: EmailView, id: string): Promise<LargeEmail | null> {
+  const [row] = await run(pool, OPEN_LARGE.of({ view: view.name }), { id });
   if (row === undefined) return null;
   const { head, tail, chars, digest } = row;
-  return { head, tail, slices: readSlices(query, id, chars, digest) };
+  return { head, tail, slices: readSlices(pool, id, chars, digest) };
 }
 
 async function* readSlices(
-  query: NamedQuery,
+  pool: Executor,
   id: string,
   chars: number,
   digest: string,
 ): AsyncGenerator<string, void, void> {
   for (let from = 1; from <= chars; from += SLICE_CHARS) {
-    const [row] = await query<{ json: string }>('read-text-slice', READ_SLICE, [id, from, digest]);
+    const [row] = await run(pool, READ_SLICE, { id, from, digest });
     // It was parsed anew, or was merged into another record: what was sent already does not fit the rest.
     if (row === undefined)
       throw new ServiceError('database_unavailable', { cause: new Error(`email ${id} changed`) });
@@ -71,10 +67,16 @@ async function* readSlices(
   }
 }
 
-const openLarge = (view: EmailView) => `
-  select ${HEAD} as head, ${view.tail} as tail, char_length(e.text_body) as chars, md5(e.text_body) as digest
-  from emails e ${view.joins} where e.id = $1`;
+const OPEN_LARGE = statements(
+  'open-large-email',
+  { view: ['email', 'listing'] },
+  ({ view }) => `
+  select ${HEAD} as head, ${VIEWS[view].tail} as tail, char_length(e.text_body) as chars, md5(e.text_body) as digest
+  from emails e ${VIEWS[view].joins} where e.id = $id`,
+).narrow<{ tail: string; chars: number; digest: string }>();
 
-const READ_SLICE = `
-  select to_json(substr(e.text_body, $2::int, ${SLICE_CHARS}))::text as json
-  from emails e where e.id = $1 and md5(e.text_body) = $3`;
+const READ_SLICE = statement(
+  'read-text-slice',
+  `select to_json(substr(e.text_body, $from::int, ${SLICE_CHARS}))::text as json
+  from emails e where e.id = $id and md5(e.text_body) = $digest`,
+).narrow<{ json: string }>();

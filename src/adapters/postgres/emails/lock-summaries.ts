@@ -1,17 +1,17 @@
 /** Locks the rows of `thread_summaries` before the rows that they count. */
-import { sql, type Transaction } from 'kysely';
-import type { Database } from '../db/database.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 
 /**
  * Call it before emails or read marks are removed: marking a thread locks its summary first, then its emails and marks
  * (thread-list.ts); the triggers alone would lock the summary last.
  */
-export async function lockSummariesOf(
-  trx: Transaction<Database>,
-  emailIds: readonly string[],
-): Promise<void> {
-  await sql`
-    select from thread_summaries
-    where thread_id in (select thread_id from emails where id = any (${[...emailIds]}::uuid[]))
-    order by thread_id for update`.execute(trx);
+export async function lockSummariesOf(trx: Executor, emailIds: readonly string[]): Promise<void> {
+  await run(trx, LOCK_SUMMARIES, { emailIds });
 }
+
+const LOCK_SUMMARIES = statement(
+  'lock-summaries',
+  `select from thread_summaries
+    where thread_id in (select thread_id from emails where id = any ($emailIds::uuid[]))
+    order by thread_id for update`,
+);

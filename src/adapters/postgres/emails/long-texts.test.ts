@@ -1,20 +1,23 @@
 /** Long texts get into the database whole, whichever characters they are cut between. */
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
-import { query } from '../../../../test/helpers/query.ts';
+import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import { dropLongTexts, isLong, longText, sendLongTexts, TEXT_PIECE_CHARS } from './long-texts.ts';
 import { clean } from './received-values.ts';
 
 const OWNER = '5f1f1c1e-0000-4000-8000-000000000001';
 
 let database: TestDatabase;
+let pool: pg.Pool;
 beforeAll(async () => {
   database = await createTestDatabase();
+  pool = createTestPool(database, 1);
 });
-afterAll(() => database.drop());
-
-const run = (statement: string, values: readonly unknown[]) =>
-  query(database.connectionString, statement, [...values]);
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
 
 describe('a long text', () => {
   it.each([
@@ -25,15 +28,15 @@ describe('a long text', () => {
     ['of many pieces', 'grün€'.repeat(TEXT_PIECE_CHARS)],
   ])('%s is the same in the database, and leaves nothing behind', async (_name, text) => {
     expect(isLong(text)).toBe(true);
-    const long = await sendLongTexts(run, OWNER, { text_body: text, html_body: null, reply_text: text });
+    const long = await sendLongTexts(pool, OWNER, { text_body: text, html_body: null, reply_text: text });
     expect(long).toEqual({ text_body: 'text_body', reply_text: 'text_body' });
-    const [row] = await run(`select ${longText('$1', '$2')} as text`, [OWNER, 'text_body']);
-    expect(row?.text === clean(text)).toBe(true);
-    await dropLongTexts(run, OWNER, long);
-    expect(await run('select from text_pieces', [])).toEqual([]);
+    const { rows } = await pool.query(`select ${longText('$1', '$2')} as text`, [OWNER, 'text_body']);
+    expect(rows[0]?.text === clean(text)).toBe(true);
+    await dropLongTexts(pool, OWNER, long);
+    expect((await pool.query('select from text_pieces')).rows).toEqual([]);
   });
 
   it('is none up to the length of a piece', async () => {
-    expect(await sendLongTexts(run, OWNER, { text_body: 'x'.repeat(TEXT_PIECE_CHARS) })).toEqual({});
+    expect(await sendLongTexts(pool, OWNER, { text_body: 'x'.repeat(TEXT_PIECE_CHARS) })).toEqual({});
   });
 });

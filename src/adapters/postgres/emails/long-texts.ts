@@ -3,9 +3,9 @@
  * or more: they are cleaned, escaped, encoded and copied several times. So they are sent ahead in pieces, within the
  * transaction of the statement that joins them.
  */
-import { CompiledQuery, sql, type RawBuilder, type Transaction } from 'kysely';
-import type { Database } from '../db/database.ts';
+import { sql, type RawBuilder } from 'kysely';
 import { clean } from './received-values.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 
 /** UTF-16 units of a text that are given to the database at once: about 5 ms, whatever they are. */
 export const TEXT_PIECE_CHARS = 256 * 1024;
@@ -16,10 +16,8 @@ export type Texts = Readonly<Record<string, string | null>>;
 /** Of each column with a long text, the name that its pieces have: two columns may have the same text. */
 export type LongTexts = Readonly<Record<string, string>>;
 
-type Run = (statement: string, values: readonly unknown[]) => Promise<unknown>;
-
 /** Sends the long ones of `texts` ahead; `dropLongTexts` has to follow in the same transaction. */
-export async function sendLongTexts(run: Run, ownerId: string, texts: Texts): Promise<LongTexts> {
+export async function sendLongTexts(trx: Executor, ownerId: string, texts: Texts): Promise<LongTexts> {
   const names = new Map<string, string>();
   const long: Record<string, string> = {};
   for (const [column, text] of Object.entries(texts)) {
@@ -28,15 +26,16 @@ export async function sendLongTexts(run: Run, ownerId: string, texts: Texts): Pr
     if (name === undefined) {
       names.set(text, (name = column));
       let ordinal = 0;
-      for (const piece of piecesOf(text)) await run(INSERT, [ownerId, name, ordinal++, clean(piece)]);
+      for (const piece of piecesOf(text))
+        await run(trx, INSERT, { ownerId, name, ordinal: ordinal++, piece: clean(piece) });
     }
     long[column] = name;
   }
   return long;
 }
 
-export async function dropLongTexts(run: Run, ownerId: string, long: LongTexts): Promise<void> {
-  if (Object.keys(long).length > 0) await run(DELETE, [ownerId]);
+export async function dropLongTexts(trx: Executor, ownerId: string, long: LongTexts): Promise<void> {
+  if (Object.keys(long).length > 0) await run(trx, DELETE, { ownerId });
 }
 
 export const isLong = (text: string | null): text is string =>
@@ -60,11 +59,6 @@ export function textOf(
     where p.owner_id = ${ownerId}::uuid and p.name = ${name})`;
 }
 
-export const runIn =
-  (trx: Transaction<Database>): Run =>
-  (statement, values) =>
-    trx.executeQuery(CompiledQuery.raw(statement, [...values]));
-
 /** No cut between the halves of a surrogate pair. */
 function* piecesOf(text: string): Generator<string> {
   for (let start = 0; start < text.length;) {
@@ -76,5 +70,9 @@ function* piecesOf(text: string): Generator<string> {
   }
 }
 
-const INSERT = 'insert into text_pieces (owner_id, name, ordinal, piece) values ($1, $2, $3, $4)';
-const DELETE = 'delete from text_pieces where owner_id = $1';
+const INSERT = statement(
+  'insert-text-piece',
+  'insert into text_pieces (owner_id, name, ordinal, piece) values ($ownerId, $name, $ordinal, $piece)',
+);
+
+const DELETE = statement('delete-text-pieces', 'delete from text_pieces where owner_id = $ownerId');

@@ -1,24 +1,15 @@
 /** Rows of the reads, and their mapping to the types of the use cases. */
 import type {
-  AddressView,
   AttachmentView,
   BounceView,
   EmailDetail,
   EmailSummary,
-  Placement,
   StoredAttachment,
 } from '../../../app/emails/email-ports.ts';
-import type {
-  AttemptOutcome,
-  DeliveryState,
-  EmailState,
-  RecordedAttempt,
-  Reply,
-} from '../../../core/delivery/states.ts';
-import type { CompanySource, CustomerSource } from '../../../core/customer/link-thread.ts';
-import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
+import type { AttemptOutcome, DeliveryState, RecordedAttempt, Reply } from '../../../core/delivery/states.ts';
 import type { DeliveryReport, ReportOutcome } from '../../../core/delivery/delivery-report.ts';
 import { CONTENT_DIFFERS, type MailSource, type VariantView } from '../../../app/emails/variant-view.ts';
+import type { StatementTypes } from '../db/statement.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import type { Parent } from '../../../core/thread/place-outbound.ts';
 
@@ -31,54 +22,20 @@ export interface AttachmentRow {
   storage_path: string;
 }
 
-interface SummaryRow {
-  id: string;
+/** The computed columns of the statement that reads one email. */
+export interface DetailColumns {
   message_id: string;
-  direction: 'inbound' | 'outbound';
-  from_address: AddressView;
-  to_addresses: AddressView[];
-  subject: string;
-  text_body: string;
-  date: Date;
   attachments: AttachmentRow[];
-}
-
-export interface DetailRow extends SummaryRow {
-  account_id: string;
-  thread_id: string;
-  customer_id: string | null;
-  customer_source: CustomerSource | null;
-  company_id: string | null;
-  company_source: CompanySource | null;
-  cc_addresses: AddressView[];
-  bcc_addresses: AddressView[];
-  html_body: string | null;
-  in_reply_to: string[];
-  reference_ids: string[];
-  relay_message_id: string | null;
-  state: EmailState;
-  state_detail: string | null;
-  placement_rule: Placement['rule'];
-  placement_message_id: string | null;
-  raw_size_bytes: string;
-  reply_text: string | null;
-  sender_address: AddressView | null;
-  reply_to_addresses: AddressView[];
-  defects: string[];
-  automatic: AutomaticMail | null;
-  new_participant: boolean;
   unread: boolean;
-  created_at: Date;
-  next_attempt_at: Date | null;
-  give_up_at: Date | null;
-  claim_lost: boolean;
-  deliveries: ({ address: string; state: DeliveryState; report: ReportJson | null } & ReplyColumns)[];
-  bounce: BounceView | null;
-  attempts: AttemptRow[];
-  received_by: MailSource | null;
   variants: VariantRow[];
   refused_variants: string;
+  deliveries: ({ address: string; state: DeliveryState; report: ReportJson | null } & ReplyColumns)[];
+  attempts: AttemptRow[];
+  bounce: BounceView | null;
+  claim_lost: boolean;
 }
+
+type DetailRow = Omit<StatementTypes['read-email']['row'], keyof DetailColumns> & DetailColumns;
 
 /** From JSON where it stands among others, hence the time as text. */
 export interface VariantRow {
@@ -145,7 +102,7 @@ export function toParent(row: ParentRow | null): Parent | null {
   };
 }
 
-function toSummary(row: SummaryRow): EmailSummary {
+function toSummary(row: DetailRow): EmailSummary {
   return {
     id: row.id,
     messageId: toMessageId(row.message_id),

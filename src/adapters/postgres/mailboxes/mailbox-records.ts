@@ -3,7 +3,6 @@ import type { Pool } from 'pg';
 import {
   LeaseLost,
   type FailedMessage,
-  type GenerationRef,
   type KnownMailboxRecord,
   type MailboxRecords,
   type TakenMessage,
@@ -13,63 +12,48 @@ import type { HeaderSummary } from '../../../core/mailbox/header-summary.ts';
 import { joinRanges, type UidSet } from '../../../core/mailbox/uid-set.ts';
 import { findRecorded } from '../emails/find-recorded.ts';
 import { createMailboxLeases, fenced, HELD, storable } from './mailbox-leases.ts';
-import { MAILBOX_COLUMNS, toProgress, type ProgressRow } from './mailbox-progress.ts';
+import { MAILBOX_COLUMNS, toProgress } from './mailbox-progress.ts';
 import type { HeaderSummaryJson } from '../db/column-types.ts';
-import { createNamedQuery } from '../db/named-query.ts';
-import { createKysely, guard } from '../db/pool.ts';
 import { clean, toView } from '../emails/received-values.ts';
+import { run, statement, type RowOf } from '../db/statement.ts';
 
 export function createMailboxRecords(pool: Pool): MailboxRecords {
-  const query = createNamedQuery(pool);
-  const db = createKysely(pool);
-  const write = (
-    name: string,
-    text: string,
-    { accountId, owner, mailboxId }: Omit<GenerationRef, 'uidValidity'>,
-    values: unknown[],
-  ) => fenced(query, name, text, accountId, [accountId, owner, mailboxId, ...values]);
-
   return {
-    ...createMailboxLeases(query),
+    ...createMailboxLeases(pool),
 
     async openMailboxes(owner, accountId, mailboxes) {
       const paths = mailboxes.map(({ path }) => path);
       const uses = mailboxes.map(({ specialUse }) => specialUse);
-      await fenced(query, 'open-mailboxes', OPEN, accountId, [accountId, owner, paths, uses]);
-      const rows = await query<MailboxRow>('read-mailboxes', READ_MAILBOXES, [accountId, paths]);
+      await fenced(pool, OPEN, { accountId, owner, paths, uses });
+      const rows = await run(pool, READ_MAILBOXES, { accountId, paths });
       return rows.map(toMailbox);
     },
 
     async readUids(mailboxId, uidValidity) {
-      const rows = await query<{ first: string; last: string }>('mailbox-uids', READ_UIDS, [
-        mailboxId,
-        uidValidity,
-      ]);
+      const rows = await run(pool, READ_UIDS, { mailboxId, uidValidity });
       return joinRanges(rows.map(({ first, last }) => ({ first: Number(first), last: Number(last) })));
     },
 
     recordChanges: (mailbox, { arrived, gone }) =>
-      write('mailbox-changes', RECORD_CHANGES, mailbox, [
-        mailbox.uidValidity,
-        ...bordersOf(arrived),
-        ...bordersOf(gone),
-      ]),
+      fenced(pool, RECORD_CHANGES, {
+        ...mailbox,
+        firstArrived: firstOf(arrived),
+        lastArrived: lastOf(arrived),
+        firstGone: firstOf(gone),
+        lastGone: lastOf(gone),
+      }),
 
     recordProgress: (mailbox, { uidNext, exists, highestModSeq, since }) =>
-      write('mailbox-progress', RECORD_PROGRESS, mailbox, [
-        mailbox.uidValidity,
+      fenced(pool, RECORD_PROGRESS, {
+        ...mailbox,
         uidNext,
         exists,
-        highestModSeq?.toString() ?? null,
+        highestModSeq: highestModSeq?.toString() ?? null,
         since,
-      ]),
+      }),
 
     async nextMessages(mailboxId, uidValidity, limit) {
-      const rows = await query<{ uid: string; tries: number; quarantine_delays: number | null }>(
-        'next-mailbox-messages',
-        NEXT_MESSAGES,
-        [mailboxId, uidValidity, limit],
-      );
+      const rows = await run(pool, NEXT_MESSAGES, { mailboxId, uidValidity, limit });
       return rows.map(({ uid, tries, quarantine_delays: quarantineDelays }): WaitingMessage => ({
         uid: Number(uid),
         tries,
@@ -80,45 +64,42 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
     async findArrived(accountId, messages) {
       if (messages.length === 0) return [];
       const sought = messages.map(({ identity, key }) => ({ accountId, identity, key }));
-      const recorded = await guard(findRecorded(db, sought));
+      const recorded = await findRecorded(pool, sought);
       if (recorded.every((email) => email === null)) return recorded;
-      const rows = await query<{ ordinal: string }>('arrived-mailbox-messages', ARRIVED, [
+      const rows = await run(pool, ARRIVED, {
         accountId,
-        recorded.map((email) => email?.id ?? null),
-        messages.map(({ arrival }) => Buffer.from(arrival, 'hex')),
-      ]);
+        emailIds: recorded.map((email) => email?.id ?? null),
+        arrivals: messages.map(({ arrival }) => Buffer.from(arrival, 'hex')),
+      });
       const arrived = new Set(rows.map(({ ordinal }) => Number(ordinal) - 1));
       return recorded.map((email, index) => (arrived.has(index) ? email : null));
     },
 
     settle: (mailbox, { taken, failed }) => {
       const all: readonly (Partial<FailedMessage & TakenMessage> & { uid: number })[] = [...taken, ...failed];
-      return write('settle-mailbox-messages', SETTLE, mailbox, [
-        mailbox.uidValidity,
-        all.map(({ uid }) => uid),
-        all.map(({ emailId }) => emailId ?? null),
-        all.map(({ tries }) => tries ?? null),
-        all.map(({ delayMs }) => delayMs ?? 0),
-        all.map(({ quarantineDelays }) => quarantineDelays ?? null),
-        all.map(({ reason }) => (reason === undefined ? null : storable(reason))),
-        all.map(({ summary }) => toSummaryJson(summary ?? null)),
-        all.map(({ arrival }) => (arrival === undefined ? null : Buffer.from(arrival, 'hex'))),
-      ]);
+      return fenced(pool, SETTLE, {
+        ...mailbox,
+        uids: all.map(({ uid }) => uid),
+        emailIds: all.map(({ emailId }) => emailId ?? null),
+        tries: all.map(({ tries }) => tries ?? null),
+        delaysMs: all.map(({ delayMs }) => delayMs ?? 0),
+        quarantineDelays: all.map(({ quarantineDelays }) => quarantineDelays ?? null),
+        reasons: all.map(({ reason }) => (reason === undefined ? null : storable(reason))),
+        summaries: all.map(({ summary }) => toSummaryJson(summary ?? null)),
+        arrivals: all.map(({ arrival }) => (arrival === undefined ? null : Buffer.from(arrival, 'hex'))),
+      });
     },
 
-    async concludePass({ owner, accountId, mailboxId, uidValidity }, ageMs) {
-      const values = [accountId, owner, mailboxId, uidValidity];
-      const [row] = await query<ConclusionRow>('conclude-mailbox-pass', CONCLUDE_PASS, [...values, ageMs]);
-      if (row?.held !== true) throw new LeaseLost(accountId);
+    async concludePass(generation, ageMs) {
+      const [row] = await run(pool, CONCLUDE_PASS, { ...generation, ageMs });
+      if (row?.held !== true) throw new LeaseLost(generation.accountId);
       const waiting = Number(row.waiting);
-      if (row.has_older && waiting === 0) {
-        await fenced(query, 'retire-generations', RETIRE_OLDER, accountId, values);
-      }
+      if (row.has_older && waiting === 0) await fenced(pool, RETIRE_OLDER, { ...generation });
       return { waiting, nextTryMs: row.next_try_ms };
     },
 
     noteMailboxFailure: (mailbox, reason) =>
-      write('mailbox-failure', NOTE_MAILBOX_FAILURE, mailbox, [storable(reason)]),
+      fenced(pool, NOTE_MAILBOX_FAILURE, { ...mailbox, reason: storable(reason) }),
   };
 }
 
@@ -134,155 +115,157 @@ function toSummaryJson(summary: HeaderSummary | null): string | null {
   return JSON.stringify(json);
 }
 
-interface ConclusionRow {
-  held: boolean;
-  waiting: string;
-  has_older: boolean;
-  next_try_ms: number | null;
-}
-
-interface MailboxRow extends ProgressRow {
-  id: string;
-  path: string;
-  special_use: string | null;
-}
-
-function toMailbox(row: MailboxRow): KnownMailboxRecord {
+function toMailbox(row: RowOf<typeof READ_MAILBOXES>): KnownMailboxRecord {
   return { id: row.id, path: row.path, specialUse: row.special_use, progress: toProgress(row) };
 }
 
-/** As two parameters: the first UIDs of the ranges, and the last ones. */
-function bordersOf(set: UidSet): [number[], number[]] {
-  return [set.map(({ first }) => first), set.map(({ last }) => last)];
-}
+const firstOf = (set: UidSet) => set.map(({ first }) => first);
+const lastOf = (set: UidSet) => set.map(({ last }) => last);
 
-/** $3 paths, $4 special uses. */
-const OPEN = `
-  ${HELD}, opened as (
+const OPEN = statement(
+  'open-mailboxes',
+  `${HELD}, opened as (
     insert into mailboxes as b (account_id, path, special_use)
-    select $1, p.path, p.special_use from unnest($3::text[], $4::text[]) p (path, special_use), held
+    select $accountId, p.path, p.special_use from unnest($paths::text[], $uses::text[]) p (path, special_use), held
     on conflict (account_id, path) do update set special_use = excluded.special_use, left_at = null
     where b.special_use is distinct from excluded.special_use or b.left_at is not null
   ), left_behind as (
     update mailboxes b set left_at = now() from held
-    where b.account_id = $1 and b.path <> all ($3::text[]) and b.left_at is null
+    where b.account_id = $accountId and b.path <> all ($paths::text[]) and b.left_at is null
   )
-  select exists (select from held) as held`;
+  select exists (select from held) as held`,
+);
 
-const READ_MAILBOXES = `
-  select b.id, b.path, b.special_use, ${MAILBOX_COLUMNS}
-  from unnest($2::text[]) with ordinality p (path, ordinal)
-  join mailboxes b on b.account_id = $1 and b.path = p.path
-  order by p.ordinal`;
+const READ_MAILBOXES = statement(
+  'read-mailboxes',
+  `select b.id, b.path, b.special_use, ${MAILBOX_COLUMNS}
+  from unnest($paths::text[]) with ordinality p (path, ordinal)
+  join mailboxes b on b.account_id = $accountId and b.path = p.path
+  order by p.ordinal`,
+);
 
 /** Runs of UIDs without a hole as one row each. */
-const READ_UIDS = `
-  select min(uid) as first, max(uid) as last
+const READ_UIDS = statement(
+  'mailbox-uids',
+  `select min(uid) as first, max(uid) as last
   from (
     select uid, uid - row_number() over (order by uid) as run from mailbox_messages
-    where mailbox_id = $1 and uid_validity = $2 and expunged_at is null
+    where mailbox_id = $mailboxId and uid_validity = $uidValidity and expunged_at is null
   ) m
-  group by run`;
+  group by run`,
+);
 
-/** $4 UIDVALIDITY, $5 and $6 what arrived, $7 and $8 what is gone. */
-const RECORD_CHANGES = `
-  ${HELD}, gone as (
+const RECORD_CHANGES = statement(
+  'mailbox-changes',
+  `${HELD}, gone as (
     update mailbox_messages m set expunged_at = now()
-    from unnest($7::bigint[], $8::bigint[]) r (first, last), held
-    where m.mailbox_id = $3 and m.uid_validity = $4 and m.uid between r.first and r.last and m.expunged_at is null
+    from unnest($firstGone::bigint[], $lastGone::bigint[]) r (first, last), held
+    where m.mailbox_id = $mailboxId and m.uid_validity = $uidValidity and m.uid between r.first and r.last and m.expunged_at is null
   ), arrived as (
     insert into mailbox_messages as m (mailbox_id, uid_validity, uid)
-    select $3, $4, uid from unnest($5::bigint[], $6::bigint[]) r (first, last), held,
+    select $mailboxId, $uidValidity, uid from unnest($firstArrived::bigint[], $lastArrived::bigint[]) r (first, last), held,
       generate_series(r.first, r.last) uid
     on conflict (mailbox_id, uid_validity, uid) do update set expunged_at = null where m.expunged_at is not null
   )
-  select exists (select from held) as held`;
+  select exists (select from held) as held`,
+);
 
-const RECORD_PROGRESS = `
-  ${HELD}, noted as (
-    update mailboxes b set uid_validity = $4, uid_next = $5, message_count = $6, highest_modseq = $7::numeric,
-      since = $8, has_older = b.has_older or coalesce(b.uid_validity <> $4, false)
-    from held where b.id = $3
+const RECORD_PROGRESS = statement(
+  'mailbox-progress',
+  `${HELD}, noted as (
+    update mailboxes b set uid_validity = $uidValidity, uid_next = $uidNext, message_count = $exists, highest_modseq = $highestModSeq::numeric,
+      since = $since, has_older = b.has_older or coalesce(b.uid_validity <> $uidValidity, false)
+    from held where b.id = $mailboxId
   )
-  select exists (select from held) as held`;
+  select exists (select from held) as held`,
+);
 
-const NEXT_MESSAGES = `
-  select uid, tries, case when quarantined_at is not null then quarantine_delays end as quarantine_delays
+const NEXT_MESSAGES = statement(
+  'next-mailbox-messages',
+  `select uid, tries, case when quarantined_at is not null then quarantine_delays end as quarantine_delays
   from mailbox_messages
-  where mailbox_id = $1 and uid_validity = $2 and email_id is null and expunged_at is null and next_try_at <= now()
+  where mailbox_id = $mailboxId and uid_validity = $uidValidity and email_id is null and expunged_at is null and next_try_at <= now()
   order by uid desc
-  limit $3`;
+  limit $limit`,
+);
 
-/**
- * $5 to $12: UID, email, tries, delay in ms, delays of what is set aside (null: it is not), reason, summary, arrival; one of
- * each for a message.
- */
-const SETTLE = `
-  ${HELD}, settled as (
+/** One of each for a message; `delays` of what is set aside, null: it is not. */
+const SETTLE = statement(
+  'settle-mailbox-messages',
+  `${HELD}, settled as (
     update mailbox_messages m set email_id = r.email_id, arrival_digest = r.arrival, tries = coalesce(r.tries, m.tries), last_error = r.reason,
       next_try_at = case when r.email_id is null then now() + r.delay_ms * interval '1 millisecond' else m.next_try_at end,
       quarantined_at = case when r.delays is not null then coalesce(m.quarantined_at, date_trunc('milliseconds', now())) end,
       quarantine_id = case when r.delays is not null then coalesce(m.quarantine_id, gen_random_uuid()) end,
       quarantine_delays = coalesce(r.delays, 0),
       header_summary = case when r.email_id is null then coalesce(r.summary::jsonb, m.header_summary) end
-    from unnest($5::bigint[], $6::uuid[], $7::int[], $8::float8[], $9::int[], $10::text[], $11::text[], $12::bytea[])
+    from unnest($uids::bigint[], $emailIds::uuid[], $tries::int[], $delaysMs::float8[], $quarantineDelays::int[], $reasons::text[], $summaries::text[], $arrivals::bytea[])
       r (uid, email_id, tries, delay_ms, delays, reason, summary, arrival), held
-    where m.mailbox_id = $3 and m.uid_validity = $4 and m.uid = r.uid and m.email_id is null
+    where m.mailbox_id = $mailboxId and m.uid_validity = $uidValidity and m.uid = r.uid and m.email_id is null
   )
-  select exists (select from held) as held`;
+  select exists (select from held) as held`,
+);
 
-/** $2 emails, null for none, $3 arrivals. An email may be known by the identifier of a record that was merged into it. */
-const ARRIVED = `
-  select r.ordinal from unnest($2::uuid[], $3::bytea[]) with ordinality r (email_id, arrival, ordinal)
+/** Emails, null for none. One may be known by the identifier of a record that was merged into it. */
+const ARRIVED = statement(
+  'arrived-mailbox-messages',
+  `select r.ordinal from unnest($emailIds::uuid[], $arrivals::bytea[]) with ordinality r (email_id, arrival, ordinal)
   where r.email_id is not null and exists (
     select from mailbox_messages m join mailboxes b on b.id = m.mailbox_id
-    where b.account_id = $1 and m.arrival_digest = r.arrival and m.email_id = any (
+    where b.account_id = $accountId and m.arrival_digest = r.arrival and m.email_id = any (
       array(select a.id from email_aliases a where a.email_id = r.email_id) || r.email_id
     )
-  )`;
+  )`,
+);
 
-const CONCLUDE_PASS = `
-  ${HELD}, waiting as materialized (
+const CONCLUDE_PASS = statement(
+  'conclude-mailbox-pass',
+  `${HELD}, waiting as materialized (
     select count(*) filter (where quarantined_at is null) as messages, min(next_try_at) as next_try_at
     from mailbox_messages
-    where mailbox_id = $3 and uid_validity = $4 and email_id is null and expunged_at is null
+    where mailbox_id = $mailboxId and uid_validity = $uidValidity and email_id is null and expunged_at is null
   ), noted as (
-    update mailboxes b set last_success_at = greatest(b.last_success_at, now() - $5 * interval '1 millisecond')
-    from held, waiting w where b.id = $3 and w.messages = 0
+    update mailboxes b set last_success_at = greatest(b.last_success_at, now() - $ageMs * interval '1 millisecond')
+    from held, waiting w where b.id = $mailboxId and w.messages = 0
   )
   select exists (select from held) as held, w.messages as waiting, b.has_older,
     (extract(epoch from w.next_try_at - now()) * 1000)::float8 as next_try_ms
-  from waiting w, mailboxes b where b.id = $3`;
+  from waiting w, mailboxes b where b.id = $mailboxId`,
+);
 
 /**
  * An email that is in this generation as well has only got another UID; one that is not was expunged. Either may be known
  * by the identifier of a record that turned out to be its copy.
  */
-const RETIRE_OLDER = `
-  ${HELD}, present as materialized (
+const RETIRE_OLDER = statement(
+  'retire-generations',
+  `${HELD}, present as materialized (
     select distinct coalesce(a.email_id, n.email_id) as email_id
     from mailbox_messages n left join email_aliases a on a.id = n.email_id
-    where n.mailbox_id = $3 and n.uid_validity = $4 and n.expunged_at is null and n.email_id is not null
+    where n.mailbox_id = $mailboxId and n.uid_validity = $uidValidity and n.expunged_at is null and n.email_id is not null
   ), older as materialized (
     select o.uid_validity, o.uid, o.email_id is null or p.email_id is not null as replaced
     from held, mailbox_messages o
     left join email_aliases a on a.id = o.email_id
     left join present p on p.email_id = coalesce(a.email_id, o.email_id)
-    where o.mailbox_id = $3 and o.uid_validity <> $4
+    where o.mailbox_id = $mailboxId and o.uid_validity <> $uidValidity
   ), replaced as (
     delete from mailbox_messages m using older o
-    where o.replaced and m.mailbox_id = $3 and m.uid_validity = o.uid_validity and m.uid = o.uid
+    where o.replaced and m.mailbox_id = $mailboxId and m.uid_validity = o.uid_validity and m.uid = o.uid
   ), expunged as (
     update mailbox_messages m set expunged_at = now() from older o
-    where not o.replaced and m.mailbox_id = $3 and m.uid_validity = o.uid_validity and m.uid = o.uid
+    where not o.replaced and m.mailbox_id = $mailboxId and m.uid_validity = o.uid_validity and m.uid = o.uid
       and m.expunged_at is null
   ), noted as (
-    update mailboxes b set has_older = false from held where b.id = $3
+    update mailboxes b set has_older = false from held where b.id = $mailboxId
   )
-  select exists (select from held) as held`;
+  select exists (select from held) as held`,
+);
 
-const NOTE_MAILBOX_FAILURE = `
-  ${HELD}, noted as (
-    update mailboxes b set last_error = $4, last_error_at = now() from held where b.id = $3
+const NOTE_MAILBOX_FAILURE = statement(
+  'mailbox-failure',
+  `${HELD}, noted as (
+    update mailboxes b set last_error = $reason, last_error_at = now() from held where b.id = $mailboxId
   )
-  select exists (select from held) as held`;
+  select exists (select from held) as held`,
+);

@@ -3,6 +3,135 @@ import type { ColumnTypes } from '../db/column-types.ts';
 
 declare module '../db/statement.ts' {
   interface StatementTypes {
+    'arrived-mailbox-messages': {
+      values: {
+        emailIds: readonly (string | null)[] | null;
+        arrivals: readonly (Buffer | null)[] | null;
+        accountId: string | null;
+      };
+      row: {
+        ordinal: string | null;
+      };
+    };
+    'audited-mailbox': {
+      values: {
+        accountId: string | null;
+        path: string | null;
+      };
+      row: {
+        id: string;
+        uid_validity: string | null;
+        uid_next: string | null;
+        message_count: string;
+        highest_modseq: string | null;
+        since: Date | null;
+        waiting: string;
+        quarantined: string;
+      };
+    };
+    'audited-messages': {
+      values: {
+        mailboxId: string | null;
+        uidValidity: number | string | null;
+        first: number | string | null;
+        last: number | string | null;
+      };
+      row: {
+        uid: string;
+        is_gone: boolean | null;
+        email_id: string | null;
+        message_id: string | null;
+        relay_message_id: string | null;
+      };
+    };
+    'claim-mailboxes': {
+      values: {
+        accountIds: readonly (string | null)[] | null;
+        owner: string | null;
+        leaseMs: number | null;
+      };
+      row: {
+        account_id: string | null;
+        due: boolean | null;
+      };
+    };
+    'conclude-mailbox-pass': {
+      values: {
+        accountId: string | null;
+        owner: string | null;
+        mailboxId: string | null;
+        uidValidity: number | string | null;
+        ageMs: number | null;
+      };
+      row: {
+        held: boolean | null;
+        waiting: string | null;
+        has_older: boolean;
+        next_try_ms: number | null;
+      };
+    };
+    'mailbox-account-failure': {
+      values: {
+        accountId: string | null;
+        owner: string | null;
+        kind: string | null;
+        reason: string | null;
+        retryMs: number | null;
+      };
+      row: {
+        held: boolean | null;
+      };
+    };
+    'mailbox-attempt': {
+      values: {
+        accountId: string | null;
+        owner: string | null;
+      };
+      row: {
+        held: boolean | null;
+      };
+    };
+    'mailbox-changes': {
+      values: {
+        accountId: string | null;
+        owner: string | null;
+        firstGone: readonly (number | string | null)[] | null;
+        lastGone: readonly (number | string | null)[] | null;
+        mailboxId: string | null;
+        uidValidity: number | string | null;
+        firstArrived: readonly (number | string | null)[] | null;
+        lastArrived: readonly (number | string | null)[] | null;
+      };
+      row: {
+        held: boolean | null;
+      };
+    };
+    'mailbox-failure': {
+      values: {
+        accountId: string | null;
+        owner: string | null;
+        reason: string | null;
+        mailboxId: string | null;
+      };
+      row: {
+        held: boolean | null;
+      };
+    };
+    'mailbox-progress': {
+      values: {
+        accountId: string | null;
+        owner: string | null;
+        uidValidity: number | string | null;
+        uidNext: number | string | null;
+        exists: number | string | null;
+        highestModSeq: number | string | null;
+        since: Date | string | null;
+        mailboxId: string | null;
+      };
+      row: {
+        held: boolean | null;
+      };
+    };
     'mailbox-status': {
       values: object;
       row: {
@@ -14,6 +143,39 @@ declare module '../db/statement.ts' {
         last_error_kind: 'credentials' | 'connection' | 'refused' | 'service' | null;
         last_error_at: Date | null;
         mailboxes: unknown;
+      };
+    };
+    'mailbox-uids': {
+      values: {
+        mailboxId: string | null;
+        uidValidity: number | string | null;
+      };
+      row: {
+        first: string | null;
+        last: string | null;
+      };
+    };
+    'next-mailbox-messages': {
+      values: {
+        mailboxId: string | null;
+        uidValidity: number | string | null;
+        limit: number | string | null;
+      };
+      row: {
+        uid: string;
+        tries: number;
+        quarantine_delays: number | null;
+      };
+    };
+    'open-mailboxes': {
+      values: {
+        accountId: string | null;
+        owner: string | null;
+        paths: readonly (string | null)[] | null;
+        uses: readonly (string | null)[] | null;
+      };
+      row: {
+        held: boolean | null;
       };
     };
     quarantine: {
@@ -37,6 +199,53 @@ declare module '../db/statement.ts' {
         next_try_at: Date;
       };
     };
+    'read-mailboxes': {
+      values: {
+        paths: readonly (string | null)[] | null;
+        accountId: string | null;
+      };
+      row: {
+        id: string;
+        path: string;
+        special_use: string | null;
+        uid_validity: string | null;
+        uid_next: string | null;
+        message_count: string;
+        highest_modseq: string | null;
+        since: Date | null;
+      };
+    };
+    'release-mailboxes': {
+      values: {
+        owner: string | null;
+        accountIds: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'repair-mailbox': {
+      values: {
+        mailboxId: string | null;
+        uidValidity: number | string | null;
+        firstToTake: readonly (number | string | null)[] | null;
+        lastToTake: readonly (number | string | null)[] | null;
+        firstPresent: readonly (number | string | null)[] | null;
+        lastPresent: readonly (number | string | null)[] | null;
+        firstGone: readonly (number | string | null)[] | null;
+        lastGone: readonly (number | string | null)[] | null;
+      };
+      row: object;
+    };
+    'retire-generations': {
+      values: {
+        accountId: string | null;
+        owner: string | null;
+        mailboxId: string | null;
+        uidValidity: number | string | null;
+      };
+      row: {
+        held: boolean | null;
+      };
+    };
     'retry-quarantined': {
       values: {
         id: string | null;
@@ -53,6 +262,25 @@ declare module '../db/statement.ts' {
         seen_at: Date;
         quarantined_at: Date | null;
         next_try_at: Date;
+      };
+    };
+    'settle-mailbox-messages': {
+      values: {
+        accountId: string | null;
+        owner: string | null;
+        uids: readonly (number | string | null)[] | null;
+        emailIds: readonly (string | null)[] | null;
+        tries: readonly (number | null)[] | null;
+        delaysMs: readonly (number | null)[] | null;
+        quarantineDelays: readonly (number | null)[] | null;
+        reasons: readonly (string | null)[] | null;
+        summaries: readonly (string | null)[] | null;
+        arrivals: readonly (Buffer | null)[] | null;
+        mailboxId: string | null;
+        uidValidity: number | string | null;
+      };
+      row: {
+        held: boolean | null;
       };
     };
   }

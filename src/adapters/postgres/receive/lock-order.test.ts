@@ -73,7 +73,7 @@ it('mail is linked again while a send to the same address is recorded', async ()
   await pool.query('insert into customer_relinks select id from emails');
   await pool.query('delete from customer_addresses');
   await other.query('select from email_threads for no key update');
-  const deadlocks = await meet(createCustomerSettler(createKysely(pool)).settleSome(), () =>
+  const deadlocks = await meet(createCustomerSettler(pool).settleSome(), () =>
     other.query(
       `insert into customer_addresses (address, customer_id) values ('ada@acme.test', $1) on conflict do nothing`,
       [customerId],
@@ -93,7 +93,7 @@ it('threads that are kept apart are decided on while their customers are worked 
   const third = await receive();
   await pool.query('update email_threads set cluster_id = gen_random_uuid() where id = $1', [third.threadId]);
   await other.query('select from email_threads where id = $1 for no key update', [low]);
-  const decisions = createThreadDecisions(createKysely(pool));
+  const decisions = createThreadDecisions(pool);
   const ids = { decisionId: randomUUID(), newThreadId: randomUUID() };
   const deadlocks = await meet(
     decisions.merge({ threadId: high!, otherThreadId: third.threadId, reason: null }, ids),

@@ -10,7 +10,7 @@ import { linkBySubject } from './join-by-subject.ts';
 import { readLinks } from './link-received.ts';
 import { linkThread } from '../threads/link-thread.ts';
 import { ownersOf } from '../threads/message-ids.ts';
-import { dropLongTexts, runIn, sendLongTexts } from '../emails/long-texts.ts';
+import { dropLongTexts, sendLongTexts } from '../emails/long-texts.ts';
 import { toTextColumns } from './received-columns.ts';
 
 /** Rolls back what was linked for an email that turned out to be recorded. */
@@ -31,7 +31,7 @@ export async function insertAlone(
 ): Promise<KnownEmail> {
   const { accountId } = record;
   // Before anything is locked: they may take a while.
-  const long = await sendLongTexts(runIn(trx), record.id, toTextColumns(record));
+  const long = await sendLongTexts(trx, record.id, toTextColumns(record));
   const { answered, waiting } = await linkBySubject(trx, record);
   const links: readonly InboundLink[] =
     answered === null ? record.links : [{ rule: 'subject', messageId: answered }, ...record.links];
@@ -62,7 +62,7 @@ export async function insertAlone(
   );
   const email = { record, threadId, placement };
   await insertReceived(trx, [email], await readLinks(trx, [email]), long);
-  await dropLongTexts(runIn(trx), record.id, long);
+  await dropLongTexts(trx, record.id, long);
   return toKnown(record, threadId);
 }
 

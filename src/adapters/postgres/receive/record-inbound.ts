@@ -19,11 +19,10 @@ import type { ContentReplacements } from '../../../app/receive/replacement-ports
 import { linkedKeysOf } from '../../../core/thread/place-together.ts';
 import { createBatches } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
-import { recordedQuery, toKnownEmails, type RecordedRow, type Sought } from '../emails/find-recorded.ts';
+import { findRecorded, type Sought } from '../emails/find-recorded.ts';
 import { TEXT_PIECE_CHARS } from '../emails/long-texts.ts';
 import { createKeyedTurns } from '../db/keyed-turns.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
-import { createNamedQuery } from '../db/named-query.ts';
 import { AlreadyRecorded, insertAlone } from './record-alone.ts';
 import { recordTogether } from './record-together.ts';
 import { createReplacements } from './replace-content.ts';
@@ -43,7 +42,6 @@ const ENTRY_BYTES = 200;
 const MAX_ALONE = 4;
 
 export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundStore & ContentReplacements {
-  const query = createNamedQuery(pool);
   // Emails of one conversation often come together, by an import or from a mailbox: at the same time each would
   // find the other's Message-IDs taken, and begin again.
   const turns = createKeyedTurns();
@@ -75,8 +73,7 @@ export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundSto
     () => 0,
     async (sought) => {
       // Named: it is planned once, not for each of the many times that only a few are asked for.
-      const { sql: text, parameters } = recordedQuery(sought).compile(db);
-      return toKnownEmails(sought, await query<RecordedRow>('find-recorded', text, [...parameters]));
+      return await findRecorded(pool, sought);
     },
   );
 

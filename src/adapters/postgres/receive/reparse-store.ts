@@ -13,7 +13,7 @@ import { ownersOf } from '../threads/message-ids.ts';
 import { ownIdsOf } from './record-alone.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { createNamedQuery } from '../db/named-query.ts';
-import { dropLongTexts, runIn, sendLongTexts, textOf, type LongTexts } from '../emails/long-texts.ts';
+import { dropLongTexts, sendLongTexts, textOf, type LongTexts } from '../emails/long-texts.ts';
 import { insertAttachments, toReadColumns, toTextColumns } from './received-columns.ts';
 import { toStoredAttachment, type AttachmentRow } from '../emails/rows.ts';
 import { settleCustomers } from '../customers/settle-customers.ts';
@@ -82,9 +82,9 @@ export async function replaceReading(
   dryRun: boolean,
   exclusive: boolean,
 ): Promise<ReplaceResult> {
-  const long = await sendLongTexts(runIn(trx), email.id, toTextColumns(reading));
+  const long = await sendLongTexts(trx, email.id, toTextColumns(reading));
   const replaced = await replaceBy(trx, email, reading, toTexts(email.id, reading, long), dryRun, exclusive);
-  await dropLongTexts(runIn(trx), email.id, long);
+  await dropLongTexts(trx, email.id, long);
   return replaced;
 }
 

@@ -12,6 +12,7 @@ import type { SearchIndex } from '../../../app/search/search-ports.ts';
 import { MAX_BODY_CHARS, MAX_FILES, toSearchDocument } from '../../../core/search/document.ts';
 import { isAway, isRetryable } from '../db/pool.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { run, statement, type RowOf } from '../db/statement.ts';
 
 /** Emails of a batch: some ten milliseconds, and with the longest bodies some ten megabytes. */
 const BATCH = 100;
@@ -25,16 +26,7 @@ const CHARS_IN_A_TURN = 50_000;
 /** Any constant that no other user of the same database takes; `pg_locks` shows it. */
 const INDEX_LOCK = 0x73656172;
 
-interface EmailRow {
-  id: string;
-  thread_id: string;
-  date: Date;
-  is_listed: boolean;
-  subject: string;
-  body: string;
-  people: (AddressView | null)[];
-  files: string[];
-}
+type EmailRow = RowOf<typeof READ>;
 
 export function createSearchIndex(pool: Pool, logger: Logger): SearchIndex {
   let newestTaken = 0;
@@ -44,11 +36,7 @@ export function createSearchIndex(pool: Pool, logger: Logger): SearchIndex {
         const { ids, newest } = await takeSome(client);
         if (ids.length === 0) return { count: 0, isBusy: false };
         for (let start = 0; start < ids.length; start += BATCH) {
-          const { rows } = await client.query<EmailRow>({
-            name: 'search-read',
-            text: READ,
-            values: [ids.slice(start, start + BATCH)],
-          });
+          const rows = await run(client, READ, { ids: ids.slice(start, start + BATCH) });
           await write(client, rows, logger);
         }
         const isBusy = newest > newestTaken;
@@ -62,11 +50,7 @@ export function createSearchIndex(pool: Pool, logger: Logger): SearchIndex {
 async function takeSome(
   client: PoolClient,
 ): Promise<{ readonly ids: readonly string[]; readonly newest: number }> {
-  const { rows } = await client.query<{ id: string; email_ids: string[] }>({
-    name: 'search-take',
-    text: TAKE,
-    values: [],
-  });
+  const rows = await run(client, TAKE);
   return {
     ids: [...new Set(rows.flatMap(({ email_ids }) => email_ids))],
     newest: Math.max(0, ...rows.map(({ id }) => Number(id))),
@@ -76,12 +60,12 @@ async function takeSome(
 /** Words that the database refuses must not hold up the emails behind them: no search finds that email then. */
 async function write(client: PoolClient, rows: readonly EmailRow[], logger: Logger): Promise<void> {
   const columns = await toColumns(rows);
-  await client.query('savepoint batch');
+  await run(client, SAVE_BATCH);
   try {
-    await client.query({ name: 'search-write', text: WRITE, values: columns });
+    await run(client, WRITE, columns);
   } catch (err) {
     if (isAway(err) || isRetryable(err)) throw err;
-    await client.query('rollback to savepoint batch');
+    await run(client, UNDO_BATCH);
     const [row] = rows;
     if (rows.length > 1) {
       for (const one of rows) await write(client, [one], logger);
@@ -91,7 +75,7 @@ async function write(client: PoolClient, rows: readonly EmailRow[], logger: Logg
   }
 }
 
-async function toColumns(rows: readonly EmailRow[]): Promise<unknown[]> {
+async function toColumns(rows: readonly EmailRow[]) {
   const documents: string[] = [];
   let chars = 0;
   for (const { subject, body, people, files } of rows) {
@@ -109,36 +93,46 @@ async function toColumns(rows: readonly EmailRow[]): Promise<unknown[]> {
       await nextTurn();
     }
   }
-  return [
-    rows.map(({ id }) => id),
-    rows.map(({ thread_id }) => thread_id),
-    rows.map(({ date }) => date),
-    rows.map(({ is_listed }) => is_listed),
+  return {
+    ids: rows.map(({ id }) => id),
+    threadIds: rows.map(({ thread_id }) => thread_id),
+    dates: rows.map(({ date }) => date),
+    areListed: rows.map(({ is_listed }) => is_listed),
     documents,
-  ];
+  };
 }
 
-const TAKE = `
-  delete from search_queue where id = any(array(
+const SAVE_BATCH = statement('search-save-batch', 'savepoint batch');
+
+const UNDO_BATCH = statement('search-undo-batch', 'rollback to savepoint batch');
+
+const TAKE = statement(
+  'search-take',
+  `delete from search_queue where id = any(array(
     select id from (
       select id, sum(cardinality(email_ids)) over (order by id desc) - cardinality(email_ids) as before
       from (select * from search_queue order by id desc limit ${MAX_QUEUE_ROWS}) newest
     ) counted
     where before < ${BATCH} and (select pg_try_advisory_xact_lock(${INDEX_LOCK}))
   ))
-  returning id, email_ids`;
+  returning id, email_ids`,
+);
 
-const READ = `
-  select e.id, e.thread_id, e.date, email_is_listed(e.state) as is_listed, e.subject,
+const READ = statement(
+  'search-read',
+  `select e.id, e.thread_id, e.date, email_is_listed(e.state) as is_listed, e.subject,
     left(e.text_body, ${MAX_BODY_CHARS}) as body,
     jsonb_build_array(e.from_address) || e.to_addresses || e.cc_addresses || e.bcc_addresses as people,
     array(
       select a.filename from email_attachments a where a.email_id = e.id order by a.ordinal limit ${MAX_FILES}
     ) as files
-  from emails e where e.id = any($1::uuid[])`;
+  from emails e where e.id = any($ids::uuid[])`,
+).narrow<{ is_listed: boolean; body: string; people: (AddressView | null)[]; files: string[] }>();
 
-const WRITE = `
-  insert into email_search (email_id, thread_id, date, is_listed, words)
-  select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::boolean[], $5::tsvector[])
+const WRITE = statement(
+  'search-write',
+  `insert into email_search (email_id, thread_id, date, is_listed, words)
+  select * from unnest($ids::uuid[], $threadIds::uuid[], $dates::timestamptz[], $areListed::boolean[], $documents::tsvector[])
   on conflict (email_id) do update set
-    thread_id = excluded.thread_id, date = excluded.date, is_listed = excluded.is_listed, words = excluded.words`;
+    thread_id = excluded.thread_id, date = excluded.date, is_listed = excluded.is_listed, words = excluded.words`,
+);

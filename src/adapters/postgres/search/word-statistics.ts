@@ -2,8 +2,9 @@
  * How common words are, for choosing how to search: what ANALYZE knows of `email_search`, kept for a minute. It knows the
  * thousand or so most common words; others are rarer than the rarest of these. A wrong answer only costs time.
  */
+import type { Pool } from 'pg';
 import { formatTsquery, type SearchQuery, type Term, type TermWord } from '../../../core/search/query.ts';
-import type { NamedQuery } from '../db/named-query.ts';
+import { run, statement } from '../db/statement.ts';
 
 export interface WordStatistics {
   /** Emails that are searched. */
@@ -26,13 +27,13 @@ const RARE_SHARE = 0.02;
 /** Of a word that is not among the most common ones, when nothing is known of these. */
 const UNKNOWN_SHARE = 0.005;
 
-export function createWordStatistics(query: NamedQuery): () => Promise<WordStatistics> {
+export function createWordStatistics(pool: Pool): () => Promise<WordStatistics> {
   let kept: Promise<WordStatistics> | null = null;
   let keptUntil = 0;
   return () => {
     if (kept === null || performance.now() > keptUntil) {
       keptUntil = performance.now() + KEPT_MS;
-      const reading = readStatistics(query);
+      const reading = readStatistics(pool);
       reading.catch(() => {
         if (kept === reading) kept = null;
       });
@@ -42,24 +43,20 @@ export function createWordStatistics(query: NamedQuery): () => Promise<WordStati
   };
 }
 
-interface StatisticsRow {
-  emails: number;
-  words: string[] | null;
-  shares: number[] | null;
-}
-
-async function readStatistics(query: NamedQuery): Promise<WordStatistics> {
-  const [row] = await query<StatisticsRow>('word-statistics', STATISTICS, []);
+async function readStatistics(pool: Pool): Promise<WordStatistics> {
+  const [row] = await run(pool, STATISTICS);
   return toStatistics(row?.emails ?? 0, row?.words ?? [], row?.shares ?? []);
 }
 
-const STATISTICS = `
-  select greatest(c.reltuples, 0)::float8 as emails, s.most_common_elems::text::text[] as words,
+const STATISTICS = statement(
+  'word-statistics',
+  `select greatest(c.reltuples, 0)::float8 as emails, s.most_common_elems::text::text[] as words,
     s.most_common_elem_freqs::float8[] as shares
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
   left join pg_stats s on s.schemaname = n.nspname and s.tablename = c.relname and s.attname = 'words'
-  where c.oid = 'email_search'::regclass`;
+  where c.oid = 'email_search'::regclass`,
+).narrow<{ emails: number }>();
 
 /** `shares` belong to `words`; more of them may follow. */
 export function toStatistics(

@@ -1,9 +1,8 @@
 /** Writes what a decision fixes: the labels of everything in its threads, and which of them stay apart. */
 import { randomUUID } from 'node:crypto';
-import { sql, type Transaction } from 'kysely';
 import { separationsAfter, type Pair } from '../../../core/thread/decide.ts';
-import type { Database } from '../db/database.ts';
 import { joinCluster } from '../emails/thread-rows.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 
 export interface Freeze {
   readonly accountId: string;
@@ -20,7 +19,7 @@ export interface Freeze {
 }
 
 /** To be called before anything moves. */
-export async function freezeThreads(trx: Transaction<Database>, freeze: Freeze): Promise<void> {
+export async function freezeThreads(trx: Executor, freeze: Freeze): Promise<void> {
   const { accountId, threadIds, places, emailPlaces, heirs, apart } = freeze;
   const threadOfLabel = await readLabels(trx, threadIds);
   const old = [...threadOfLabel.keys()];
@@ -41,88 +40,112 @@ export async function freezeThreads(trx: Transaction<Database>, freeze: Freeze):
     pair.map((end) => (known.has(end) ? labelOf(end) : end)).sort(),
   );
   if (pairs.length > 0) {
-    await sql`
-      insert into label_separations (label, other_label)
-      select * from unnest(${pairs.map(([a]) => a)}::uuid[], ${pairs.map(([, b]) => b)}::uuid[])
-      on conflict do nothing`.execute(trx);
+    await run(trx, SEPARATE, {
+      labels: pairs.map(([a = null]) => a),
+      others: pairs.map(([, b = null]) => b),
+    });
   }
   await cluster(trx, [...known], pairs.length > 0 ? freeze.decisionId : null);
 }
 
 /** The labels in the threads, each with its thread. */
-async function readLabels(
-  trx: Transaction<Database>,
-  threadIds: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const { rows } = await sql<{ label: string; thread_id: string }>`
-    select l.label, m.thread_id
-    from thread_message_ids m join message_id_labels l using (account_id, message_id)
-    where m.thread_id = any(${[...threadIds]}::uuid[])
-    union
-    select l.label, e.thread_id
-    from emails e join email_labels l on l.email_id = e.id
-    where e.thread_id = any(${[...threadIds]}::uuid[])`.execute(trx);
+async function readLabels(trx: Executor, threadIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await run(trx, READ_LABELS, { threadIds });
   return new Map(rows.map((row) => [row.label, row.thread_id]));
 }
 
-async function takeSeparations(
-  trx: Transaction<Database>,
-  labels: readonly string[],
-): Promise<readonly Pair[]> {
-  const { rows } = await sql<{ label: string; other_label: string }>`
-    delete from label_separations
-    where label = any(${[...labels]}::uuid[]) or other_label = any(${[...labels]}::uuid[])
-    returning label, other_label`.execute(trx);
+async function takeSeparations(trx: Executor, labels: readonly string[]): Promise<readonly Pair[]> {
+  const rows = await run(trx, TAKE_SEPARATIONS, { labels });
   return rows.map((row) => [row.label, row.other_label] as const);
 }
 
 async function labelMessageIds(
-  trx: Transaction<Database>,
+  trx: Executor,
   accountId: string,
   labels: ReadonlyMap<string, string>,
 ): Promise<void> {
-  await sql`
-    insert into message_id_labels (account_id, message_id, label)
-    select ${accountId}, * from unnest(${[...labels.keys()]}::text[], ${[...labels.values()]}::uuid[])
-    on conflict (account_id, message_id) do update set label = excluded.label`.execute(trx);
+  await run(trx, LABEL_MESSAGE_IDS, {
+    accountId,
+    messageIds: [...labels.keys()],
+    labels: [...labels.values()],
+  });
 }
 
 /** See placesOfLabelled; those that have labels of their own get new ones. */
 async function relabelEmails(
-  trx: Transaction<Database>,
+  trx: Executor,
   threadIds: readonly string[],
   emailPlaces: Freeze['emailPlaces'],
   heirs: Freeze['heirs'],
   labelOf: (thread: string) => string,
 ): Promise<void> {
-  const { rows } = await sql<{ id: string; thread_id: string }>`
-    select e.id, e.thread_id from emails e join email_labels l on l.email_id = e.id
-    where e.thread_id = any(${[...threadIds]}::uuid[])`.execute(trx);
+  const rows = await run(trx, READ_LABELLED, { threadIds });
   const places = new Map(rows.map((row) => [row.id, heirs.get(row.thread_id)?.[0] ?? row.thread_id]));
   for (const [id, thread] of emailPlaces) places.set(id, thread);
   if (places.size === 0) return;
   const labels = [...places.values()].map(labelOf);
-  await sql`
-    insert into email_labels (email_id, label)
-    select * from unnest(${[...places.keys()]}::uuid[], ${labels}::uuid[])
-    on conflict (email_id) do update set label = excluded.label`.execute(trx);
+  await run(trx, LABEL_EMAILS, { ids: [...places.keys()], labels });
 }
 
 /** The threads, and all that were weighed together with one of them, are from now on weighed together. */
 async function cluster(
-  trx: Transaction<Database>,
+  trx: Executor,
   threadIds: readonly string[],
   newCluster: string | null,
 ): Promise<void> {
-  const rows = await trx
-    .selectFrom('email_threads')
-    .select('cluster_id')
-    .distinct()
-    .where('id', 'in', [...threadIds])
-    .where('cluster_id', 'is not', null)
-    .execute();
+  const rows = await run(trx, READ_CLUSTER_IDS, { threadIds });
   const clusters = rows.flatMap(({ cluster_id }) => cluster_id ?? []).sort();
   const kept = clusters[0] ?? newCluster;
   if (kept === null) return;
   await joinCluster(trx, threadIds, clusters, kept);
 }
+
+const SEPARATE = statement(
+  'separate-labels',
+  `insert into label_separations (label, other_label)
+      select * from unnest($labels::uuid[], $others::uuid[])
+      on conflict do nothing`,
+);
+
+const READ_LABELS = statement(
+  'labels-of-threads',
+  `select l.label, m.thread_id
+    from thread_message_ids m join message_id_labels l using (account_id, message_id)
+    where m.thread_id = any($threadIds::uuid[])
+    union
+    select l.label, e.thread_id
+    from emails e join email_labels l on l.email_id = e.id
+    where e.thread_id = any($threadIds::uuid[])`,
+).narrow<{ label: string; thread_id: string }>();
+
+const TAKE_SEPARATIONS = statement(
+  'take-separations',
+  `delete from label_separations
+    where label = any($labels::uuid[]) or other_label = any($labels::uuid[])
+    returning label, other_label`,
+);
+
+const LABEL_MESSAGE_IDS = statement(
+  'label-message-ids',
+  `insert into message_id_labels (account_id, message_id, label)
+    select $accountId, * from unnest($messageIds::text[], $labels::uuid[])
+    on conflict (account_id, message_id) do update set label = excluded.label`,
+);
+
+const READ_LABELLED = statement(
+  'labelled-emails',
+  `select e.id, e.thread_id from emails e join email_labels l on l.email_id = e.id
+    where e.thread_id = any($threadIds::uuid[])`,
+);
+
+const LABEL_EMAILS = statement(
+  'label-emails',
+  `insert into email_labels (email_id, label)
+    select * from unnest($ids::uuid[], $labels::uuid[])
+    on conflict (email_id) do update set label = excluded.label`,
+);
+
+const READ_CLUSTER_IDS = statement(
+  'clusters-of-threads',
+  'select distinct cluster_id from email_threads where id = any ($threadIds::uuid[]) and cluster_id is not null',
+);

@@ -10,8 +10,6 @@
  * Where threads are kept apart, by decisions or because sends named them for different customers, all links of all of
  * them are weighed anew (settle-threads.ts).
  */
-import { sql, type Transaction } from 'kysely';
-import type { Database } from '../db/database.ts';
 import { LinkConflict } from '../db/linking-transaction.ts';
 import { makeAlias, openThread, readClusters, resolveThread } from '../emails/thread-rows.ts';
 import { ownersOf, tieToThreads } from './message-ids.ts';
@@ -19,6 +17,7 @@ import { absorbThreads } from './move-threads.ts';
 import { settleThreads } from './settle-threads.ts';
 import type { Newcomer } from './thread-graph.ts';
 import { settleCustomers } from '../customers/settle-customers.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 
 export interface LinkRequest {
   readonly accountId: string;
@@ -57,7 +56,7 @@ export interface Linked {
 }
 
 /** Throws LinkConflict. */
-export async function linkThread(trx: Transaction<Database>, request: LinkRequest): Promise<Linked> {
+export async function linkThread(trx: Executor, request: LinkRequest): Promise<Linked> {
   const { accountId, email, exclusive } = request;
   const messageIds = [...new Set([...email.messageIds, ...email.links, ...(request.answeredBy ?? [])])];
   if (exclusive) await lockLinks(trx, accountId);
@@ -88,29 +87,17 @@ export async function linkThread(trx: Transaction<Database>, request: LinkReques
 
 /** Of an email that names a customer; the thread's row is locked, or will be before anything is written. */
 async function readParty(
-  trx: Transaction<Database>,
+  trx: Executor,
   customer: NamedCustomer | null,
   threadId: string,
 ): Promise<string | null> {
   if (customer === null || !customer.joinsParty) return customer?.id ?? null;
-  const first = await trx
-    .selectFrom('emails')
-    .select('party_id')
-    .where('thread_id', '=', threadId)
-    .where('party_id', 'is not', null)
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(1)
-    .executeTakeFirst();
+  const [first] = await run(trx, FIRST_PARTY, { threadId });
   return first?.party_id ?? customer.id;
 }
 
-async function isKeptApart(trx: Transaction<Database>, threadId: string): Promise<boolean> {
-  const row = await trx
-    .selectFrom('email_threads')
-    .select('cluster_id')
-    .where('id', '=', threadId)
-    .executeTakeFirst();
+async function isKeptApart(trx: Executor, threadId: string): Promise<boolean> {
+  const [row] = await run(trx, CLUSTER_OF, { threadId });
   return row !== undefined && row.cluster_id !== null;
 }
 
@@ -119,7 +106,7 @@ async function isKeptApart(trx: Transaction<Database>, threadId: string): Promis
  * and it does not end. Returns the one that it was merged into when it ended. Called before any Message-ID is written,
  * so that a transaction that waits for the thread holds nothing another one waits for. Throws LinkConflict.
  */
-async function enterThread(trx: Transaction<Database>, id: string, accountId: string): Promise<string> {
+async function enterThread(trx: Executor, id: string, accountId: string): Promise<string> {
   const found = await openThread(trx, id, accountId);
   if (found === 'locked') return id;
   // Read after the row was made: that waits for a transaction that is merging the thread away, and then finds no row in its way.
@@ -135,8 +122,8 @@ async function enterThread(trx: Transaction<Database>, id: string, accountId: st
 const MERGE_LOCK = 0x6d657267;
 
 /** One transaction at a time for each account that merges threads or takes them apart. Held until the transaction ends. */
-export async function lockLinks(trx: Transaction<Database>, accountId: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${MERGE_LOCK}, hashtext(${accountId}))`.execute(trx);
+export async function lockLinks(trx: Executor, accountId: string): Promise<void> {
+  await run(trx, LOCK_LINKS, { accountId });
 }
 
 interface Place {
@@ -153,7 +140,7 @@ interface Place {
  * becomes an alias if it is not the one.
  */
 async function placeExclusively(
-  trx: Transaction<Database>,
+  trx: Executor,
   { accountId, threadId: requested, email, customer }: LinkRequest,
   messageIds: readonly string[],
 ): Promise<Place> {
@@ -189,14 +176,28 @@ async function placeExclusively(
 }
 
 /** The customers that sends named for the threads. */
-async function readParties(trx: Transaction<Database>, threadIds: readonly string[]): Promise<Set<string>> {
+async function readParties(trx: Executor, threadIds: readonly string[]): Promise<Set<string>> {
   if (threadIds.length === 0) return new Set();
-  const rows = await trx
-    .selectFrom('emails')
-    .select('party_id')
-    .distinct()
-    .where('thread_id', 'in', [...threadIds])
-    .where('party_id', 'is not', null)
-    .execute();
+  const rows = await run(trx, PARTIES_OF, { threadIds });
   return new Set(rows.flatMap(({ party_id }) => party_id ?? []));
 }
+
+const LOCK_LINKS = statement(
+  'lock-links',
+  `select pg_advisory_xact_lock(${MERGE_LOCK}, hashtext($accountId))`,
+);
+
+const FIRST_PARTY = statement(
+  'first-party-of-thread',
+  `select party_id from emails where thread_id = $threadId and party_id is not null order by created_at, id limit 1`,
+);
+
+const CLUSTER_OF = statement(
+  'cluster-of-thread',
+  'select cluster_id from email_threads where id = $threadId',
+);
+
+const PARTIES_OF = statement(
+  'parties-of-threads',
+  'select distinct party_id from emails where thread_id = any ($threadIds::uuid[]) and party_id is not null',
+);

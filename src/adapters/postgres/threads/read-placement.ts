@@ -1,58 +1,33 @@
 /** `PlacementStore` on PostgreSQL: several reads of one snapshot. Made for occasional questions of people. */
-import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Pool } from 'pg';
 import type {
   PlacedEmail,
   PlacementDecision,
   PlacementFact,
   PlacementStore,
 } from '../../../app/threads/placement-facts.ts';
-import type { Placement } from '../../../app/emails/email-ports.ts';
 import { chainBetween, type Tie } from '../../../core/thread/link-chain.ts';
-import type { Database } from '../db/database.ts';
 import { resolveEmails } from '../emails/email-aliases.ts';
-import { guard } from '../db/pool.ts';
+import { inTransaction } from '../db/transaction.ts';
 import { toMessageId } from '../emails/rows.ts';
-import { refusedQuery, toRefusedMerge } from './refused-merges.ts';
+import { refusedOf } from './refused-merges.ts';
 import { readThreadGraph, type ThreadGraph } from './thread-graph.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 /** Emails of a thread in which a chain is looked for: some tens of milliseconds. */
 const MAX_CHAIN_EMAILS = 10_000;
 const MAX_MATCHED = 10;
 const MAX_EVENTS = 100;
 
-export function createPlacementStore(db: Kysely<Database>): PlacementStore {
+export function createPlacementStore(pool: Pool): PlacementStore {
   return {
-    readPlacement: (emailId) =>
-      guard(
-        db
-          .transaction()
-          .setIsolationLevel('repeatable read')
-          .setAccessMode('read only')
-          .execute((trx) => readPlacement(trx, emailId)),
-      ),
+    readPlacement: (emailId) => inTransaction(pool, (trx) => readPlacement(trx, emailId), 'snapshot'),
   };
 }
 
-interface PlacementRow {
-  message_id: string;
-  account_id: string;
-  thread_id: string;
-  rule: Placement['rule'];
-  matched: string | null;
-  matched_thread: string | null;
-  email_count: string;
-}
-
-async function readPlacement(trx: Transaction<Database>, given: string): Promise<PlacementFact | null> {
+async function readPlacement(trx: Executor, given: string): Promise<PlacementFact | null> {
   const [emailId = given] = await resolveEmails(trx, [given]);
-  const { rows } = await sql<PlacementRow>`
-    select e.message_id, e.account_id, e.thread_id, e.placement_rule as rule, e.placement_message_id as matched,
-      (
-        select m.thread_id from thread_message_ids m
-        where m.account_id = e.account_id and m.message_id = e.placement_message_id
-      ) as matched_thread,
-      (select count(*) from emails t where t.thread_id = e.thread_id) as email_count
-    from emails e where e.id = ${emailId}`.execute(trx);
+  const rows = await run(trx, READ_PLACEMENT, { emailId });
   const [row] = rows;
   if (row === undefined) return null;
   const isLong = Number(row.email_count) > MAX_CHAIN_EMAILS;
@@ -71,9 +46,7 @@ async function readPlacement(trx: Transaction<Database>, given: string): Promise
     chain: graph === null ? null : chainOf(graph, emailId),
     merges: await readMerges(trx, row.thread_id),
     decisions: await readDecisions(trx, emailId, row.thread_id),
-    refused: (await refusedQuery(sql`and r.email_id = ${emailId}`, MAX_EVENTS).execute(trx)).rows.map(
-      toRefusedMerge,
-    ),
+    refused: await refusedOf(trx, emailId, MAX_EVENTS),
   };
 }
 
@@ -87,14 +60,7 @@ function chainOf(graph: ThreadGraph, emailId: string): readonly Tie[] | null {
   return first === undefined ? null : chainBetween(emails, graph.messageIds, emailId, first.id);
 }
 
-interface PlacedRow {
-  id: string;
-  message_id: string;
-  direction: 'inbound' | 'outbound';
-  date: Date;
-}
-
-const toPlaced = (row: PlacedRow): PlacedEmail => ({
+const toPlaced = (row: RowOf<typeof READ_BEARERS>): PlacedEmail => ({
   id: row.id,
   messageId: row.message_id,
   direction: row.direction,
@@ -102,66 +68,36 @@ const toPlaced = (row: PlacedRow): PlacedEmail => ({
 });
 
 async function readBearers(
-  trx: Transaction<Database>,
+  trx: Executor,
   accountId: string,
   messageId: string,
 ): Promise<readonly PlacedEmail[]> {
-  const { rows } = await sql<PlacedRow>`
-    select id, message_id, direction, date from emails
-    where account_id = ${accountId} and (message_id = ${messageId} or relay_message_id = ${messageId})
-    order by date, id limit ${MAX_MATCHED}`.execute(trx);
+  const rows = await run(trx, READ_BEARERS, { accountId, messageId });
   return rows.map(toPlaced);
 }
 
 async function readFirstNamer(
-  trx: Transaction<Database>,
+  trx: Executor,
   graph: ThreadGraph,
   messageId: string,
 ): Promise<PlacedEmail | null> {
   const namer = graph.emails.find(({ links }) => links.includes(messageId));
   if (namer === undefined) return null;
-  const { rows } = await sql<PlacedRow>`
-    select id, message_id, direction, date from emails where id = ${namer.id}`.execute(trx);
+  const rows = await run(trx, READ_NAMER, { id: namer.id });
   return rows[0] === undefined ? null : toPlaced(rows[0]);
 }
 
-async function readMerges(trx: Transaction<Database>, threadId: string): Promise<PlacementFact['merges']> {
-  const rows = await trx
-    .selectFrom('thread_aliases')
-    .select(['id', 'merged_at'])
-    .where('thread_id', '=', threadId)
-    .orderBy('merged_at', 'desc')
-    .orderBy('id')
-    .limit(MAX_EVENTS)
-    .execute();
+async function readMerges(trx: Executor, threadId: string): Promise<PlacementFact['merges']> {
+  const rows = await run(trx, READ_MERGES, { threadId });
   return rows.map((row) => ({ threadId: row.id, mergedAt: row.merged_at }));
 }
 
 async function readDecisions(
-  trx: Transaction<Database>,
+  trx: Executor,
   emailId: string,
   threadId: string,
 ): Promise<readonly PlacementDecision[]> {
-  const { rows } = await sql<{
-    id: string;
-    kind: PlacementDecision['kind'];
-    thread_id: string;
-    other_thread_id: string | null;
-    names_email: boolean;
-    reason: string | null;
-    decided_at: Date;
-  }>`
-    with ids as (
-      select ${threadId}::uuid as id union select id from thread_aliases where thread_id = ${threadId}
-    )
-    select id, kind, thread_id, other_thread_id, email_ids @> array[${emailId}::uuid] as names_email, reason, decided_at
-    from thread_decisions d
-    where d.id in (
-      select id from thread_decisions where email_ids @> array[${emailId}::uuid]
-      union select id from thread_decisions where thread_id in (select id from ids)
-      union select id from thread_decisions where other_thread_id in (select id from ids)
-    )
-    order by decided_at desc, id desc limit ${MAX_EVENTS}`.execute(trx);
+  const rows = await run(trx, READ_DECISIONS, { threadId, emailId });
   return rows.map((row) => ({
     id: row.id,
     kind: row.kind,
@@ -172,3 +108,46 @@ async function readDecisions(
     decidedAt: row.decided_at,
   }));
 }
+
+const READ_PLACEMENT = statement(
+  'read-placement',
+  `select e.message_id, e.account_id, e.thread_id, e.placement_rule as rule, e.placement_message_id as matched,
+      (
+        select m.thread_id from thread_message_ids m
+        where m.account_id = e.account_id and m.message_id = e.placement_message_id
+      ) as matched_thread,
+      (select count(*) from emails t where t.thread_id = e.thread_id) as email_count
+    from emails e where e.id = $emailId`,
+).narrow<{ email_count: string }>();
+
+const READ_BEARERS = statement(
+  'read-bearers',
+  `select id, message_id, direction, date from emails
+    where account_id = $accountId and (message_id = $messageId or relay_message_id = $messageId)
+    order by date, id limit ${MAX_MATCHED}`,
+);
+
+const READ_NAMER = statement(
+  'read-namer',
+  `select id, message_id, direction, date from emails where id = $id`,
+);
+
+const READ_DECISIONS = statement(
+  'decisions-about-email',
+  `with ids as (
+      select $threadId::uuid as id union select id from thread_aliases where thread_id = $threadId
+    )
+    select id, kind, thread_id, other_thread_id, email_ids @> array[$emailId::uuid] as names_email, reason, decided_at
+    from thread_decisions d
+    where d.id in (
+      select id from thread_decisions where email_ids @> array[$emailId::uuid]
+      union select id from thread_decisions where thread_id in (select id from ids)
+      union select id from thread_decisions where other_thread_id in (select id from ids)
+    )
+    order by decided_at desc, id desc limit ${MAX_EVENTS}`,
+).narrow<{ names_email: boolean }>();
+
+const READ_MERGES = statement(
+  'merges-into-thread',
+  `select id, merged_at from thread_aliases where thread_id = $threadId order by merged_at desc, id limit ${MAX_EVENTS}`,
+);

@@ -9,7 +9,7 @@ import { createBatches } from '../db/batches.ts';
 import { EMAIL, EMAIL_JSON, emailJson, measureEmails, STEP_BYTES } from '../emails/email-json.ts';
 import { joinEmails, type EmailRow } from '../emails/join-emails.ts';
 import { LISTED } from '../emails/listed.ts';
-import { createNamedQuery, type NamedQuery } from '../db/named-query.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 /** Threads in one statement at most: with more, each gains little, and the first one waits for the last. */
 const THREADS_AT_ONCE = 32;
@@ -32,7 +32,6 @@ const MAX_CANDIDATES = 256;
 const BEGINNING = { date: '-infinity', id: '00000000-0000-0000-0000-000000000000' } as const;
 
 export function createThreadReader(pool: Pool): (threadId: string) => Promise<EmailsJson | null> {
-  const query = createNamedQuery(pool);
   const readSmall = createBatches<string, SmallThread>(
     {
       items: THREADS_AT_ONCE,
@@ -42,13 +41,13 @@ export function createThreadReader(pool: Pool): (threadId: string) => Promise<Em
       collectsTurn: true,
     },
     () => 0,
-    (threadIds) => readTogether(query, threadIds),
+    (threadIds) => readTogether(pool, threadIds),
   );
   return async (threadId) => {
     const { found, json } = await readSmall(threadId);
     if (!found) return null;
     return json === null
-      ? { kind: 'pieces', pieces: joinEmails(query, EMAIL, readPieces(query, threadId)) }
+      ? { kind: 'pieces', pieces: joinEmails(pool, EMAIL, readPieces(pool, threadId)) }
       : { kind: 'whole', json };
   };
 }
@@ -59,48 +58,38 @@ interface SmallThread {
   readonly json: string | null;
 }
 
-async function readTogether(
-  query: NamedQuery,
-  threadIds: readonly string[],
-): Promise<readonly SmallThread[]> {
+async function readTogether(pool: Executor, threadIds: readonly string[]): Promise<readonly SmallThread[]> {
   // Many may ask for the same.
   const places = new Map([...new Set(threadIds)].map((id, index) => [id, index]));
   if (places.size === 1) {
-    const [alone] = await query<SmallThread>('read-thread', READ_THREAD, [threadIds[0]]);
+    const [alone] = await run(pool, READ_THREAD, { threadId: threadIds[0] ?? null });
     // An empty text is of no email: of a thread without any, or of none.
     if (alone !== undefined && alone.json !== '') return threadIds.map(() => alone);
   }
-  const rows = await query<SmallThread & { place: string }>('read-threads', READ_THREADS, [
-    [...places.keys()],
-  ]);
+  const rows = await run(pool, READ_THREADS, { threadIds: [...places.keys()] });
   const byPlace = new Map(rows.map((row) => [Number(row.place) - 1, row]));
   return threadIds.map((id) => byPlace.get(places.get(id) ?? -1) ?? { found: false, json: null });
 }
 
 async function* readPieces(
-  query: NamedQuery,
+  pool: Executor,
   threadId: string,
 ): AsyncGenerator<readonly EmailRow[], void, void> {
   let after: { readonly date: string; readonly id: string } = BEGINNING;
   let candidates = FIRST_CANDIDATES;
   for (;;) {
-    const rows: readonly PieceRow[] = await query('read-thread-piece', READ_PIECE, [
+    const rows: RowOf<typeof READ_PIECE>[] = await run(pool, READ_PIECE, {
       threadId,
-      after.date,
-      after.id,
+      afterDate: after.date,
+      afterId: after.id,
       candidates,
-    ]);
+    });
     const last = rows.at(-1);
     if (last === undefined) return;
     yield rows;
     after = last;
     candidates = Math.min(2 * rows.length, MAX_CANDIDATES);
   }
-}
-
-interface PieceRow extends EmailRow {
-  /** As text: a Date has no microseconds. */
-  readonly date: string;
 }
 
 const THREAD = (id: string) => `coalesce((select thread_id from thread_aliases where id = ${id}), ${id})`;
@@ -119,30 +108,37 @@ const smallThread = (id: string) => `
     ) d
   ) s`;
 
-/** $1 thread. Of a single one it costs half of what the statement for many does, most of which is its start. */
-const READ_THREAD = `select true as found, x.json from (${smallThread(THREAD('$1::uuid'))}) x`;
+/** Of a single one it costs half of what the statement for many does, most of which is its start. */
+const READ_THREAD = statement(
+  'read-thread',
+  `select true as found, x.json from (${smallThread(THREAD('$threadId::uuid'))}) x`,
+).narrow<{ found: boolean }>();
 
 /**
- * $1 threads. `(select …)` keeps their number from the planner: a plan for each number would be made anew each time, which takes three
+ * `(select …)` keeps their number from the planner: a plan for each number would be made anew each time, which takes three
  * times as long as the statement.
  */
-const READ_THREADS = `
-  select n.place, t.id is not null as found, x.json
-  from unnest((select $1::uuid[])) with ordinality n (id, place)
+const READ_THREADS = statement(
+  'read-threads',
+  `select n.place, t.id is not null as found, x.json
+  from unnest((select $threadIds::uuid[])) with ordinality n (id, place)
   left join thread_aliases l on l.id = n.id
   left join email_threads t on t.id = coalesce(l.thread_id, n.id)
-  left join lateral (${smallThread('t.id')}) x on true`;
+  left join lateral (${smallThread('t.id')}) x on true`,
+).narrow<{ place: string; found: boolean }>();
 
-/** $1 thread, $2 and $3 where the piece before ended, $4 candidates. The thread may have become an alias since then. */
-const READ_PIECE = `
-  select d.id, d.date::text as date, ${emailJson('d')} as json
+/** The thread may have become an alias since then. */
+const READ_PIECE = statement(
+  'read-thread-piece',
+  `select d.id, d.date::text as date, ${emailJson('d')} as json
   from (${measureEmails(
     EMAIL,
     'emails e',
     `
-    where e.thread_id = ${THREAD('$1::uuid')} and ${LISTED} and (e.date, e.id) > ($2::timestamptz, $3::uuid)
-    order by e.date, e.id limit $4`,
+    where e.thread_id = ${THREAD('$threadId::uuid')} and ${LISTED} and (e.date, e.id) > ($afterDate::timestamptz, $afterId::uuid)
+    order by e.date, e.id limit $candidates`,
   )}
   ) d
   where d.total <= ${STEP_BYTES} or d.total = d.size
-  order by d.date, d.id`;
+  order by d.date, d.id`,
+).narrow<{ date: string }>();

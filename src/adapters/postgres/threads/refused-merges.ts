@@ -1,38 +1,32 @@
 /** `RefusedMergeStore` on PostgreSQL. Threads that were joined since, by hand or by a decision, no longer count as refused. */
-import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { RefusedMerge, RefusedMergeStore } from '../../../app/threads/refused-merge-ports.ts';
-import type { Database } from '../db/database.ts';
-import { guard } from '../db/pool.ts';
-import { namedLinksOf, type NamedIdsRow } from './thread-graph.ts';
+import { namedLinksOf } from './thread-graph.ts';
+import { run, statements, type Executor, type RowOf } from '../db/statement.ts';
 
-export function createRefusedMergeStore(db: Kysely<Database>): RefusedMergeStore {
+export function createRefusedMergeStore(db: Executor): RefusedMergeStore {
   return {
     async list({ accountId, after, limit }) {
-      const ofAccount = accountId === null ? sql`` : sql`and e.account_id = ${accountId}`;
-      const behind =
-        after === null
-          ? sql``
-          : sql`and (r.refused_at, r.id) < (${after.date}::timestamptz, ${after.id}::uuid)`;
-      const { rows } = await guard(refusedQuery(sql`${ofAccount} ${behind}`, limit).execute(db));
-      return rows.map(toRefusedMerge);
+      const list = LIST_REFUSED.of({ ofEmail: false, ofAccount: accountId !== null, isNext: after !== null });
+      const values = { limit, accountId, afterDate: after?.date ?? null, afterId: after?.id ?? null };
+      return (await run(db, list, values)).map(toRefusedMerge);
     },
   };
 }
 
-export interface RefusedRow extends NamedIdsRow {
-  id: string;
-  account_id: string;
-  email_id: string;
-  thread_id: string;
-  customer_id: string | null;
-  other_thread_id: string;
-  other_customer_id: string | null;
-  message_id: string;
-  refused_at: Date;
+/** What the email alone would have joined, the newest first. */
+export async function refusedOf(
+  trx: Executor,
+  emailId: string,
+  limit: number,
+): Promise<readonly RefusedMerge[]> {
+  const list = LIST_REFUSED.of({ ofEmail: true, ofAccount: false, isNext: false });
+  return (await run(trx, list, { limit, emailId })).map(toRefusedMerge);
 }
 
-export function refusedQuery(conditions: RawBuilder<unknown>, limit: number): RawBuilder<RefusedRow> {
-  return sql<RefusedRow>`
+const LIST_REFUSED = statements(
+  'list-refused',
+  { ofEmail: [false, true], ofAccount: [false, true], isNext: [false, true] },
+  ({ ofEmail, ofAccount, isNext }) => `
     select r.id, e.account_id, r.email_id, e.thread_id, t.customer_id, m.thread_id as other_thread_id,
       o.customer_id as other_customer_id, r.message_id, r.refused_at, e.in_reply_to, e.reference_ids,
       e.bounced_message_id, e.placement_rule, e.placement_message_id, e.ignored_ids
@@ -41,11 +35,13 @@ export function refusedQuery(conditions: RawBuilder<unknown>, limit: number): Ra
     join email_threads t on t.id = e.thread_id
     join thread_message_ids m on m.account_id = e.account_id and m.message_id = r.message_id
     join email_threads o on o.id = m.thread_id
-    where m.thread_id <> e.thread_id ${conditions}
-    order by r.refused_at desc, r.id desc limit ${limit}`;
-}
+    where m.thread_id <> e.thread_id
+      ${ofEmail ? 'and r.email_id = $emailId' : ''} ${ofAccount ? 'and e.account_id = $accountId' : ''}
+      ${isNext ? 'and (r.refused_at, r.id) < ($afterDate::timestamptz, $afterId::uuid)' : ''}
+    order by r.refused_at desc, r.id desc limit $limit`,
+);
 
-export function toRefusedMerge(row: RefusedRow): RefusedMerge {
+function toRefusedMerge(row: RowOf<ReturnType<typeof LIST_REFUSED.of>>): RefusedMerge {
   const link = namedLinksOf(row).find(({ messageId }) => messageId === row.message_id);
   return {
     id: row.id,

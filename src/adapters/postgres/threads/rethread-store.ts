@@ -1,5 +1,5 @@
 /** `RethreadStore` on PostgreSQL: reads everything of one snapshot page by page, and settles threads one by one. */
-import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Pool } from 'pg';
 import type {
   RethreadStore,
   ThreadChanges,
@@ -8,29 +8,22 @@ import type {
 } from '../../../app/threads/rethread.ts';
 import type { ScannedEmail } from '../../../core/thread/thread-scan.ts';
 import type { Reason } from '../../../core/thread/why-moved.ts';
-import type { Database } from '../db/database.ts';
 import { lockLinks } from './link-thread.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
-import { guard } from '../db/pool.ts';
+import { inTransaction } from '../db/transaction.ts';
 import { carryOut, reasonsOf, weighThreads, type Settlement } from './settle-threads.ts';
-import { namedLinksOf, type NamedIdsRow } from './thread-graph.ts';
+import { namedLinksOf } from './thread-graph.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 
 /** Rows of one page: some megabytes, with the longest References that are read. */
 const PAGE = 2000;
 
-export function createRethreadStore(db: Kysely<Database>): RethreadStore {
+export function createRethreadStore(pool: Pool): RethreadStore {
   return {
-    inSnapshot: (work) =>
-      guard(
-        db
-          .transaction()
-          .setIsolationLevel('repeatable read')
-          .setAccessMode('read only')
-          .execute((trx) => work(createSnapshot(trx))),
-      ),
+    inSnapshot: (work) => inTransaction(pool, (trx) => work(createSnapshot(trx)), 'snapshot'),
 
     settle: (threadIds) =>
-      inLinkingTransaction(db, async (trx) => {
+      inLinkingTransaction(pool, async (trx) => {
         const accountId = await accountOf(trx, threadIds);
         if (accountId === null) return NOTHING;
         await lockLinks(trx, accountId);
@@ -44,14 +37,12 @@ export function createRethreadStore(db: Kysely<Database>): RethreadStore {
 
 const NOTHING: ThreadChanges = { moves: [], merged: [], messageIds: 0 };
 
-function createSnapshot(trx: Transaction<Database>): ThreadSnapshot {
+function createSnapshot(trx: Executor): ThreadSnapshot {
   return {
     messageIds: () => readMessageIds(trx),
     emails: () => readEmails(trx),
     async clusters() {
-      const { rows } = await sql<{ ids: string[] }>`
-        select array_agg(id order by id) as ids from email_threads
-        where cluster_id is not null group by cluster_id`.execute(trx);
+      const rows = await run(trx, READ_CLUSTERS);
       return rows.map(({ ids }) => ids);
     },
     async weigh(threadIds) {
@@ -63,19 +54,18 @@ function createSnapshot(trx: Transaction<Database>): ThreadSnapshot {
 }
 
 /** null when none of the threads is left. */
-async function accountOf(trx: Transaction<Database>, threadIds: readonly string[]): Promise<string | null> {
-  const { rows } = await sql<{ account_id: string }>`
-    select account_id from email_threads where id = any(${[...threadIds]}::uuid[]) limit 1`.execute(trx);
+async function accountOf(trx: Executor, threadIds: readonly string[]): Promise<string | null> {
+  const rows = await run(trx, ACCOUNT_OF, { threadIds });
   return rows[0]?.account_id ?? null;
 }
 
-async function* readMessageIds(trx: Transaction<Database>): ReturnType<ThreadSnapshot['messageIds']> {
+async function* readMessageIds(trx: Executor): ReturnType<ThreadSnapshot['messageIds']> {
   let after = { account_id: '', message_id: '' };
   for (;;) {
-    const { rows } = await sql<{ account_id: string; message_id: string; thread_id: string }>`
-      select account_id, message_id, thread_id from thread_message_ids
-      where (account_id, message_id) > (${after.account_id}, ${after.message_id})
-      order by account_id, message_id limit ${PAGE}`.execute(trx);
+    const rows = await run(trx, READ_MESSAGE_IDS, {
+      afterAccount: after.account_id,
+      afterMessageId: after.message_id,
+    });
     const last = rows.at(-1);
     if (last === undefined) return;
     yield rows.map((row) => ({
@@ -87,24 +77,10 @@ async function* readMessageIds(trx: Transaction<Database>): ReturnType<ThreadSna
   }
 }
 
-interface EmailRow extends NamedIdsRow {
-  id: string;
-  account_id: string;
-  thread_id: string;
-  message_id: string;
-  relay_message_id: string | null;
-  anchor_message_id: string | null;
-}
-
-async function* readEmails(trx: Transaction<Database>): AsyncGenerator<readonly ScannedEmail[]> {
+async function* readEmails(trx: Executor): AsyncGenerator<readonly ScannedEmail[]> {
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
-    const { rows } = await sql<EmailRow>`
-      select e.id, e.account_id, e.thread_id, e.message_id, e.relay_message_id, e.in_reply_to, e.reference_ids,
-        e.bounced_message_id, e.placement_rule, e.placement_message_id, e.ignored_ids,
-        a.message_id as anchor_message_id
-      from emails e left join emails a on a.id = e.anchor_id
-      where e.id > ${after} order by e.id limit ${PAGE}`.execute(trx);
+    const rows = await run(trx, READ_EMAILS, { after });
     const last = rows.at(-1);
     if (last === undefined) return;
     yield rows.map((row) => ({
@@ -153,3 +129,30 @@ function describe({ rule, messageId }: Reason): string {
       return `its References name <${messageId}>`;
   }
 }
+
+const READ_CLUSTERS = statement(
+  'rethread-clusters',
+  `select array_agg(id order by id) as ids from email_threads
+        where cluster_id is not null group by cluster_id`,
+).narrow<{ ids: string[] }>();
+
+const ACCOUNT_OF = statement(
+  'account-of-threads',
+  `select account_id from email_threads where id = any($threadIds::uuid[]) limit 1`,
+);
+
+const READ_MESSAGE_IDS = statement(
+  'rethread-message-ids',
+  `select account_id, message_id, thread_id from thread_message_ids
+      where (account_id, message_id) > ($afterAccount, $afterMessageId)
+      order by account_id, message_id limit ${PAGE}`,
+);
+
+const READ_EMAILS = statement(
+  'rethread-emails',
+  `select e.id, e.account_id, e.thread_id, e.message_id, e.relay_message_id, e.in_reply_to, e.reference_ids,
+        e.bounced_message_id, e.placement_rule, e.placement_message_id, e.ignored_ids,
+        a.message_id as anchor_message_id
+      from emails e left join emails a on a.id = e.anchor_id
+      where e.id > $after order by e.id limit ${PAGE}`,
+);

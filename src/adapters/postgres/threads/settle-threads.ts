@@ -3,17 +3,16 @@
  * their emails anew and moves those that are in the wrong one. Used where threads are kept apart, and by rethreading.
  */
 import { randomUUID } from 'node:crypto';
-import { sql, type Transaction } from 'kysely';
 import { groupByLinks, type Groups } from '../../../core/thread/link-graph.ts';
 import { planThreads, type Move, type ThreadPlan } from '../../../core/thread/plan-threads.ts';
 import { whyMoved, type Reason } from '../../../core/thread/why-moved.ts';
-import type { Database } from '../db/database.ts';
 import { joinCluster, makeThread, readClusters, type ThreadRow } from '../emails/thread-rows.ts';
 import { moveMessageIds } from './message-ids.ts';
 import { absorbThreads } from './move-threads.ts';
 import { moveEmails, setReasons } from './place-emails.ts';
 import { settleCustomers } from '../customers/settle-customers.ts';
 import { readThreadGraph, type Newcomer, type StoredEmail, type ThreadGraph } from './thread-graph.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 
 /** An email that is about to be recorded, and the thread it gets when it joins none. */
 export interface Arrival {
@@ -38,7 +37,7 @@ export interface Settlement {
 
 /** Settles the threads, and those that are kept apart from them, together with an email that comes in. */
 export async function settleThreads(
-  trx: Transaction<Database>,
+  trx: Executor,
   accountId: string,
   threadIds: readonly string[],
   arrival: Arrival,
@@ -64,7 +63,7 @@ export interface WeighOptions {
 
 /** Reads the threads and those that decisions keep apart from them, and says what they should be; changes nothing. */
 export async function weighThreads(
-  trx: Transaction<Database>,
+  trx: Executor,
   accountId: string,
   threadIds: readonly string[],
   { lock, arrival }: WeighOptions,
@@ -104,7 +103,7 @@ function withArrival(graph: ThreadGraph, email: Newcomer): ThreadGraph {
 
 /** Makes the threads what the settlement says. They must be locked since it was made. */
 export async function carryOut(
-  trx: Transaction<Database>,
+  trx: Executor,
   accountId: string,
   settlement: Settlement,
   arrival: Arrival | null = null,
@@ -137,23 +136,13 @@ export async function carryOut(
 
 /** Of these emails; those that were refused before keep their time. */
 async function storeRefused(
-  trx: Transaction<Database>,
+  trx: Executor,
   emailIds: readonly string[],
   refused: Groups['refused'],
 ): Promise<void> {
   const ids = refused.map(({ emailId }) => emailId);
   const names = refused.map(({ messageId }) => messageId);
-  await sql`
-    with now_refused as materialized (
-      select distinct email_id, message_id from unnest(${ids}::uuid[], ${names}::text[]) as n (email_id, message_id)
-    ), gone as (
-      delete from refused_links
-      where email_id = any(${[...emailIds]}::uuid[])
-        and (email_id, message_id) not in (select email_id, message_id from now_refused)
-    )
-    insert into refused_links (email_id, message_id)
-    select email_id, message_id from now_refused
-    on conflict do nothing`.execute(trx);
+  await run(trx, STORE_REFUSED, { ids, names, emailIds });
 }
 
 export interface MovedEmail {
@@ -178,7 +167,7 @@ const STAYING: ReadonlySet<string> = new Set(['thread_id', 'decision', 'subject'
 
 /** From now on mail that leads to several of the threads is weighed with all of them. */
 async function formCluster(
-  trx: Transaction<Database>,
+  trx: Executor,
   threadIds: readonly string[],
   known: readonly ThreadRow[],
 ): Promise<void> {
@@ -186,3 +175,17 @@ async function formCluster(
   const cluster = known.find((thread) => thread.cluster_id !== null)?.cluster_id ?? randomUUID();
   await joinCluster(trx, ids, [], cluster);
 }
+
+const STORE_REFUSED = statement(
+  'store-refused-links',
+  `with now_refused as materialized (
+      select distinct email_id, message_id from unnest($ids::uuid[], $names::text[]) as n (email_id, message_id)
+    ), gone as (
+      delete from refused_links
+      where email_id = any($emailIds::uuid[])
+        and (email_id, message_id) not in (select email_id, message_id from now_refused)
+    )
+    insert into refused_links (email_id, message_id)
+    select email_id, message_id from now_refused
+    on conflict do nothing`,
+);

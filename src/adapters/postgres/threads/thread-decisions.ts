@@ -2,7 +2,7 @@
  * `ThreadDecisions` on PostgreSQL: see docs/decisions/0007-thread-decisions.md. Each decision holds the account's lock
  * for merging and locks the threads it concerns, so that no email is linked to them meanwhile.
  */
-import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Pool } from 'pg';
 import type {
   DecisionIds,
   DecisionResult,
@@ -13,7 +13,6 @@ import type {
 } from '../../../app/threads/thread-decisions.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import { moveMessageIdsAlong, placesOfLabelled } from '../../../core/thread/decide.ts';
-import type { Database } from '../db/database.ts';
 import { freezeThreads, type Freeze } from './freeze-threads.ts';
 import { makeThread, readClusters, resolveThread } from '../emails/thread-rows.ts';
 import { inheritCustomer } from '../customers/customer-links.ts';
@@ -26,17 +25,18 @@ import { moveEmails, setDecided, settleParties } from './place-emails.ts';
 import { settleCustomers } from '../customers/settle-customers.ts';
 import { carryOut, weighThreads } from './settle-threads.ts';
 import { readThreadGraph } from './thread-graph.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 
-export function createThreadDecisions(db: Kysely<Database>): ThreadDecisions {
+export function createThreadDecisions(pool: Pool): ThreadDecisions {
   return {
-    split: (request, ids) => inLinkingTransaction(db, (trx) => split(trx, request, ids)),
-    merge: (request, ids) => inLinkingTransaction(db, (trx) => merge(trx, request, ids)),
-    move: (request, ids) => inLinkingTransaction(db, (trx) => move(trx, request, ids)),
+    split: (request, ids) => inLinkingTransaction(pool, (trx) => split(trx, request, ids)),
+    merge: (request, ids) => inLinkingTransaction(pool, (trx) => merge(trx, request, ids)),
+    move: (request, ids) => inLinkingTransaction(pool, (trx) => move(trx, request, ids)),
   };
 }
 
 async function split(
-  trx: Transaction<Database>,
+  trx: Executor,
   { threadId, emailIds, reason }: SplitRequest,
   { decisionId, newThreadId }: DecisionIds,
 ): Promise<DecisionResult> {
@@ -71,7 +71,7 @@ async function split(
 }
 
 async function move(
-  trx: Transaction<Database>,
+  trx: Executor,
   { threadId, emailIds, reason }: MoveRequest,
   { decisionId }: DecisionIds,
 ): Promise<DecisionResult> {
@@ -106,7 +106,7 @@ async function move(
 }
 
 async function merge(
-  trx: Transaction<Database>,
+  trx: Executor,
   { threadId, otherThreadId, reason }: MergeRequest,
   { decisionId }: DecisionIds,
 ): Promise<DecisionResult> {
@@ -145,11 +145,7 @@ async function merge(
  * Sets the customers of the threads, also for later mail: each belongs to the first customer that one of its sends
  * names. Threads that mail could not join because of that may be joined now.
  */
-async function settleDecided(
-  trx: Transaction<Database>,
-  accountId: string,
-  threadIds: readonly string[],
-): Promise<void> {
+async function settleDecided(trx: Executor, accountId: string, threadIds: readonly string[]): Promise<void> {
   await settleCustomers(trx, threadIds);
   await settleParties(trx, threadIds);
   const settlement = await weighThreads(trx, accountId, threadIds, { lock: true });
@@ -169,18 +165,14 @@ interface EmailRef {
 }
 
 /** Throws `thread_not_found`. */
-async function findThread(trx: Transaction<Database>, id: string): Promise<ThreadRef> {
-  const row = await trx
-    .selectFrom('email_threads')
-    .select(['id', 'account_id'])
-    .where('id', '=', await resolveThread(trx, id))
-    .executeTakeFirst();
+async function findThread(trx: Executor, id: string): Promise<ThreadRef> {
+  const [row] = await run(trx, FIND_THREAD, { id: await resolveThread(trx, id) });
   if (row === undefined) throw new ServiceError('thread_not_found');
   return { id: row.id, accountId: row.account_id };
 }
 
 /** Which thread it is may change until the lock is there, its account never does. */
-async function lockAccountOf(trx: Transaction<Database>, threadId: string): Promise<ThreadRef> {
+async function lockAccountOf(trx: Executor, threadId: string): Promise<ThreadRef> {
   const { accountId } = await findThread(trx, threadId);
   await lockLinks(trx, accountId);
   return await findThread(trx, threadId);
@@ -188,34 +180,25 @@ async function lockAccountOf(trx: Transaction<Database>, threadId: string): Prom
 
 /** In the order of their identifiers. Throws `email_not_found`, `different_accounts`. */
 async function readEmails(
-  trx: Transaction<Database>,
+  trx: Executor,
   accountId: string,
   given: readonly string[],
 ): Promise<readonly EmailRef[]> {
   const ids = await resolveEmails(trx, given);
-  const rows = await trx
-    .selectFrom('emails')
-    .select(['id', 'thread_id', 'account_id'])
-    .where('id', 'in', [...ids])
-    .orderBy('id')
-    .execute();
+  const rows = await run(trx, READ_EMAILS, { ids });
   if (rows.length < ids.length) throw new ServiceError('email_not_found');
   if (rows.some((row) => row.account_id !== accountId)) throw new ServiceError('different_accounts');
   return rows;
 }
 
-async function countEmails(trx: Transaction<Database>, threadId: string): Promise<number> {
-  const row = await trx
-    .selectFrom('emails')
-    .select((select) => select.fn.countAll<string>().as('count'))
-    .where('thread_id', '=', threadId)
-    .executeTakeFirstOrThrow();
-  return Number(row.count);
+async function countEmails(trx: Executor, threadId: string): Promise<number> {
+  const [row] = await run(trx, COUNT_EMAILS, { threadId });
+  return Number(row?.count ?? 0);
 }
 
 /** Moves the emails with their Message-IDs, and fixes where everything in the threads is. */
 async function carryOver(
-  trx: Transaction<Database>,
+  trx: Executor,
   accountId: string,
   emails: readonly EmailRef[],
   target: string,
@@ -256,40 +239,34 @@ interface NewDecision {
   readonly reason: string | null;
 }
 
-async function store(trx: Transaction<Database>, decision: NewDecision): Promise<Date> {
-  const { decided_at } = await trx
-    .insertInto('thread_decisions')
-    .values({
-      id: decision.id,
-      account_id: decision.thread.accountId,
-      kind: decision.kind,
-      thread_id: decision.thread.id,
-      other_thread_id: decision.other,
-      email_ids: decision.emails.map(({ id }) => id),
-      from_thread_ids: decision.emails.map(({ thread_id }) => thread_id),
-      reason: decision.reason,
-    })
-    .returning('decided_at')
-    .executeTakeFirstOrThrow();
-  return decided_at;
+async function store(trx: Executor, decision: NewDecision): Promise<Date> {
+  const [row] = await run(trx, STORE_DECISION, {
+    id: decision.id,
+    accountId: decision.thread.accountId,
+    kind: decision.kind,
+    threadId: decision.thread.id,
+    otherThreadId: decision.other,
+    emailIds: decision.emails.map(({ id }) => id),
+    fromThreadIds: decision.emails.map(({ thread_id }) => thread_id),
+    reason: decision.reason,
+  });
+  if (row === undefined) throw new Error('an insert returns its row');
+  return row.decided_at;
 }
 
 /** The same split, when the emails are still where it put them. */
 async function findSplit(
-  trx: Transaction<Database>,
+  trx: Executor,
   threadId: string,
   emails: readonly EmailRef[],
 ): Promise<DecisionResult | null> {
   const [first] = emails;
   if (first === undefined || emails.some((email) => email.thread_id !== first.thread_id)) return null;
-  const { rows } = await sql<{ id: string; decided_at: Date }>`
-    select d.id, d.decided_at
-    from thread_decisions d
-    left join thread_aliases a on a.id = d.thread_id left join thread_aliases o on o.id = d.other_thread_id
-    where d.kind = 'split' and d.email_ids = ${emails.map(({ id }) => id)}::uuid[]
-      and coalesce(a.thread_id, d.thread_id) = ${threadId}
-      and coalesce(o.thread_id, d.other_thread_id) = ${first.thread_id}
-    order by d.decided_at desc, d.id desc limit 1`.execute(trx);
+  const rows = await run(trx, FIND_SPLIT, {
+    emailIds: emails.map(({ id }) => id),
+    threadId,
+    otherThreadId: first.thread_id,
+  });
   const [row] = rows;
   return row === undefined
     ? null
@@ -298,34 +275,68 @@ async function findSplit(
 
 /** The newest move of all the emails into the thread. */
 async function findMove(
-  trx: Transaction<Database>,
+  trx: Executor,
   threadId: string,
   emails: readonly EmailRef[],
 ): Promise<DecisionResult['decision']> {
-  const { rows } = await sql<{ id: string; decided_at: Date }>`
-    select d.id, d.decided_at
-    from thread_decisions d left join thread_aliases a on a.id = d.thread_id
-    where d.kind = 'move' and d.email_ids @> ${emails.map(({ id }) => id)}::uuid[]
-      and coalesce(a.thread_id, d.thread_id) = ${threadId}
-    order by d.decided_at desc, d.id desc limit 1`.execute(trx);
+  const rows = await run(trx, FIND_MOVE, { emailIds: emails.map(({ id }) => id), threadId });
   const [row] = rows;
   return row === undefined ? null : { id: row.id, decidedAt: row.decided_at };
 }
 
 /** The newest merge by hand of these two, by the identifiers of the request. */
 async function findMerge(
-  trx: Transaction<Database>,
+  trx: Executor,
   threadId: string,
   otherThreadId: string,
 ): Promise<DecisionResult['decision']> {
-  const row = await trx
-    .selectFrom('thread_decisions')
-    .select(['id', 'decided_at'])
-    .where('kind', '=', 'merge')
-    .where('thread_id', '=', threadId)
-    .where('other_thread_id', '=', otherThreadId)
-    .orderBy('decided_at', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const [row] = await run(trx, FIND_MERGE, { threadId, otherThreadId });
   return row === undefined ? null : { id: row.id, decidedAt: row.decided_at };
 }
+
+const FIND_SPLIT = statement(
+  'find-split',
+  `select d.id, d.decided_at
+    from thread_decisions d
+    left join thread_aliases a on a.id = d.thread_id left join thread_aliases o on o.id = d.other_thread_id
+    where d.kind = 'split' and d.email_ids = $emailIds::uuid[]
+      and coalesce(a.thread_id, d.thread_id) = $threadId
+      and coalesce(o.thread_id, d.other_thread_id) = $otherThreadId
+    order by d.decided_at desc, d.id desc limit 1`,
+);
+
+const FIND_MOVE = statement(
+  'find-move',
+  `select d.id, d.decided_at
+    from thread_decisions d left join thread_aliases a on a.id = d.thread_id
+    where d.kind = 'move' and d.email_ids @> $emailIds::uuid[]
+      and coalesce(a.thread_id, d.thread_id) = $threadId
+    order by d.decided_at desc, d.id desc limit 1`,
+);
+
+const FIND_THREAD = statement('find-thread', 'select id, account_id from email_threads where id = $id');
+
+const READ_EMAILS = statement(
+  'emails-of-decision',
+  'select id, thread_id, account_id from emails where id = any ($ids::uuid[]) order by id',
+);
+
+const COUNT_EMAILS = statement(
+  'count-emails-of-thread',
+  'select count(*) as count from emails where thread_id = $threadId',
+);
+
+const STORE_DECISION = statement(
+  'store-decision',
+  `insert into thread_decisions
+    (id, account_id, kind, thread_id, other_thread_id, email_ids, from_thread_ids, reason)
+  values ($id, $accountId, $kind, $threadId, $otherThreadId, $emailIds, $fromThreadIds, $reason)
+  returning decided_at`,
+);
+
+const FIND_MERGE = statement(
+  'find-merge',
+  `select id, decided_at from thread_decisions
+  where kind = 'merge' and thread_id = $threadId and other_thread_id = $otherThreadId
+  order by decided_at desc limit 1`,
+);

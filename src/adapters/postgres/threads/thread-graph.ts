@@ -1,10 +1,9 @@
 /** Reads the links of whole threads, with what operators decided about them; no bodies. */
-import { sql, type Transaction } from 'kysely';
 import { linksOf, type InboundLink, type NamedIds } from '../../../core/thread/place-inbound.ts';
 import type { LinkedEmail, LinkGraph } from '../../../core/thread/linked-email.ts';
 import type { Placement } from '../../../app/emails/email-ports.ts';
-import type { Database } from '../db/database.ts';
 import { toMessageId } from '../emails/rows.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
 /** An email that is about to be recorded. */
 export type Newcomer = Pick<LinkedEmail, 'id' | 'messageIds' | 'links' | 'date' | 'anchorId' | 'partyId'>;
@@ -23,47 +22,29 @@ export interface ThreadGraph extends LinkGraph {
   readonly owners: ReadonlyMap<string, string | null>;
 }
 
-/** The columns of `emails` that say what one names. */
-export interface NamedIdsRow {
-  in_reply_to: string[];
-  reference_ids: string[];
-  bounced_message_id: string | null;
-  placement_rule: Placement['rule'];
-  placement_message_id: string | null;
-  ignored_ids: string[];
-}
+type EmailRow = RowOf<typeof READ_EMAILS>;
 
-interface EmailRow extends NamedIdsRow {
-  id: string;
-  thread_id: string;
-  message_id: string;
-  relay_message_id: string | null;
-  anchor_id: string | null;
-  party_id: string | null;
-  date: Date;
-  label: string | null;
-}
+/** The columns of `emails` that say what one names. */
+type NamedIdsRow = Pick<
+  EmailRow,
+  | 'in_reply_to'
+  | 'reference_ids'
+  | 'bounced_message_id'
+  | 'placement_rule'
+  | 'placement_message_id'
+  | 'ignored_ids'
+>;
 
 /** The threads must be locked, or the transaction must see one moment. */
 export async function readThreadGraph(
-  trx: Transaction<Database>,
+  trx: Executor,
   accountId: string,
   threadIds: readonly string[],
 ): Promise<ThreadGraph> {
-  const ids = [...threadIds];
-  const { rows } = await sql<EmailRow>`
-    select e.id, e.thread_id, e.message_id, e.relay_message_id, e.in_reply_to, e.reference_ids,
-      e.bounced_message_id, e.placement_rule, e.placement_message_id, e.ignored_ids, e.anchor_id, e.party_id, e.date,
-      l.label
-    from emails e left join email_labels l on l.email_id = e.id
-    where e.thread_id = any(${ids}::uuid[])
-    order by e.id`.execute(trx);
-  const known = await sql<{ message_id: string; thread_id: string; label: string | null }>`
-    select m.message_id, m.thread_id, l.label
-    from thread_message_ids m left join message_id_labels l using (account_id, message_id)
-    where m.thread_id = any(${ids}::uuid[])`.execute(trx);
-  const owners = new Map<string, string | null>(known.rows.map((row) => [row.message_id, row.thread_id]));
-  const messageIds = new Map(known.rows.map((row) => [row.message_id, row.label]));
+  const rows = await run(trx, READ_EMAILS, { ids: threadIds });
+  const known = await run(trx, READ_MESSAGE_IDS, { ids: threadIds });
+  const owners = new Map<string, string | null>(known.map((row) => [row.message_id, row.thread_id]));
+  const messageIds = new Map(known.map((row) => [row.message_id, row.label]));
 
   const emails = rows.map(toStoredEmail);
   for (const { message_id, label } of await readUnowned(trx, accountId, emails, owners)) {
@@ -109,7 +90,7 @@ function namedIdsOf(row: NamedIdsRow): NamedIds {
 
 /** Message-IDs that belong to no thread at all, which a whole record does not leave behind. */
 async function readUnowned(
-  trx: Transaction<Database>,
+  trx: Executor,
   accountId: string,
   emails: readonly LinkedEmail[],
   owners: ReadonlyMap<string, unknown>,
@@ -117,23 +98,48 @@ async function readUnowned(
   const named = new Set(emails.flatMap(({ messageIds, links }) => [...messageIds, ...links]));
   const missing = [...named].filter((id) => !owners.has(id));
   if (missing.length === 0) return [];
-  const { rows } = await sql<{ message_id: string; label: string | null }>`
-    select n.message_id, l.label
-    from unnest(${missing}::text[]) as n (message_id)
-    left join message_id_labels l on l.account_id = ${accountId} and l.message_id = n.message_id
-    where not exists (
-      select from thread_message_ids m where m.account_id = ${accountId} and m.message_id = n.message_id
-    )`.execute(trx);
+  const rows = await run(trx, READ_UNOWNED, { missing, accountId });
   return rows;
 }
 
 async function readSeparations(
-  trx: Transaction<Database>,
+  trx: Executor,
   labels: readonly string[],
 ): Promise<readonly (readonly [string, string])[]> {
   if (labels.length < 2) return [];
-  const { rows } = await sql<{ label: string; other_label: string }>`
-    select label, other_label from label_separations
-    where label = any(${[...labels]}::uuid[]) and other_label = any(${[...labels]}::uuid[])`.execute(trx);
+  const rows = await run(trx, READ_SEPARATIONS, { labels });
   return rows.map((row) => [row.label, row.other_label] as const);
 }
+
+const READ_EMAILS = statement(
+  'emails-of-graph',
+  `select e.id, e.thread_id, e.message_id, e.relay_message_id, e.in_reply_to, e.reference_ids,
+      e.bounced_message_id, e.placement_rule, e.placement_message_id, e.ignored_ids, e.anchor_id, e.party_id, e.date,
+      l.label
+    from emails e left join email_labels l on l.email_id = e.id
+    where e.thread_id = any($ids::uuid[])
+    order by e.id`,
+);
+
+const READ_MESSAGE_IDS = statement(
+  'message-ids-of-graph',
+  `select m.message_id, m.thread_id, l.label
+    from thread_message_ids m left join message_id_labels l using (account_id, message_id)
+    where m.thread_id = any($ids::uuid[])`,
+);
+
+const READ_UNOWNED = statement(
+  'unowned-message-ids',
+  `select n.message_id, l.label
+    from unnest($missing::text[]) as n (message_id)
+    left join message_id_labels l on l.account_id = $accountId and l.message_id = n.message_id
+    where not exists (
+      select from thread_message_ids m where m.account_id = $accountId and m.message_id = n.message_id
+    )`,
+).narrow<{ message_id: string }>();
+
+const READ_SEPARATIONS = statement(
+  'separations-of-graph',
+  `select label, other_label from label_separations
+    where label = any($labels::uuid[]) and other_label = any($labels::uuid[])`,
+);

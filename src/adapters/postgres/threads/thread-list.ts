@@ -6,47 +6,46 @@
  */
 import type { Pool, PoolClient } from 'pg';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
-import type {
-  ThreadFilter,
-  ThreadList,
-  ThreadListing,
-  ThreadsQuery,
-} from '../../../app/threads/thread-list-ports.ts';
+import type { ThreadFilter, ThreadList, ThreadListing } from '../../../app/threads/thread-list-ports.ts';
 import { SNIPPET_SOURCE_CHARS, toSnippet } from '../../../core/message/snippet.ts';
 import { formatTsquery } from '../../../core/search/query.ts';
 import { matches } from '../emails/email-list.ts';
 import { LISTED } from '../emails/listed.ts';
-import { createNamedQuery } from '../db/named-query.ts';
-import { guard } from '../db/pool.ts';
+import { run, statement, statements, type RowOf } from '../db/statement.ts';
 import { WALK_COST, type planSearch } from '../search/search-plan.ts';
 import { searchPage } from '../search/search-pages.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { createWordStatistics } from '../search/word-statistics.ts';
 
 export function createThreadList(pool: Pool, choose?: typeof planSearch): ThreadList {
-  const query = createNamedQuery(pool);
-  const readStatistics = createWordStatistics(query);
-  // A search has no name, so that each is planned for its words.
-  const run = async <Row extends object>(statement: Statement) =>
-    (await guard(pool.query<Row>(statement))).rows;
+  const readStatistics = createWordStatistics(pool);
   return {
     async listThreads(request) {
-      const { search, limit } = request;
-      if (search === null) {
-        return (await run<ThreadRow>(listThreads(request))).map(toThreadListing);
-      }
+      const { search, customerId, companyId, accountId, after, limit } = request;
+      const choice = {
+        direction: request.direction,
+        unread: request.unread,
+        unanswered: request.unanswered,
+        ofCustomer: customerId !== null,
+        ofCompany: companyId !== null,
+        ofAccount: accountId !== null,
+        isNext: after !== null,
+      };
+      const position = { afterDate: after?.date ?? null, afterId: after?.id ?? null };
+      const values = { limit, customerId, companyId, accountId, ...position };
+      if (search === null) return (await run(pool, LIST.of(choice), values)).map(toThreadListing);
       const words = formatTsquery(search);
       const { emails, estimate, rarest } = await readStatistics();
       const rows = await searchPage(
         { emails, share: estimate(search), limit, walkCost: WALK_COST.threads },
         {
-          isNarrow: request.customerId !== null || request.companyId !== null,
-          walk: (steps) => run<ThreadRow>(walkThreads(request, words, steps)),
+          isNarrow: customerId !== null || companyId !== null,
+          walk: (steps) => run(pool, WALK.of(choice), { ...values, words, steps }),
           async count(atMost) {
-            const [row] = await run<{ count: number }>(countThreads(request, atMost));
+            const [row] = await run(pool, COUNT.of(choice), { ...values, limit: atMost });
             return row?.count ?? 0;
           },
-          lookUp: () => run<ThreadRow>(lookUpThreads(request, words, rarest(search))),
+          lookUp: () => run(pool, LOOK_UP.of(choice), { ...values, words, rarest: rarest(search) }),
         },
         choose,
       );
@@ -58,14 +57,11 @@ export function createThreadList(pool: Pool, choose?: typeof planSearch): Thread
         const thread = await lockThread(client, threadId);
         if (thread === null) return null;
         // A transaction that adds an email at this moment waits for this lock, or this one waits for that transaction.
-        await client.query('select from thread_summaries where thread_id = $1 for update', [thread]);
-        await client.query(mark === 'read' ? MARK_READ : MARK_UNREAD, [thread]);
-        await client.query('select refresh_thread_summaries(array[$1::uuid])', [thread]);
-        const { rows } = await client.query<{ unread_count: number }>(
-          'select unread_count from thread_summaries where thread_id = $1',
-          [thread],
-        );
-        return { threadId: thread, unreadCount: rows[0]?.unread_count ?? 0 };
+        await run(client, LOCK_SUMMARY, { thread });
+        await run(client, mark === 'read' ? MARK_READ : MARK_UNREAD, { thread });
+        await run(client, REFRESH_SUMMARY, { thread });
+        const [summary] = await run(client, READ_UNREAD_COUNT, { thread });
+        return { threadId: thread, unreadCount: summary?.unread_count ?? 0 };
       }),
   };
 }
@@ -80,33 +76,56 @@ const ALL_FACETS = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 const PARTICIPANT_EMAILS = 20;
 const MAX_PARTICIPANTS = 10;
 
-const MARK_READ = `
-  delete from unread_emails u using emails e where e.thread_id = $1 and u.email_id = e.id`;
+const MARK_READ = statement(
+  'mark-thread-read',
+  `delete from unread_emails u using emails e where e.thread_id = $thread and u.email_id = e.id`,
+);
 
-const MARK_UNREAD = `
-  insert into unread_emails (email_id)
-  select e.id from emails e where e.thread_id = $1 and e.direction = 'inbound' and ${LISTED} order by e.id
-  on conflict do nothing`;
+const MARK_UNREAD = statement(
+  'mark-thread-unread',
+  `insert into unread_emails (email_id)
+  select e.id from emails e where e.thread_id = $thread and e.direction = 'inbound' and ${LISTED} order by e.id
+  on conflict do nothing`,
+);
+
+const LOCK_SUMMARY = statement(
+  'lock-summary',
+  'select from thread_summaries where thread_id = $thread for update',
+);
+
+const REFRESH_SUMMARY = statement(
+  'refresh-summary',
+  'select refresh_thread_summaries(array[$thread::uuid]) as done',
+);
+
+const READ_UNREAD_COUNT = statement(
+  'unread-count',
+  'select unread_count from thread_summaries where thread_id = $thread',
+);
 
 /** The thread itself, for an alias its target. It can't be merged away until the transaction ends. */
 async function lockThread(client: PoolClient, id: string): Promise<string | null> {
-  const { rows } = await client.query<{ id: string }>(
-    `select id from email_threads
-    where id = coalesce((select thread_id from thread_aliases where id = $1), $1::uuid)
-    for key share`,
-    [id],
-  );
-  if (rows[0] !== undefined) return rows[0].id;
+  const [thread] = await run(client, HOLD_THREAD, { id });
+  if (thread !== undefined) return thread.id;
   // It may have become an alias while the lock was waited for.
-  const { rows: targets } = await client.query<{ id: string }>(
-    `select t.id from thread_aliases a join email_threads t on t.id = a.thread_id where a.id = $1 for key share of t`,
-    [id],
-  );
-  return targets[0]?.id ?? null;
+  const [target] = await run(client, HOLD_TARGET, { id });
+  return target?.id ?? null;
 }
 
+const HOLD_THREAD = statement(
+  'hold-thread',
+  `select id from email_threads
+  where id = coalesce((select thread_id from thread_aliases where id = $id), $id::uuid)
+  for key share`,
+);
+
+const HOLD_TARGET = statement(
+  'hold-target-of-alias',
+  'select t.id from thread_aliases a join email_threads t on t.id = a.thread_id where a.id = $id for key share of t',
+);
+
 /** The values of the facets that a filter lets through. */
-function facetsOf({ direction, unread, unanswered }: ThreadFilter): readonly number[] {
+function facetsOf({ direction, unread, unanswered }: Choice): readonly number[] {
   const fits = (facets: number, bit: number, wanted: boolean | null) =>
     wanted === null || ((facets & bit) !== 0) === wanted;
   return ALL_FACETS.filter(
@@ -117,112 +136,41 @@ function facetsOf({ direction, unread, unanswered }: ThreadFilter): readonly num
   );
 }
 
-interface Statement {
-  readonly text: string;
-  readonly values: unknown[];
+/** What is asked for; each combination is a statement of its own, so that each finds its index. */
+const CHOICES = {
+  direction: [null, 'inbound', 'outbound'],
+  unread: [null, false, true],
+  unanswered: [null, false, true],
+  ofCustomer: [false, true],
+  ofCompany: [false, true],
+  ofAccount: [false, true],
+  isNext: [false, true],
+} as const;
+
+interface Choice extends Pick<ThreadFilter, 'direction' | 'unread' | 'unanswered'> {
+  readonly ofCustomer: boolean;
+  readonly ofCompany: boolean;
+  readonly ofAccount: boolean;
+  readonly isNext: boolean;
 }
 
 const ORDER = 'order by s.last_activity_at desc, s.thread_id desc';
 
-/** $1 is the limit. The text holds only the conditions that are asked for, so that each finds its index. */
-function startStatement(request: ThreadsQuery) {
-  const { customerId, companyId, accountId, after, limit } = request;
-  const values: unknown[] = [limit];
-  const parameter = (value: unknown) => `$${values.push(value)}`;
-  const conditions = [
-    ...(customerId === null ? [] : [`s.customer_id = ${parameter(customerId)}::uuid`]),
-    ...(companyId === null ? [] : [`s.company_id = ${parameter(companyId)}::uuid`]),
-    ...(accountId === null ? [] : [`s.account_id = ${parameter(accountId)}`]),
-    ...(after === null
-      ? []
-      : [`(s.last_activity_at, s.thread_id) < (${parameter(after.date)}, ${parameter(after.id)}::uuid)`]),
-  ];
-  const facets = facetsOf(request);
-  return {
-    values,
-    parameter,
-    /** All that is asked for. */
-    filter: [`s.facets in (${facets.join(', ')})`, ...conditions].join(' and '),
-    /** The list in its order, at most `rows` of it. */
-    list: (rows: string) => {
-      const pieces = facets.map(
-        (value) => `(select s.* from thread_summaries s
-          where ${[`s.facets = ${value}`, ...conditions].join(' and ')} ${ORDER} limit ${rows})`,
-      );
-      return `select s.* from (${pieces.join(' union all ')}) s ${ORDER} limit ${rows}`;
-    },
-  };
-}
+/** But for the facets. */
+const conditionsOf = ({ ofCustomer, ofCompany, ofAccount, isNext }: Choice): readonly string[] => [
+  ...(ofCustomer ? ['s.customer_id = $customerId::uuid'] : []),
+  ...(ofCompany ? ['s.company_id = $companyId::uuid'] : []),
+  ...(ofAccount ? ['s.account_id = $accountId'] : []),
+  ...(isNext ? ['(s.last_activity_at, s.thread_id) < ($afterDate::timestamptz, $afterId::uuid)'] : []),
+];
 
-/** `found` gives the summaries of a page. */
-const selectThreads = (found: string) => `
-  select s.thread_id, s.account_id, s.customer_id, s.company_id, s.email_count, s.unread_count, s.has_attachments,
-    (s.facets & ${UNANSWERED}) <> 0 as unanswered, s.last_activity_at, s.newest_email_id, s.newest_direction,
-    ${PREVIEW_COLUMNS}
-  from (${found}) s ${PREVIEW}
-  ${ORDER}`;
-
-/** Without a name when it filters by facets: kept plans take some 400 kB each, and there would be hundreds. */
-function listThreads(request: ThreadsQuery): Statement & { readonly name?: string } {
-  const { customerId, companyId, accountId, after } = request;
-  const { list, values } = startStatement(request);
-  const asked = [customerId, companyId, accountId, after].map((value) => (value === null ? '0' : '1'));
-  const isPlain = facetsOf(request).length === ALL_FACETS.length;
-  return {
-    ...(isPlain ? { name: `list-threads-${asked.join('')}` } : {}),
-    text: selectThreads(list('$1')),
-    values,
-  };
-}
-
-function walkThreads(request: ThreadsQuery, words: string, steps: number): Statement {
-  const { list, values, parameter } = startStatement(request);
-  const [step, query] = [parameter(steps), parameter(words)];
-  const text = selectThreads(`
-    select s.* from (${list(step)}) s cross join lateral (
-      select from emails e join email_search x on x.email_id = e.id
-      where e.thread_id = s.thread_id and x.is_listed and ${matches(query)} limit 1
-    ) m ${ORDER} limit $1`);
-  return { text, values };
-}
-
-function countThreads(request: ThreadsQuery, atMost: number): Statement {
-  const { list, values } = startStatement({ ...request, limit: atMost });
-  return { text: `select count(*)::int as count from (${list('$1')}) s`, values };
-}
-
-/** `offset 0` keeps the two parts apart: joined freely, the whole table would be read for a few hundred threads. */
-function lookUpThreads(request: ThreadsQuery, words: string, rarest: string): Statement {
-  const { values, parameter, filter } = startStatement(request);
-  const text = selectThreads(`
-    select s.* from (
-      select distinct x.thread_id from email_search x
-      where x.words @@ ${parameter(rarest)}::tsquery and x.is_listed and ${matches(parameter(words))}
-    ) f cross join lateral (
-      select s.* from thread_summaries s where s.thread_id = f.thread_id offset 0
-    ) s
-    where ${filter} ${ORDER} limit $1`);
-  return { text, values };
-}
-
-interface ThreadRow {
-  thread_id: string;
-  account_id: string;
-  customer_id: string | null;
-  company_id: string | null;
-  email_count: number;
-  unread_count: number;
-  has_attachments: boolean;
-  unanswered: boolean;
-  last_activity_at: Date;
-  newest_email_id: string;
-  newest_direction: 'inbound' | 'outbound';
-  newest_from: AddressView;
-  newest_date: Date;
-  newest_text: string;
-  subject: string;
-  /** Of the newest emails, the sender first. */
-  people: AddressView[][];
+/** The list in its order, at most `rows` of it. */
+function list(choice: Choice, rows: string): string {
+  const pieces = facetsOf(choice).map(
+    (value) => `(select s.* from thread_summaries s
+      where ${[`s.facets = ${value}`, ...conditionsOf(choice)].join(' and ')} ${ORDER} limit ${rows})`,
+  );
+  return `select s.* from (${pieces.join(' union all ')}) s ${ORDER} limit ${rows}`;
 }
 
 const PREVIEW_COLUMNS = `n.from_address as newest_from, n.date as newest_date,
@@ -247,7 +195,75 @@ const PREVIEW = `
     ) r
   ) p`;
 
-function toThreadListing(row: ThreadRow): ThreadListing {
+/** `found` gives the summaries of a page. */
+const selectThreads = (found: string) => `
+  select s.thread_id, s.account_id, s.customer_id, s.company_id, s.email_count, s.unread_count, s.has_attachments,
+    (s.facets & ${UNANSWERED}) <> 0 as unanswered, s.last_activity_at, s.newest_email_id, s.newest_direction,
+    ${PREVIEW_COLUMNS}
+  from (${found}) s ${PREVIEW}
+  ${ORDER}`;
+
+/** The summaries come from pieces, so the schema does not tell what they hold. */
+interface ThreadRow {
+  thread_id: string;
+  account_id: string;
+  email_count: number;
+  unread_count: number;
+  has_attachments: boolean;
+  unanswered: boolean;
+  last_activity_at: Date;
+  newest_email_id: string;
+  newest_direction: 'inbound' | 'outbound';
+  newest_text: string;
+  subject: string;
+  /** Of the newest emails, the sender first. */
+  people: AddressView[][];
+}
+
+const LIST = statements('list-threads', CHOICES, (choice) => selectThreads(list(choice, '$limit')), {
+  plannedEachTime: 'kept plans take some 400 kB each, and with filters there would be hundreds',
+  when: (choice) => facetsOf(choice).length < ALL_FACETS.length,
+}).narrow<ThreadRow>();
+
+const WORDS_DECIDE = { plannedEachTime: 'the best plan depends on how common the words are' };
+
+const WALK = statements(
+  'walk-threads',
+  CHOICES,
+  (choice) =>
+    selectThreads(`
+    select s.* from (${list(choice, '$steps')}) s cross join lateral (
+      select from emails e join email_search x on x.email_id = e.id
+      where e.thread_id = s.thread_id and x.is_listed and ${matches('$words')} limit 1
+    ) m ${ORDER} limit $limit`),
+  WORDS_DECIDE,
+).narrow<ThreadRow>();
+
+const COUNT = statements(
+  'count-threads',
+  CHOICES,
+  (choice) => `select count(*)::int as count from (${list(choice, '$limit')}) s`,
+  { plannedEachTime: 'it follows a search, and is rare' },
+).narrow<{ count: number }>();
+
+/** `offset 0` keeps the two parts apart: joined freely, the whole table would be read for a few hundred threads. */
+const LOOK_UP = statements(
+  'look-up-threads',
+  CHOICES,
+  (choice) =>
+    selectThreads(`
+    select s.* from (
+      select distinct x.thread_id from email_search x
+      where x.words @@ $rarest::tsquery and x.is_listed and ${matches('$words')}
+    ) f cross join lateral (
+      select s.* from thread_summaries s where s.thread_id = f.thread_id offset 0
+    ) s
+    where ${[`s.facets in (${facetsOf(choice).join(', ')})`, ...conditionsOf(choice)].join(' and ')}
+    ${ORDER} limit $limit`),
+  WORDS_DECIDE,
+).narrow<ThreadRow>();
+
+function toThreadListing(row: RowOf<ReturnType<typeof LIST.of>>): ThreadListing {
   return {
     id: row.thread_id,
     accountId: row.account_id,

@@ -100,7 +100,7 @@ it('a send into a thread that is gone, as after a restored backup, is recorded',
 });
 
 it('sends into threads that are merged and taken apart meanwhile all end in a living thread', async () => {
-  const decisions = createThreadDecisions(nodes[0].db);
+  const decisions = createThreadDecisions(nodes[0].pool);
   for (let round = 0; round < 30; round += 1) {
     const [left, right] = await twoThreads();
     const joining = [

@@ -133,7 +133,7 @@ function createWorld(accountId: string) {
   /** Two processes. */
   const inbound = [createInboundStore(pool, db), createInboundStore(pool, db)] as const;
   const messages = createMessageStore(pool, db);
-  const decisions = createThreadDecisions(db);
+  const decisions = createThreadDecisions(pool);
   const emails: string[] = [];
   const sent = new Set<number>();
   const threadOf = async (index: number): Promise<string | null> => {

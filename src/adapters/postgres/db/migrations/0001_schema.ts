@@ -1,5 +1,4 @@
 /** The whole schema, a room after the other; docs/schema.sql has it as PostgreSQL shows it. */
-import { sql, type Kysely } from 'kysely';
 import { ACCOUNTS } from './0001_schema/accounts.ts';
 import { CUSTOMERS } from './0001_schema/customers.ts';
 import { EMAILS } from './0001_schema/emails.ts';
@@ -11,7 +10,7 @@ import { SEND } from './0001_schema/send.ts';
 import { THREAD_LIST } from './0001_schema/thread-list.ts';
 import { THREADS } from './0001_schema/threads.ts';
 
-const STATEMENTS = [
+export const SCHEMA: readonly string[] = [
   ...EMAILS,
   ...CUSTOMERS,
   ...THREADS,
@@ -23,7 +22,3 @@ const STATEMENTS = [
   ...ACCOUNTS,
   ...IMPORT,
 ];
-
-export async function up(db: Kysely<never>): Promise<void> {
-  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
-}
