@@ -16,6 +16,13 @@ it.each([
   });
 });
 
+it('the types of clients/typescript are those of docs/openapi.json', async () => {
+  // Else: npm run generate --workspace clients/typescript
+  const npm = ['run', 'generate', '--workspace', 'clients/typescript', '--', '--check'];
+  const root = fileURLToPath(new URL('../', import.meta.url));
+  await expect(promisify(execFile)('npm', npm, { cwd: root })).resolves.toBeDefined();
+});
+
 describe('docs/security.md', () => {
   const ROOT = new URL('../', import.meta.url);
   const text = readFileSync(new URL('docs/security.md', ROOT), 'utf8');

@@ -27,7 +27,7 @@ export async function makeProject(): Promise<Project> {
   // Without the workspace's own folder for output: test files pack at the same time.
   const source = path.join(folder, 'source');
   await mkdir(source);
-  const tsc = path.join(CLIENT, 'node_modules/typescript/bin/tsc');
+  const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc');
   await run(process.execPath, [
     tsc,
     '-p',

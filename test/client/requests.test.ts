@@ -290,10 +290,11 @@ describe('an end by the caller or the clock', () => {
       const caller = new AbortController();
       const { client, requests } = clientWith([step]);
       setTimeout(() => caller.abort(reason), 500);
-      await withJumpingClock(() =>
+      const { elapsedMs } = await withJumpingClock(() =>
         expect(client.threads.get(ID, { signal: caller.signal })).rejects.toBe(reason),
       );
       expect(requests).toHaveLength(1);
+      expect(elapsedMs).toBeLessThan(1000);
     }
   });
 

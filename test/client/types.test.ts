@@ -2,6 +2,7 @@
 import { describe, expectTypeOf, it } from 'vitest';
 import {
   createClient,
+  type ClientOptions,
   type Email,
   type EmailListing,
   type EmailWorkerClient,
@@ -48,6 +49,10 @@ describe('the types of the client', () => {
     expectTypeOf(message).toExtend<SendMessage>();
     expectTypeOf<{ unread: undefined; q: string }>().toExtend<NonNullable<Parameters<Method<'list'>>[0]>>();
     expectTypeOf<{ unread: 'true' }>().not.toExtend<NonNullable<Parameters<Method<'list'>>[0]>>();
+  });
+
+  it('take the fetch of the platform', () => {
+    expectTypeOf<typeof fetch>().toExtend<NonNullable<ClientOptions['fetch']>>();
   });
 
   it('give items, and pages of them', () => {
