@@ -1,15 +1,30 @@
 import { availableParallelism } from 'node:os';
-
 import { defineConfig } from 'vitest/config';
 
+/** Rules and use cases, without a database, a mail server or a process of their own. */
+const RULES = 'src/{core,app,worker,config,service}/**/*.test.ts';
+const LONG = '**/*.long.test.ts';
+
+export const shared = {
+  globalSetup: ['test/helpers/global-setup.ts'],
+  reporters: ['default', './test/helpers/closing-line-reporter.ts'],
+  // Vitest's own default leaves one core idle on a machine with two.
+  maxWorkers: Math.max(2, availableParallelism() - 1),
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+};
+
+/** `npm test`: both projects. `npm run test:unit`: the first. The long form is in vitest.long.config.ts. */
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/helpers/global-setup.ts'],
-    reporters: ['default', './test/helpers/closing-line-reporter.ts'],
-    // Vitest's own default leaves one core idle on a machine with two.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    ...shared,
+    projects: [
+      // A process and modules of its own for each file would take longer than the tests.
+      { extends: true, test: { name: 'rules', include: [RULES], exclude: [LONG], isolate: false } },
+      {
+        extends: true,
+        test: { name: 'parts', include: ['{src,test}/**/*.test.ts'], exclude: [RULES, LONG] },
+      },
+    ],
   },
 });

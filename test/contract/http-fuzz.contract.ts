@@ -5,13 +5,14 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { arbitraryRequest, expectLawful, readOperations, type FuzzTarget } from '../helpers/http-fuzz.ts';
+import { runs } from '../helpers/runs.ts';
 
 export interface OpenFuzzTarget extends FuzzTarget {
   close(): Promise<void>;
 }
 
-/** Declares the tests. `open` is called once; `runs` is the number of requests to each operation. */
-export function describeHttpFuzz(title: string, open: () => Promise<OpenFuzzTarget>, runs: number): void {
+/** Declares the tests. `open` is called once; `longRuns` is the number of requests to each operation in the long form. */
+export function describeHttpFuzz(title: string, open: () => Promise<OpenFuzzTarget>, longRuns: number): void {
   const file = new URL('../../docs/openapi.json', import.meta.url);
   const operations = readOperations(JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>);
 
@@ -32,9 +33,10 @@ export function describeHttpFuzz(title: string, open: () => Promise<OpenFuzzTarg
       const isThrough = () =>
         [...statuses].some((status) => status >= 200 && status < 300) ||
         target.unreachable.includes(operation.path);
-      await fc.assert(requests, { numRuns: runs });
+      await fc.assert(requests, { numRuns: runs(longRuns) });
       // The generator is good for nothing when it never gets through; some operations take more luck than others.
-      for (let more = 0; more < 5 && !isThrough(); more += 1) await fc.assert(requests, { numRuns: runs });
+      for (let more = 0; more < 50 && !isThrough(); more += 1)
+        await fc.assert(requests, { numRuns: longRuns / 10 });
       expect(isThrough()).toBe(true);
     });
   });

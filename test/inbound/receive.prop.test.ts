@@ -6,6 +6,7 @@ import { mail, newId, post, receive, type Received } from '../helpers/inbound-ma
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { runs } from '../helpers/runs.ts';
 
 let database: TestDatabase;
 let services: readonly ServiceProcess[];
@@ -104,7 +105,7 @@ describe('threads', () => {
         }
       },
     );
-    await fc.assert(property, { numRuns: 40, endOnFailure: true });
+    await fc.assert(property, { numRuns: runs(40), endOnFailure: true });
   });
 });
 
@@ -177,7 +178,7 @@ describe('broken mail', () => {
         }),
       );
     });
-    await fc.assert(property, { numRuns: 40, endOnFailure: true });
+    await fc.assert(property, { numRuns: runs(40), endOnFailure: true });
     const log = services.flatMap((service) => service.log).join('\n');
     expect(log).not.toContain('could not be parsed');
   });

@@ -15,6 +15,7 @@ import { outboundRecord } from '../helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { createTestPool } from '../helpers/test-pool.ts';
+import { runs } from '../helpers/runs.ts';
 
 let database: TestDatabase;
 let services: readonly ServiceProcess[];
@@ -191,5 +192,5 @@ it('are one record in one thread, whichever comes first', async () => {
       expect(await response.json()).toMatchObject({ id: sent.id, state: 'sent' });
     }
   });
-  await fc.assert(property, { numRuns: 30, endOnFailure: true });
+  await fc.assert(property, { numRuns: runs(30), endOnFailure: true });
 });

@@ -12,6 +12,7 @@ import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { createTestPool } from '../helpers/test-pool.ts';
 import { writeAccounts } from '../helpers/thread-decisions.ts';
+import { runs } from '../helpers/runs.ts';
 
 /** The same mail and decisions in each; only the order of the later mail differs. */
 const ACCOUNTS = ['one', 'two'] as const;
@@ -145,7 +146,7 @@ it('hold for any mail before and after any decisions', async () => {
 
     expect(await dryRethread(pool)).toEqual([]);
   });
-  await fc.assert(property, { numRuns: Number(process.env.DECISION_RUNS ?? 15), endOnFailure: true });
+  await fc.assert(property, { numRuns: runs(30), endOnFailure: true });
 }, 600_000);
 
 /** The emails of the account's last split or move, when nothing was decided after it. */

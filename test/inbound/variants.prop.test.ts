@@ -5,6 +5,7 @@ import { mail, newId, receive, type Received } from '../helpers/inbound-mail.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { runs } from '../helpers/runs.ts';
 
 let database: TestDatabase;
 let services: readonly ServiceProcess[];
@@ -65,5 +66,5 @@ it('the record and its variants hold each content once, in any order and at once
     expect(direction).toBe(sent.length === 0 ? 'inbound' : 'outbound');
     expect(sent.length === 0 || sent.includes(contentOf(raw))).toBe(true);
   });
-  await fc.assert(property, { numRuns: 25 });
+  await fc.assert(property, { numRuns: runs(25) });
 });

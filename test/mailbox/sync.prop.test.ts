@@ -11,9 +11,10 @@ import { MemoryMailServer, type MemoryMailbox } from '../helpers/memory-mail-ser
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
+import { runs } from '../helpers/runs.ts';
 
 /** Each takes seconds: processes start and stop in it. */
-const RUNS = Number(process.env['MAILBOX_RUNS'] ?? 8);
+const RUNS = runs(20);
 
 let database: TestDatabase;
 

@@ -2,8 +2,6 @@
  * Sends that the caller waits for, and sends that go into the queue, with and without an `Idempotency-Key`: the real use
  * case, replay of the journal and settling of keys, over a model of the database, the journal and the mail server. Callers
  * repeat their requests at any time and at any of two processes.
- *
- * `MODEL_RUNS` sets the number of runs, for long searches.
  */
 import type fc from 'fast-check';
 import { it } from 'vitest';
@@ -30,8 +28,9 @@ import { SAMPLE_SEND } from '../helpers/sample-send.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { createDisks, Nodes, resultOf, expectModel } from './expect-model.ts';
 import { World, type Process } from './world.ts';
+import { runs } from '../helpers/runs.ts';
 
-const RUNS = Number(process.env['MODEL_RUNS'] ?? 500);
+const RUNS = runs(500);
 const STEPS = 350;
 const MAX_HEALING_STEPS = 4_000;
 /** How long the database goes on with a statement whose client fell silent. */

@@ -1,8 +1,6 @@
 /**
  * Which process reads an account: the real reader of mailboxes with its leases, over a model of the database and of one mailbox to
  * which mail comes all the time. Two processes stall, are killed and started, lose answers and connections.
- *
- * `MODEL_RUNS` sets the number of runs, for long searches.
  */
 import type fc from 'fast-check';
 import { it } from 'vitest';
@@ -18,8 +16,9 @@ import {
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { Nodes, expectModel } from './expect-model.ts';
 import { World, type Process } from './world.ts';
+import { runs } from '../helpers/runs.ts';
 
-const RUNS = Number(process.env['MODEL_RUNS'] ?? 300);
+const RUNS = runs(300);
 const STEPS = 300;
 const MAX_HEALING_STEPS = 5_000;
 const LEASE_MS = 300;

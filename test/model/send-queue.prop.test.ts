@@ -2,8 +2,6 @@
  * The queue's loop, heartbeat, settling and hand-over, as they are, over a model of the database, the journal and the mail
  * server: several processes and an operator, in orders that fast-check chooses, with lost answers, late commits, full disks,
  * stalls, and kills at any step.
- *
- * `MODEL_RUNS` sets the number of runs, for long searches.
  */
 import type fc from 'fast-check';
 import { it } from 'vitest';
@@ -19,8 +17,9 @@ import { silentLogger } from '../helpers/silent-logger.ts';
 import { QueueDatabase, type ModelEmail } from './queue-database.ts';
 import { createDisks, Nodes, resultOf, expectModel } from './expect-model.ts';
 import { World, type Process } from './world.ts';
+import { runs } from '../helpers/runs.ts';
 
-const RUNS = Number(process.env['MODEL_RUNS'] ?? 2000);
+const RUNS = runs(2000);
 const STEPS = 350;
 const MAX_HEALING_STEPS = 6_000;
 /** A few polls long, so that leases run out all the time. */

@@ -1,6 +1,6 @@
 /**
  * The queue over processes that are killed at random: each email is accepted by the mail server at most once, and
- * every one ends `sent`, or `unknown` with an attempt that says so. QUEUE_KILLS makes it longer.
+ * every one ends `sent`, or `unknown` with an attempt that says so. `TEST_RUNS` makes it longer.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,11 +8,12 @@ import type { SMTPServerOptions } from 'smtp-server';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
+import { runs } from '../helpers/runs.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
-const KILLS = Number(process.env['QUEUE_KILLS'] ?? 4);
+const KILLS = runs(20);
 const LEASE_MS = 800;
 
 let database: TestDatabase;

@@ -1,3 +1,5 @@
+import { expect } from 'vitest';
+
 /** CPU time of this process, in milliseconds: what a busy machine does meanwhile does not count. */
 export function cpuMs(work: () => void): number {
   const before = process.cpuUsage();
@@ -13,13 +15,30 @@ export function bestCpuMs(runs: number, work: () => void): number {
   return best;
 }
 
+/** The first runs compile, and garbage collection falls into some: one that takes less than the limit is enough. */
+const MAX_RUNS = 5;
+
+/** Fails when the work takes this much CPU or more in each of several runs. */
+export function expectCpuBelow(limitMs: number, work: () => void): void {
+  let best = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < MAX_RUNS && best >= limitMs; run++) best = Math.min(best, cpuMs(work));
+  expect(best).toBeLessThan(limitMs);
+}
+
 /**
- * How many times as much CPU the large input takes as the small one, each at its best of five runs in turns: garbage collection
- * and compilation fall into some of them only. Less than `floorMs` counts as that much, since it is mostly noise.
+ * Fails when the large input takes this many times as much CPU as the small one or more, each at its best of several runs.
+ * Less than `floorMs` counts as that much, since it is mostly noise.
  */
-export function cpuGrowth<T>(work: (input: T) => void, small: T, large: T, floorMs: number): number {
+export function expectCpuGrowthBelow<T>(
+  factor: number,
+  work: (input: T) => void,
+  small: T,
+  large: T,
+  floorMs: number,
+): void {
   let [smallMs, largeMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (let run = 0; run < 5; run++) {
+  const growth = (): number => largeMs / Math.max(smallMs, floorMs);
+  for (let run = 0; run < MAX_RUNS && !(growth() < factor); run++) {
     smallMs = Math.min(
       smallMs,
       cpuMs(() => work(small)),
@@ -29,5 +48,5 @@ export function cpuGrowth<T>(work: (input: T) => void, small: T, large: T, floor
       cpuMs(() => work(large)),
     );
   }
-  return largeMs / Math.max(smallMs, floorMs);
+  expect(growth()).toBeLessThan(factor);
 }

@@ -10,8 +10,9 @@ import { randomFrom } from '../fuzz/mutate.ts';
 import { BOUNCE_CASES } from '../helpers/bounce-table.ts';
 import { EML_FIXTURES } from '../helpers/eml-fixtures.ts';
 import { READERS, type ReaderName } from './readers.ts';
+import { runs } from '../helpers/runs.ts';
 
-const RUNS = 300;
+const RUNS = runs(300);
 /** Of larger ones only a part is read, so that a run takes ms. */
 const MAX_BYTES = 50_000;
 /** Marks of quotes and lists grow with the text, each character of a charset may be three bytes, and the text stands in two fields. */

@@ -5,6 +5,7 @@ import { CLOSE, RESET, startScriptedServer } from '../../../test/helpers/scripte
 import type { Reaction, Script } from '../../../test/helpers/scripted-smtp-server.ts';
 import { createSmtpTransport } from './smtp-transport.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
+import { runs } from '../../../test/helpers/runs.ts';
 
 const MESSAGES = 30;
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -85,7 +86,7 @@ describe('the transport', () => {
         expect(said('refused').filter((number) => accepted.includes(number))).toEqual([]);
         expect(said('accepted').filter((number) => !accepted.includes(number))).toEqual([]);
       }),
-      { numRuns: 40, interruptAfterTimeLimit: 30_000 },
+      { numRuns: runs(40), interruptAfterTimeLimit: 30_000 },
     );
   });
 });

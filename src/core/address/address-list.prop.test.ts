@@ -5,6 +5,7 @@ import { ServiceError } from '../errors.ts';
 import { addrSpec, formatAddress } from './address.ts';
 import type { Address } from './address.ts';
 import { parseAddressList } from './address-list.ts';
+import { runs } from '../../../test/helpers/runs.ts';
 
 /** A refused text is as good as an empty list here; any other error fails the test. */
 function parsedOrRefused(text: string): readonly Address[] {
@@ -27,7 +28,7 @@ describe('address lists', () => {
         },
       ),
       {
-        numRuns: 1000,
+        numRuns: runs(1000),
         examples: [
           [[{ name: '=?utf-8?q?x?=', localPart: 'a', domain: 'x.test' }], ', '],
           [[{ name: 'a\u00a0b', localPart: 'a', domain: 'x.test' }], ', '],
@@ -55,7 +56,7 @@ describe('address lists', () => {
         }
         expect(parseAddressList(list.map(formatAddress).join(','), 'to')).toEqual(list);
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   });
 });

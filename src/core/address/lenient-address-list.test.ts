@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cpuGrowth } from '../../../test/readers/cpu-time.ts';
+import { expectCpuGrowthBelow } from '../../../test/readers/cpu-time.ts';
 import { addressArbitrary, addressListTextArbitrary } from '../../../test/helpers/arbitrary/address.ts';
 import { addrSpec, formatAddress } from './address.ts';
 import { parseLenientAddressList } from './lenient-address-list.ts';
@@ -94,7 +94,7 @@ describe('parseLenientAddressList', () => {
     (unit) => {
       const make = (length: number): string => unit.repeat(Math.ceil(length / unit.length));
       // A quadratic one would need 100 times as much.
-      expect(cpuGrowth(parseLenientAddressList, make(20_000), make(200_000), 3)).toBeLessThan(40);
+      expectCpuGrowthBelow(40, parseLenientAddressList, make(20_000), make(200_000), 3);
     },
   );
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { AddressSet } from './address-set.ts';
+import { runs } from '../../../test/helpers/runs.ts';
 
 const address = fc.nat(300).map((number) => `user-${number}@example.com`);
 const change = fc.oneof(
@@ -29,7 +30,7 @@ it('holds what a Map holds, after any changes', () => {
         expect(set.get(key)).toEqual(map.get(key) ?? null);
       }
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });
 

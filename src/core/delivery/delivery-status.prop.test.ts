@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { cpuGrowth } from '../../../test/readers/cpu-time.ts';
+import { expectCpuGrowthBelow } from '../../../test/readers/cpu-time.ts';
 import { readDeliveryStatus } from './delivery-status.ts';
+import { runs } from '../../../test/helpers/runs.ts';
 
 /** What delivery statuses are made of, in any order. */
 const line = fc.oneof(
@@ -43,7 +44,7 @@ it('names no recipient but those in fields for one', () => {
       ]);
       expect(read.filter((address) => address.endsWith('.test') && !named.has(address))).toEqual([]);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 
@@ -75,5 +76,5 @@ it.each([
 ])('needs time in proportion to its length for %s', (_, unit) => {
   const make = (times: number) => Buffer.from(unit.repeat(times));
   // A quadratic one would need 400 times as much.
-  expect(cpuGrowth(readDeliveryStatus, make(1000), make(20_000), 2)).toBeLessThan(100);
+  expectCpuGrowthBelow(100, readDeliveryStatus, make(1000), make(20_000), 2);
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareUids, NEVER_OPENED, planSync, sinceOf, type MailboxProgress } from './sync-plan.ts';
 import { differenceOf, joinRanges, NO_UIDS, toUidSet, type UidSet } from './uid-set.ts';
+import { runs } from '../../../test/helpers/runs.ts';
 
 interface Server {
   uidValidity: number;
@@ -144,7 +145,7 @@ describe.each([
         expect(reader).toEqual(before);
         expect(commands).toBe(options.tellsUidNext ? 1 : 2);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { joinMbox, splitMbox } from '../../../test/helpers/mbox.ts';
+import { runs } from '../../../test/helpers/runs.ts';
 
 const lineEnd = fc.constantFrom('\n', '\r\n');
 
@@ -36,7 +37,7 @@ describe('mbox', () => {
       fc.property(text, sizes, (file, sizes) => {
         expect(splitMbox(file, sizes)).toEqual(splitMbox(file));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -48,7 +49,7 @@ describe('mbox', () => {
         const messages = parts.map(([lines, lineEnd]) => ['A: 1', ...lines].map((l) => l + lineEnd).join(''));
         expect(splitMbox(joinMbox(messages, end))).toEqual(messages);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

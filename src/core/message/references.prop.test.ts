@@ -4,6 +4,7 @@ import { messageIdArbitrary, messageIdListArbitrary } from '../../../test/helper
 import { MAX_PARSED_REFERENCES, MAX_REFERENCES, MAX_REFERENCES_OCTETS } from './limits.ts';
 import { formatMessageId } from './message-id.ts';
 import { buildReferences, parseMessageIdList } from './references.ts';
+import { runs } from '../../../test/helpers/runs.ts';
 
 describe('References', () => {
   it('of an answer end with the parent, start with the first, keep the order and stay within bounds', () => {
@@ -65,7 +66,7 @@ describe('References', () => {
           for (const id of ids) expect(id).toMatch(/^[^\s<>\p{Cc}\p{Cs}]+$/u);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

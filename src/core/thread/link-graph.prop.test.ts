@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { groupByLinks } from './link-graph.ts';
 import type { LinkedEmail, LinkGraph } from './linked-email.ts';
+import { runs } from '../../../test/helpers/runs.ts';
 
 const ids = Array.from({ length: 9 }, (_, index) => `m${index}`);
 const labels = ['A', 'B', 'C', 'D'];
@@ -53,7 +54,7 @@ it('does not depend on any order', () => {
         expect(partition({ ...graph, emails, messageIds: new Map(messageIds) })).toEqual(partition(graph));
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 
@@ -76,7 +77,7 @@ it('keeps equal labels together and separated ones apart', () => {
       );
       expect(joined).toEqual([]);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 
@@ -109,7 +110,7 @@ it('joins no two parties by a link, and says which links it refused', () => {
       const refused = groups.refused.map(({ emailId, messageId }) => `${emailId} ${groupOf(messageId)}`);
       expect(refused.toSorted()).toEqual([...expected].sort());
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 
@@ -151,6 +152,6 @@ it('changes nothing when an email comes whose known links all lead to one group'
         expect(after.emails.at(-1)).toBe(after.messageIds.get(named[0]!));
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });

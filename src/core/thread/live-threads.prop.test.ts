@@ -2,15 +2,15 @@
  * Laws of threads on a model of recording, for any mix of received mail, sends, relays' Message-IDs and decisions: placed one
  * after the other, emails make the threads that all of them make together, which is what `rethread` would make; and
  * the order in which mail comes does not count. `postgres/threads.prop.test.ts` compares the service with the
- * model step by step. More runs: `LIVE_RUNS=10000`.
+ * model step by step.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ModelDecision } from '../../../test/helpers/thread-model-decisions.ts';
 import { createThreadModel, type ModelStep, type ThreadModel } from '../../../test/helpers/thread-model.ts';
+import { SEED, runs } from '../../../test/helpers/runs.ts';
 
-const RUNS = Number(process.env.LIVE_RUNS ?? 1000);
-const SEED = process.env.LIVE_SEED === undefined ? {} : { seed: Number(process.env.LIVE_SEED) };
+const RUNS = runs(1000);
 const TIMEOUT_MS = 60_000 + RUNS * 100;
 
 /** Message-IDs; few, so that they meet. Sends have the last ones. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { groupByLinks } from './link-graph.ts';
 import { ThreadScan } from './thread-scan.ts';
+import { runs } from '../../../test/helpers/runs.ts';
 
 const uuid = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 const ids = Array.from({ length: 12 }, (_, index) => `m${index}`);
@@ -60,7 +61,7 @@ it('finds every thread that is not what its links say', () => {
       );
       expect(wrong).toEqual([]);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 

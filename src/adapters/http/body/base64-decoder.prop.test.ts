@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Base64Decoder, decodeBase64 } from './base64-decoder.ts';
+import { runs } from '../../../../test/helpers/runs.ts';
 
 /** Texts that are nearly Base64, so that both outcomes are frequent. */
 const nearlyBase64 = fc
@@ -40,7 +41,7 @@ describe('decodeBase64', () => {
       fc.property(nearlyBase64, (text) => {
         expect(decodeBase64(text)?.toString('hex') ?? null).toBe(reference(text));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -57,7 +58,7 @@ describe('decodeBase64', () => {
         parts.push(decoder.end());
         expect(decoder.valid ? Buffer.concat(parts).toString('hex') : null).toBe(reference(text));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

@@ -7,6 +7,7 @@ import { readJsonWithLongStrings, type JsonWithLongStrings } from './json-long-s
 import { createHttpLimits } from '../connections/limits.ts';
 import { parseJson } from './parse-json.ts';
 import { readSendBody } from '../send/send-body.ts';
+import { runs } from '../../../../test/helpers/runs.ts';
 
 type Bytes = Buffer<ArrayBufferLike>;
 
@@ -20,7 +21,7 @@ describe('readJsonWithLongStrings', () => {
           await outcome(async () => readWhole(body)),
         );
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 
@@ -38,7 +39,7 @@ describe('readJsonWithLongStrings', () => {
           );
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 });

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cpuGrowth } from '../../../../test/readers/cpu-time.ts';
+import { expectCpuGrowthBelow } from '../../../../test/readers/cpu-time.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import { parseJson } from './parse-json.ts';
+import { runs } from '../../../../test/helpers/runs.ts';
 
 /** A JSON text, and whether one of its objects names a field twice: known from how it was made. */
 interface Made {
@@ -69,7 +70,7 @@ describe('parseJson', () => {
       fc.property(json, ({ text, duplicate }) => {
         expect(codeOf(text)).toBe(duplicate ? 'duplicate_field' : JSON.stringify(JSON.parse(text)));
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   });
 
@@ -102,6 +103,6 @@ describe('parseJson', () => {
       for (let turn = 0; turn < 5; turn++) parseJson(text);
     };
     // Twice the text would take four times as long if it were quadratic, eight times the text 64 times.
-    expect(cpuGrowth(parse, make(100_000), make(800_000), 2)).toBeLessThan(30);
+    expectCpuGrowthBelow(30, parse, make(100_000), make(800_000), 2);
   });
 });

@@ -7,6 +7,7 @@ import { readOperations } from '../../../../test/helpers/http-fuzz.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import { createHttpLimits } from '../connections/limits.ts';
 import { readSendBody } from './send-body.ts';
+import { runs } from '../../../../test/helpers/runs.ts';
 
 const document = JSON.parse(
   readFileSync(new URL('../../../../docs/openapi.json', import.meta.url), 'utf8'),
@@ -32,7 +33,7 @@ describe('readSendBody', () => {
         expect(validator.Check(body)).toBe(true);
         expect(outcome(JSON.stringify(body))).toBe('accepted');
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -46,7 +47,7 @@ describe('readSendBody', () => {
         const blanks = Array.isArray(to) && to.some((one) => typeof one === 'string' && one.trim() === '');
         expect(accepted && !blanks && !validator.Check(value)).toBe(false);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

@@ -16,6 +16,7 @@ import type { MessageStore } from '../../../../test/helpers/message-store.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import { createCustomerStore } from './customer-rules.ts';
 import { createCustomerSettler } from './link-customers.ts';
+import { runs } from '../../../../test/helpers/runs.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -158,7 +159,7 @@ it('links as the rules say in the end, one step after the other', async () => {
       for (const [number, next] of steps.entries()) await carryOut(next, number, ids);
       await check();
     }),
-    { numRuns: 60, endOnFailure: true },
+    { numRuns: runs(60), endOnFailure: true },
   );
 }, 120_000);
 
@@ -169,6 +170,6 @@ it('links as the rules say in the end, all at the same moment', async () => {
       await Promise.all(steps.map((next, number) => carryOut(next, number, ids)));
       await check();
     }),
-    { numRuns: 60, endOnFailure: true },
+    { numRuns: runs(60), endOnFailure: true },
   );
 }, 120_000);

@@ -13,6 +13,7 @@ import { compareSummaries } from '../../../../test/helpers/thread-summaries.ts';
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import { createKysely } from '../db/pool.ts';
 import { createInboundStore } from './record-inbound.ts';
+import { runs } from '../../../../test/helpers/runs.ts';
 
 const CUSTOMERS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const;
 /** One belongs to a customer by address, two by domain; one is claimed by two customers, one by none. */
@@ -193,13 +194,13 @@ async function requireSame(plans: readonly Plan[], allParents: boolean): Promise
 it('in conversations where each email answers earlier ones, down to the reasons', async () => {
   await fc.assert(
     fc.asyncProperty(plansWith(1), (plans) => requireSame(plans, false)),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });
 
 it('in any conversations, whose threads merge while they are recorded', async () => {
   await fc.assert(
     fc.asyncProperty(plansWith(3), (plans) => requireSame(plans, true)),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });

@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/
 import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import { MAX_BODY_CHARS, toSearchDocument } from '../../../core/search/document.ts';
 import { formatTsquery, parseSearchQuery } from '../../../core/search/query.ts';
+import { runs } from '../../../../test/helpers/runs.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -41,7 +42,7 @@ describe('PostgreSQL', () => {
       ]);
       expect(rows).toHaveLength(1);
     });
-    await fc.assert(property, { numRuns: 400 });
+    await fc.assert(property, { numRuns: runs(400) });
   });
 
   it.each([
@@ -91,6 +92,6 @@ describe('PostgreSQL', () => {
         expect(rows[0]!.found, `${typed} in ${body.join(', ')}`).toBe(true);
       },
     );
-    await fc.assert(property, { numRuns: 300 });
+    await fc.assert(property, { numRuns: runs(300) });
   });
 });

@@ -2,7 +2,7 @@
  * Laws of threads, for any mix of received mail, sends and decisions: threads made step by step are those that all of it makes
  * together, and those of a model without a database (its own laws: core/thread/live-threads.prop.test.ts), `rethread`
  * finds nothing, no received email joins what sends named for different customers, and the order of arrival does
- * not count. More runs: `THREAD_RUNS=1000`; the seed of a failure is printed, `THREAD_SEED` repeats it.
+ * not count. `TEST_RUNS` and `TEST_SEED`: test/helpers/runs.ts.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
@@ -27,9 +27,9 @@ import { createKysely } from '../db/pool.ts';
 import { createInboundStore } from '../receive/record-inbound.ts';
 import { saveRelayMessageId } from '../send/relay-message-ids.ts';
 import { createThreadDecisions } from './thread-decisions.ts';
+import { SEED, runs } from '../../../../test/helpers/runs.ts';
 
-const RUNS = Number(process.env.THREAD_RUNS ?? 25);
-const SEED = process.env.THREAD_SEED === undefined ? {} : { seed: Number(process.env.THREAD_SEED) };
+const RUNS = runs(50);
 const TIMEOUT_MS = 60_000 + RUNS * 4000;
 
 const CUSTOMERS = ['A', 'B', 'C'].map(

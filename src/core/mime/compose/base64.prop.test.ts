@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { base64LinesOctets, encodeBase64Lines, streamBase64Lines } from './base64.ts';
+import { runs } from '../../../../test/helpers/runs.ts';
 
 async function* toChunks(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
   let at = 0;
@@ -23,7 +24,7 @@ describe('base64 in lines', () => {
         expect(encodeBase64Lines(bytes).toString('latin1')).toBe(expected);
         expect(base64LinesOctets(bytes.length)).toBe(expected.length);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -38,7 +39,7 @@ describe('base64 in lines', () => {
         expect(chunks.every((chunk) => chunk.length <= 170_000)).toBe(true);
       }),
       {
-        numRuns: 200,
+        numRuns: runs(200),
         examples: [
           [58_368, [58_368]],
           [58_369, [1, 58_368]],

@@ -8,6 +8,7 @@ import { formatMessageId } from '../../message/message-id.ts';
 import { composeMessage, composeMessageStream } from './compose.ts';
 import type { Draft } from './compose.ts';
 import { displayFilename } from '../text/filename.ts';
+import { runs } from '../../../../test/helpers/runs.ts';
 
 const OWN_FIELDS = new Set(
   (
@@ -76,7 +77,7 @@ describe('a composed message', () => {
         expect(Math.max(...body.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(260);
         expect(body).not.toMatch(/^(?:From |\.)/m);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -87,7 +88,7 @@ describe('a composed message', () => {
         expect(new Set(names).size).toBe(names.length);
         expect(names.filter((name) => !OWN_FIELDS.has(name))).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -111,7 +112,7 @@ describe('a composed message', () => {
         expect(mail.inReplyTo ?? '').toBe(draft.inReplyTo.map(formatMessageId).join(' '));
         expect([mail.references ?? []].flat()).toEqual(draft.references.map(formatMessageId));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -132,7 +133,7 @@ describe('a composed message', () => {
         const found = parsed.flatMap(({ address }) => address || []);
         expect(found.map(likeOurs)).toEqual(all.map(({ localPart, domain }) => `${localPart}@${domain}`));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -160,7 +161,7 @@ describe('a composed message', () => {
         expect(streamed.equals(whole)).toBe(true);
         expect(fromFiles.equals(whole)).toBe(true);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

@@ -10,6 +10,7 @@ import { MessageLimitError } from './message-limit-error.ts';
 import { createMessageParser, parseMessage } from './parse.ts';
 import type { ParsedMessage } from './parsed-message.ts';
 import { decodeTransfer } from './transfer-decoding.ts';
+import { runs } from '../../../../test/helpers/runs.ts';
 
 const FIXTURES = EML_FIXTURES.map(({ raw }) => raw);
 
@@ -159,7 +160,7 @@ describe('parsing', () => {
         // A calendar is read as text, and these are random bytes.
         expect(message.defects.filter((defect) => !/charset|characters/.test(defect))).toEqual([]);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -187,7 +188,7 @@ describe('parsing', () => {
         ),
         (raw) => expectSound(raw, read(raw)),
       ),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 
@@ -205,7 +206,7 @@ describe('parsing', () => {
           expectSound(raw, message);
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   });
 
@@ -224,7 +225,7 @@ describe('parsing', () => {
           expect(read(raw, (bytes) => readInChunks(bytes, sizes))).toEqual(read(raw));
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

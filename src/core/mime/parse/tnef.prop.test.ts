@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EML_FIXTURES } from '../../../../test/helpers/eml-fixtures.ts';
 import { unpackTnef } from './tnef.ts';
+import { runs } from '../../../../test/helpers/runs.ts';
 
 const mail = EML_FIXTURES.find(({ name }) => name === 'real/winmail')!.raw.toString('latin1');
 const file = Buffer.from(/\r\n\r\n(eJ8[^-]+)/.exec(mail)![1]!, 'base64');
@@ -40,7 +41,7 @@ describe('unpackTnef', () => {
           expect(unpacked === null || Array.isArray(unpacked.attachments)).toBe(true);
         },
       ),
-      { numRuns: 10_000 },
+      { numRuns: runs(10_000) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeTransfer, decodeTransferStream } from './transfer-decoding.ts';
+import { runs } from '../../../../test/helpers/runs.ts';
 
 const encodedArbitrary = fc.oneof(
   fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
@@ -36,7 +37,7 @@ describe('transfer decoding', () => {
           expect(streamed.toString('hex')).toBe(decodeTransfer(encoded, encoding).toString('hex'));
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeEncodedWords, encodeWords, isEncodedWord } from './encoded-word.ts';
+import { runs } from '../../../../test/helpers/runs.ts';
 
 describe('encoded words', () => {
   it('read back what was encoded, are short enough, and split no character', () => {
@@ -18,7 +19,7 @@ describe('encoded words', () => {
         expect(words.every((word, index) => word.length <= (index === 0 ? firstWordChars : 75))).toBe(true);
         expect(words.every((word) => isEncodedWord(word) && /^[!-~]+$/.test(word))).toBe(true);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { filenameArbitrary } from '../../../../test/helpers/arbitrary/draft.ts';
 import { displayFilename, StorageNames } from './filename.ts';
+import { runs } from '../../../../test/helpers/runs.ts';
 
 describe('file names', () => {
   it('for display are clean, bounded, never empty, and stay so', () => {
@@ -14,7 +15,7 @@ describe('file names', () => {
         expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
         expect(displayFilename(name)).toBe(name);
       }),
-      { numRuns: 1000, examples: [[`${'.'.repeat(300)} a b`], [`${'a'.repeat(254)} b`]] },
+      { numRuns: runs(1000), examples: [[`${'.'.repeat(300)} a b`], [`${'a'.repeat(254)} b`]] },
     );
   });
 
@@ -34,7 +35,7 @@ describe('file names', () => {
         }
         expect(new Set(Array.from(taken, (name) => name.toLowerCase())).size).toBe(given.length * 2);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cpuGrowth } from '../../../../test/readers/cpu-time.ts';
+import { expectCpuGrowthBelow } from '../../../../test/readers/cpu-time.ts';
 import { asciiFilename, displayFilename, StorageNames } from './filename.ts';
 
 describe('displayFilename', () => {
@@ -76,7 +76,7 @@ describe('StorageNames', () => {
       for (let index = 0; index < count; index += 1) names.add(nameOf(index));
     };
     // In the square it would be a hundred times as much, but for what does not grow.
-    expect(cpuGrowth(nameAll, 3_000, 30_000, 1)).toBeLessThan(40);
+    expectCpuGrowthBelow(40, nameAll, 3_000, 30_000, 1);
   });
 });
 

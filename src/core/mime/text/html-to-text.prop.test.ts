@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { htmlToText } from './html-to-text.ts';
+import { runs } from '../../../../test/helpers/runs.ts';
 
 describe('htmlToText', () => {
   it('never throws, and gives text that a database takes', () => {
@@ -43,7 +44,7 @@ describe('htmlToText', () => {
           expect(text).not.toContain('\0');
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config';
+import { shared } from './vitest.config.ts';
+
+/** `npm run test:long`: all that random tests try, what costs take minutes to measure, and the large mailbox. */
+export default defineConfig({
+  test: {
+    ...shared,
+    include: [
+      '{src,test}/**/*.{prop,long}.test.ts',
+      'test/{contract,crash,fuzz}/**/*.test.ts',
+      'test/{mailbox/dovecot,queue/processes}.test.ts',
+    ],
+    exclude: ['test/contract/{blob-store,spec,sql-injection}.test.ts', 'test/crash/overlap.test.ts'],
+    env: { TEST_LONG: '1' },
+  },
+});
