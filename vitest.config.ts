@@ -10,8 +10,10 @@ export const shared = {
   reporters: ['default', './test/helpers/closing-line-reporter.ts'],
   // Vitest's own default leaves one core idle on a machine with two.
   maxWorkers: Math.max(2, availableParallelism() - 1),
-  testTimeout: 60_000,
-  hookTimeout: 120_000,
+  // A hang ends; a machine that does much else meanwhile fails no test.
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 60_000 } },
 };
 
 /** `npm test`: both projects. `npm run test:unit`: the first. The long form is in vitest.long.config.ts. */

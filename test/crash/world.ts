@@ -237,7 +237,7 @@ export async function healWorld(world: World, random: Random): Promise<void> {
     if (!(await node.start())) throw new Error(`${node.name} does not start in a healed world`);
   }
   await world.database.waitReady();
-  for (const node of world.nodes) await waitUntil(`${node.name} is ready`, () => isReady(node), 30_000);
+  for (const node of world.nodes) await waitUntil(`${node.name} is ready`, () => isReady(node));
 }
 
 async function isReady(node: ServiceNode): Promise<boolean> {

@@ -58,5 +58,4 @@ it.skipIf(!existsSync('/usr/bin/prlimit'))(
       await rm(service.dataDir, { recursive: true, force: true, maxRetries: 5 });
     }
   },
-  120_000,
 );

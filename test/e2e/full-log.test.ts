@@ -28,14 +28,11 @@ it.skipIf(process.platform !== 'linux')(
     closeSync(full);
     const ended = once(child, 'exit');
     try {
-      await waitUntil(
-        'it answers',
-        () =>
-          fetch(`http://127.0.0.1:${port}/api/health`).then(
-            (response) => response.status === 200,
-            () => false,
-          ),
-        60_000,
+      await waitUntil('it answers', () =>
+        fetch(`http://127.0.0.1:${port}/api/health`).then(
+          (response) => response.status === 200,
+          () => false,
+        ),
       );
       child.kill('SIGTERM');
       expect(await ended).toEqual([0, null]);
@@ -46,5 +43,4 @@ it.skipIf(process.platform !== 'linux')(
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     }
   },
-  120_000,
 );

@@ -23,11 +23,7 @@ it('stops in order when npm gets SIGTERM, and leaves no process behind', async (
   }
   const closed = once(npm, 'close');
   try {
-    await waitUntil(
-      'the service is ready',
-      () => output.includes('is ready"}') && output.includes('"url"'),
-      60_000,
-    );
+    await waitUntil('the service is ready', () => output.includes('is ready"}') && output.includes('"url"'));
     const url = /"url":"([^"]+)"/.exec(output)![1]!;
     expect((await fetch(`${url}/api/health`)).status).toBe(200);
     npm.kill('SIGTERM');
@@ -39,4 +35,4 @@ it('stops in order when npm gets SIGTERM, and leaves no process behind', async (
     npm.kill('SIGKILL');
     await rm(dataDir, { recursive: true, force: true });
   }
-}, 120_000);
+});

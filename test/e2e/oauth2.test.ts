@@ -95,17 +95,13 @@ active_value = true
         `Message-ID: <${subject}@example.org>\r\nFrom: bob@example.org\r\nSubject: ${subject}\r\n\r\nHello\r\n`,
       ),
     );
-    await waitUntil(
-      `${subject} is recorded`,
-      async () => {
-        const rows = await query(
-          database.connectionString,
-          `select id from emails where subject = '${subject}'`,
-        );
-        return rows.length === 1;
-      },
-      30_000,
-    );
+    await waitUntil(`${subject} is recorded`, async () => {
+      const rows = await query(
+        database.connectionString,
+        `select id from emails where subject = '${subject}'`,
+      );
+      return rows.length === 1;
+    });
   }
 
   it('is read and sent from with one token', async () => {

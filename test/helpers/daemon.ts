@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 
 /** How long a server may take until it listens, or until it has ended. */
-const START_TIMEOUT_MS = 15_000;
-const STOP_TIMEOUT_MS = 5_000;
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 20_000;
 
 export interface Daemon {
   /** Resolves when a connection to the port of 127.0.0.1 is greeted with a line that starts like this. */

@@ -10,7 +10,7 @@ import { createBlobStore } from '../../src/adapters/blob/create.ts';
 import { createSpool } from '../../src/adapters/journal/spool.ts';
 import { createReportStore } from '../../src/adapters/postgres/receive/delivery-reports.ts';
 import { createMailboxRecords } from '../../src/adapters/postgres/mailboxes/mailbox-records.ts';
-import { createKysely, createPool } from '../../src/adapters/postgres/db/pool.ts';
+import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
 import { createInboundStore } from '../../src/adapters/postgres/receive/record-inbound.ts';
 import { createVariantStore } from '../../src/adapters/postgres/emails/variants.ts';
 import type { ReceiveRequest, ReceiveResult } from '../../src/app/receive/use-cases.ts';
@@ -24,6 +24,7 @@ import { startMailboxReader } from '../../src/worker/mailbox-reader.ts';
 import { directReader } from './direct-reader.ts';
 import { silentLogger } from './silent-logger.ts';
 import { makeTempFolder } from './temp-folder.ts';
+import { createTestPool } from './test-pool.ts';
 
 type Receive = (request: ReceiveRequest) => Promise<ReceiveResult>;
 
@@ -59,13 +60,7 @@ export interface MailboxNode {
 export async function startMailboxNode(options: MailboxNodeOptions): Promise<MailboxNode> {
   const { source, owner = randomUUID(), leaseMs = 1000, pollMs = 100 } = options;
   const folder = await makeTempFolder();
-  const pool = createPool({
-    connection: options.database,
-    maxConnections: 8,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 10_000,
-    logger: silentLogger,
-  });
+  const pool = createTestPool({ connectionString: options.database }, 8);
   const blobs: BlobStore = await createBlobStore({
     url: null,
     folder: join(folder.path, 'files'),

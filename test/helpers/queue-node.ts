@@ -11,7 +11,7 @@ import { LmdbJournal } from '../../src/adapters/journal/lmdb-journal.ts';
 import { createSpool } from '../../src/adapters/journal/spool.ts';
 import { createExchangeStore } from '../../src/adapters/postgres/send/automatic-exchanges.ts';
 import { createMessageStore } from './message-store.ts';
-import { createKysely, createPool } from '../../src/adapters/postgres/db/pool.ts';
+import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
 import { createSendOperations } from '../../src/adapters/postgres/send/send-operations.ts';
 import { createSendQueue } from '../../src/adapters/postgres/send/send-queue.ts';
 import { createSmtpTransport } from '../../src/adapters/smtp-out/smtp-transport.ts';
@@ -32,6 +32,7 @@ import { directReader } from './direct-reader.ts';
 import { SAMPLE_SEND } from './sample-send.ts';
 import { silentLogger } from './silent-logger.ts';
 import { makeTempFolder, type TempFolder } from './temp-folder.ts';
+import { createTestPool } from './test-pool.ts';
 
 export interface QueueNodeOptions {
   readonly database: string;
@@ -90,13 +91,7 @@ const NO_LIMIT: RateLimit = { perMinute: null, perDay: null };
 export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNode> {
   const folder = options.successorOf?.folder ?? (await makeTempFolder());
   const logger = silentLogger;
-  const pool = createPool({
-    connection: options.database,
-    maxConnections: 6,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 10_000,
-    logger,
-  });
+  const pool = createTestPool({ connectionString: options.database }, 6);
   const db = createKysely(pool);
   const store = createMessageStore(pool, db);
   const blobs = await createBlobStore({

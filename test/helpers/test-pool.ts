@@ -5,9 +5,12 @@ import type { TestDatabase } from './postgres.ts';
 import { silentLogger } from './silent-logger.ts';
 
 /** Patient, so that a busy machine fails no test. End it before the database is dropped. */
-export function createTestPool(database: TestDatabase, maxConnections = 4): pg.Pool {
+export function createTestPool(
+  { connectionString }: Pick<TestDatabase, 'connectionString'>,
+  maxConnections = 4,
+): pg.Pool {
   return createPool({
-    connection: database.connectionString,
+    connection: connectionString,
     maxConnections,
     connectTimeoutMs: 30_000,
     statementTimeoutMs: 60_000,

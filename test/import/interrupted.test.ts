@@ -84,7 +84,7 @@ it('killed at any moment: every email once, in its thread, and nothing left behi
   const options = { dataDir: temp.path, env: { DATABASE_URL: database.connectionString } };
   for (const kills of [100, 300, 550, 800]) {
     const command = startCommand(['import', mails], options);
-    await waitUntil(`${kills} emails are recorded`, async () => (await countMails()) >= kills, 60_000);
+    await waitUntil(`${kills} emails are recorded`, async () => (await countMails()) >= kills);
     command.process.kill('SIGKILL');
     await command.ended();
   }
@@ -102,7 +102,7 @@ it('Ctrl-C ends it in order, and it goes on', async () => {
   const mails = await makeMails(path.join(temp.path, 'mails'));
   const options = { dataDir: temp.path, env: { DATABASE_URL: database.connectionString } };
   const command = startCommand(['import', mails], options);
-  await waitUntil('some emails are recorded', async () => (await countMails()) >= 50, 60_000);
+  await waitUntil('some emails are recorded', async () => (await countMails()) >= 50);
   command.process.kill('SIGINT');
   expect(await command.ended()).toBe(130);
   expect(command.stderr()).toContain('run the same command again to continue');
@@ -131,9 +131,9 @@ it('beside a service that is restarted with its embedded database: it waits, and
     };
     return emails.length;
   };
-  await waitUntil('some emails are recorded', async () => (await countOf(before)) >= 30, 60_000);
+  await waitUntil('some emails are recorded', async () => (await countOf(before)) >= 30);
   await before.stop();
-  await waitUntil('the command waits', () => command.stderr().includes('waiting until it is back'), 60_000);
+  await waitUntil('the command waits', () => command.stderr().includes('waiting until it is back'));
   const after = await startServiceProcess({ dataDir });
   expect(await command.ended()).toBe(0);
   expect(command.stdout()).toContain('failed 0');

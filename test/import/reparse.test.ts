@@ -186,11 +186,7 @@ it('emails that could not be parsed are listed, also among those that a search f
   expect((await list('defect=not_parsed&account_id=default')).ids).toEqual(['c1-1', 'c2-0']);
   expect((await list('defect=not_parsed&state=received')).ids).toEqual(['c1-1', 'c2-0']);
   expect((await list('defect=not_parsed&state=sent')).ids).toEqual([]);
-  await waitUntil(
-    'the search has its words',
-    async () => (await list('q=conversation')).ids.length === 3,
-    60_000,
-  );
+  await waitUntil('the search has its words', async () => (await list('q=conversation')).ids.length === 3);
   expect((await list('defect=not_parsed&q=conversation')).ids).toEqual(['c1-1', 'c2-0']);
   expect((await service.request('/api/emails?defect=no_date')).status).toBe(400);
   await service.stop();

@@ -87,7 +87,7 @@ async function end(client: RawClient, raw: string, count: number): Promise<reado
   const from = client.received().length;
   const lines = () => client.received().slice(from).split('\r\n').slice(0, -1);
   await client.write(`${raw.replace(/^\./gm, '..')}.\r\n`);
-  await expect.poll(lines, { timeout: 20_000 }).toHaveLength(count);
+  await expect.poll(lines).toHaveLength(count);
   client.socket.destroy();
   return lines();
 }

@@ -131,5 +131,5 @@ describe('many accounts', () => {
       `1,000 accounts: ${Math.round(bytes / 1024)} KiB for each, the server in memory included\n`,
     );
     expect(bytes).toBeLessThan(100 * 1024);
-  }, 180_000);
+  });
 });

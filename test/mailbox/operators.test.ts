@@ -70,14 +70,10 @@ describe.skipIf(skipWithoutMailServers())('mailboxes of a Dovecot', () => {
   });
 
   it('have unreadable messages set aside, and taken when they can be read', async () => {
-    await waitUntil(
-      'both are set aside',
-      async () => {
-        await letTimePass(database);
-        return (await inbox())?.counts['quarantined'] === 2;
-      },
-      120_000,
-    );
+    await waitUntil('both are set aside', async () => {
+      await letTimePass(database);
+      return (await inbox())?.counts['quarantined'] === 2;
+    });
     await waitForPass(database, 'default', 60_000);
     expect(await readEmails(database, 'default')).toHaveLength(18);
     expect(await read('/api/accounts')).toMatchObject({

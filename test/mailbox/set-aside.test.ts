@@ -45,15 +45,11 @@ describe('a message that cannot be taken', () => {
       return raw.length;
     };
     await world.start();
-    await waitUntil(
-      'all others are taken',
-      async () => {
-        await letTimePass(worlds.database);
-        const counts = await world.counts();
-        return counts.some(({ quarantined, recorded }) => quarantined === 1 && recorded === 19);
-      },
-      30_000,
-    );
+    await waitUntil('all others are taken', async () => {
+      await letTimePass(worlds.database);
+      const counts = await world.counts();
+      return counts.some(({ quarantined, recorded }) => quarantined === 1 && recorded === 19);
+    });
     expect(await world.inboxCounts()).toMatchObject({ recorded: 19, waiting: 0, quarantined: 1 });
   });
 

@@ -111,16 +111,12 @@ async function check(qresync: boolean, steps: readonly Step[]): Promise<void> {
     }
     cutAfter = Infinity;
     const expected = (mailbox: MemoryMailbox) => [...mailbox.messages.keys()].sort((a, b) => a - b);
-    await waitUntil(
-      'the database holds what the mailboxes hold',
-      async () => {
-        await letTimePass(database);
-        const inbox = await readUids(account, boxes.inbox);
-        const sent = await readUids(account, boxes.sent);
-        return `${inbox}|${sent}` === `${expected(boxes.inbox)}|${expected(boxes.sent)}`;
-      },
-      40_000,
-    );
+    await waitUntil('the database holds what the mailboxes hold', async () => {
+      await letTimePass(database);
+      const inbox = await readUids(account, boxes.inbox);
+      const sent = await readUids(account, boxes.sent);
+      return `${inbox}|${sent}` === `${expected(boxes.inbox)}|${expected(boxes.sent)}`;
+    });
     // As many emails as there are different messages; some were expunged before a process saw them.
     const emails = await readEmails(database, account);
     expect(new Set(emails.map(({ message_id }) => message_id)).size).toBe(emails.length);

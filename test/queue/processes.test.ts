@@ -128,7 +128,6 @@ describe.each([2, 4])('%i processes on one queue, killed at random', (processes)
     await waitUntil(
       'the queue is empty',
       async () => (await query(database.connectionString, 'select 1 from send_queue')).length === 0,
-      30_000,
     );
     const rows = await readRows();
     const states = new Map(rows.map((row) => [row.id, row]));

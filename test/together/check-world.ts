@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 export async function checkWorld(world: World, database: TestDatabase): Promise<readonly string[]> {
   const { pool } = world;
   await world.settleMailboxes();
-  await waitUntil('nothing is left to do', () => isIdle(world), 30_000);
+  await waitUntil('nothing is left to do', () => isIdle(world));
   const failures = [...world.failures];
   const none = async (what: string, sql: string) => {
     const { rows } = await pool.query(sql);

@@ -11,7 +11,7 @@ const SEEDS = (process.env['TOGETHER_SEEDS'] ?? (IS_LONG ? '1,2,3,4,5,6,7,8,9,10
   .map(Number);
 const OPERATIONS = Number(process.env['TOGETHER_OPERATIONS'] ?? 150);
 
-it.each(SEEDS)('holds together, seed %i', { timeout: 180_000 }, async (seed) => {
+it.each(SEEDS)('holds together, seed %i', async (seed) => {
   const database = await createTestDatabase();
   const world = await startWorld(database, seed);
   try {

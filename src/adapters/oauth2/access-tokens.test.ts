@@ -6,13 +6,13 @@ import { startTokenServer, type TokenServer } from '../../../test/helpers/token-
 import { waitUntil } from '../../../test/helpers/wait-until.ts';
 import type { TokenError, TokenStore } from '../../app/accounts/token-ports.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { createPool } from '../postgres/db/pool.ts';
 import { createTokenStore } from '../postgres/accounts/oauth2-tokens.ts';
 import { createAccessTokens, type OAuth2Tokens } from './access-tokens.ts';
 import type { OAuth2Account } from './account-tokens.ts';
+import { createTestPool } from '../../../test/helpers/test-pool.ts';
 
 let database: TestDatabase;
-let pool: ReturnType<typeof createPool>;
+let pool: ReturnType<typeof createTestPool>;
 let store: TokenStore;
 let server: TokenServer;
 let account: OAuth2Account;
@@ -21,13 +21,7 @@ const processes: OAuth2Tokens[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  pool = createPool({
-    connection: database.connectionString,
-    maxConnections: 10,
-    connectTimeoutMs: 10_000,
-    statementTimeoutMs: 10_000,
-    logger: silentLogger,
-  });
+  pool = createTestPool(database, 10);
   store = createTokenStore(pool);
 });
 beforeEach(async () => {

@@ -33,7 +33,7 @@ async function start(script: Script = {}): Promise<ScriptedServer> {
 }
 
 function connect(port: number, query: string, logger: Logger = SILENT): SmtpTransport {
-  const limits = { connectTimeoutMs: 500, commandTimeoutMs: 2_000, dataTimeoutMs: 2_000 };
+  const limits = { connectTimeoutMs: 10_000, commandTimeoutMs: 10_000, dataTimeoutMs: 10_000 };
   const transport = createSmtpTransport({
     ...parseSmtpUrl(`smtp://127.0.0.1:${port}?${query}`, limits),
     logger,
@@ -138,11 +138,13 @@ describe('the pool', () => {
 
   it('refuses all waiting messages at once when the server does not answer', async () => {
     const server = await start({ connect: () => SILENCE });
-    const startedAt = performance.now();
-    const results = await sendMany(connect(server.port, 'max_connections=2'), 50);
+    const results = await sendMany(
+      connect(server.port, 'max_connections=2&connect_timeout_ms=300&greeting_timeout_ms=300'),
+      50,
+    );
     expect(kinds(results)).toEqual(['refused']);
-    // Two attempts of 500 ms at most for all; one after the other would take 12 s.
-    expect(performance.now() - startedAt).toBeLessThan(2_500);
+    // Two attempts for all on each connection at most, not one for each message.
+    expect(server.connections).toBeLessThanOrEqual(4);
   });
 
   it('works again when the server is back', async () => {
@@ -206,10 +208,8 @@ describe('closing', () => {
 
   it('ends when the server does not answer QUIT', async () => {
     const server = await start({ quit: () => SILENCE });
-    const transport = connect(server.port, '');
+    const transport = connect(server.port, 'command_timeout_ms=300');
     await transport.send(ENVELOPE, message(1));
-    const startedAt = performance.now();
-    await transport.close();
-    expect(performance.now() - startedAt).toBeLessThan(4_000);
+    await expect(transport.close()).resolves.toBeUndefined();
   });
 });

@@ -83,7 +83,7 @@ async function readWhenStill(pieces: Pieces): Promise<number> {
         before = pieces.read;
         return isStill;
       },
-      { interval: 200, timeout: 20_000 },
+      { interval: 200 },
     )
     .toBe(true);
   return pieces.read;

@@ -161,7 +161,7 @@ it('links as the rules say in the end, one step after the other', async () => {
     }),
     { numRuns: runs(60), endOnFailure: true },
   );
-}, 120_000);
+});
 
 it('links as the rules say in the end, all at the same moment', async () => {
   await fc.assert(
@@ -172,4 +172,4 @@ it('links as the rules say in the end, all at the same moment', async () => {
     }),
     { numRuns: runs(60), endOnFailure: true },
   );
-}, 120_000);
+});

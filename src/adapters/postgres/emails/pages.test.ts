@@ -4,11 +4,11 @@ import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseEmailsJson } from '../../../../test/helpers/emails-json.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
-import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
 import type { EmailPage } from '../../../app/emails/email-ports.ts';
 import { createMessageStore } from '../../../../test/helpers/message-store.ts';
-import { createKysely, createPool } from '../db/pool.ts';
+import { createKysely } from '../db/pool.ts';
 import { createEmailStore } from './email-store.ts';
+import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 
 const EMAILS = 3000;
 const LIMIT = 10;
@@ -23,14 +23,8 @@ let pool: pg.Pool;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  pool = createPool({
-    connection: database.connectionString,
-    // One connection, because its plans and counters are looked at.
-    maxConnections: 1,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 10_000,
-    logger: silentLogger,
-  });
+  // One connection, because its plans and counters are looked at.
+  pool = createTestPool(database, 1);
   const threadId = randomUUID();
   await pool.query(`insert into email_threads (id, account_id) values ($1, 'default')`, [threadId]);
   await pool.query(
