@@ -71,20 +71,13 @@ interface AttemptRow extends ReplyColumns {
   detail: string;
 }
 
-interface ParentRow {
+/** From JSON. */
+export interface ParentRow {
   message_id: string;
   in_reply_to: string[];
   reference_ids: string[];
   /** Addresses; null when a person wrote it. */
   automatic_from: string[] | null;
-}
-
-export interface FactsRow {
-  thread_id: string | null;
-  thread_account_id: string | null;
-  newest: ParentRow | null;
-  in_reply_to_thread_id: string | null;
-  parent: ParentRow | null;
 }
 
 /** The database's domain `message_id` holds nothing else; this is the one place where its text becomes a MessageId. */

@@ -1,6 +1,6 @@
 /**
  * `ReportStore` on PostgreSQL. A report is applied in one transaction, which locks the report, then the queue row, then
- * the email (as settle-attempt.ts and send-operations.ts do), and the list of suppressions last.
+ * the email (as send-states.ts asks for), and the list of suppressions last.
  */
 import { CompiledQuery, type Transaction } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
@@ -19,7 +19,8 @@ import type { DeliveryState } from '../../../core/delivery/states.ts';
 import { MAX_SUPPRESSED_CHARS, SOFT_BOUNCES, suppressionBy } from '../../../core/delivery/suppression.ts';
 import type { Database } from '../db/database.ts';
 import { createNamedQuery } from '../db/named-query.ts';
-import { applyConclusion, lockQueueRow } from '../send/settle-attempt.ts';
+import { applyConclusion, lockQueueRow } from '../send/queue-rows.ts';
+import { rejectRecipients } from '../send/send-states.ts';
 import { suppressByReport } from '../send/suppressions.ts';
 import { inTransaction } from '../db/transaction.ts';
 
@@ -188,7 +189,7 @@ async function insertDeliveryReports(
 
 /**
  * A recipient that bounced is not retried automatically. While a process works on it, or did when it fell silent, only
- * the failure is noted: settling that attempt concludes with it (saveOutcomes of settle-attempt.ts lets the failure stand).
+ * the failure is noted: settling that attempt concludes with it (saveOutcomes lets the failure stand).
  */
 async function giveUp(
   client: PoolClient,
@@ -198,10 +199,7 @@ async function giveUp(
   isWaiting: boolean,
 ): Promise<void> {
   const ordinals = new Set(failed.map(({ delivery }) => delivery.ordinal));
-  await client.query(
-    `update email_deliveries set state = 'rejected' where email_id = $1 and ordinal = any ($2::int[])`,
-    [emailId, [...ordinals]],
-  );
+  await rejectRecipients(client, emailId, [...ordinals]);
   const states = deliveries.map(({ ordinal, state }) => (ordinals.has(ordinal) ? 'rejected' : state));
   if (!isWaiting || states.some(isOpen)) return;
   await applyConclusion(client, emailId, conclude(states, 'a delivery report came back', null));

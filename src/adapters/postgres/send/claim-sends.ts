@@ -6,33 +6,16 @@
  * for each), so a lane with a hundred thousand rows costs as much as one with a single row. Measured with 100,000 due
  * rows: see docs/decisions/0001-send-queue.md.
  */
-import type { PoolClient } from 'pg';
 import type { Claim, ClaimedSends, ClaimRequest } from '../../../app/send/queue-ports.ts';
-
-interface ClaimRow {
-  email_id: string;
-  claim_id: string;
-  attempt: number;
-  lane: string;
-  mail_from: string;
-  message_id: string;
-  rcpt_to: string[];
-  suppressed: string[];
-  raw: Buffer | null;
-  raw_path: string | null;
-}
+import { run, statement, type Executor } from '../db/statement.ts';
+import { beginSending } from './send-states.ts';
 
 export async function claimSends(
-  client: Pick<PoolClient, 'query'>,
-  request: ClaimRequest,
+  executor: Executor,
+  { accountId, owner, leaseMs, afterLane }: ClaimRequest,
   limit: number,
 ): Promise<ClaimedSends> {
-  const { accountId, owner, leaseMs, afterLane } = request;
-  const { rows } = await client.query<ClaimRow>({
-    name: 'claim-sends',
-    text: CLAIM,
-    values: [accountId, owner, limit, leaseMs, afterLane],
-  });
+  const rows = await run(executor, CLAIM, { accountId, owner, limit, leaseMs, afterLane });
   return {
     claims: rows.map((row): Claim => ({
       emailId: row.email_id,
@@ -48,8 +31,8 @@ export async function claimSends(
   };
 }
 
-/** A row that waits for its next attempt, of the account $1 and the priority at hand. */
-const FREE = `q.account_id = $1 and q.priority = (select priority from top) and q.owner is null`;
+/** A row that waits for its next attempt, of the account and the priority at hand. */
+const FREE = `q.account_id = $accountId and q.priority = (select priority from top) and q.owner is null`;
 
 /**
  * When the first of some rows is due. Not `exists`: for that the planner may scan the whole table, hoping to meet a row
@@ -62,30 +45,32 @@ export const firstDue = (condition: string) =>
 const nextLane = (lane: string) =>
   `(select min(q.lane) from send_queue q where ${FREE} and q.lane > ${lane})`;
 
-/** $1 account, $2 owner, $3 limit, $4 lease in ms, $5 lane served last. */
-const CLAIM = `
+/** `$afterLane`: the lane served last. */
+const CLAIM = statement(
+  'claim-sends',
+  `
   with recursive top as materialized (
     select p as priority from generate_series(0, 2) p
-    where ${firstDue(`q.account_id = $1 and q.priority = p and q.owner is null`)} <= now()
+    where ${firstDue(`q.account_id = $accountId and q.priority = p and q.owner is null`)} <= now()
     order by p limit 1
   ), later_lanes (lane) as (
-    select ${nextLane('$5')}
+    select ${nextLane('$afterLane')}
     union all
     select ${nextLane('l.lane')} from later_lanes l where l.lane is not null
   ), earlier_lanes (lane) as (
     select ${nextLane(`''`)}
     union all
-    select ${nextLane('l.lane')} from earlier_lanes l where l.lane is not null and l.lane < $5
+    select ${nextLane('l.lane')} from earlier_lanes l where l.lane is not null and l.lane < $afterLane
   ), ready as materialized (
     select lane, turn from (
       select lane, 0 as turn from later_lanes where lane is not null
       union all
-      select lane, 1 from earlier_lanes where lane is not null and lane <= $5
+      select lane, 1 from earlier_lanes where lane is not null and lane <= $afterLane
     ) l
     where ${firstDue(`${FREE} and q.lane = l.lane`)} <= now()
-    limit $3
+    limit $limit::int
   ), share as materialized (
-    select ceil($3::numeric / greatest(count(*), 1))::int as size from ready
+    select ceil($limit::int::numeric / greatest(count(*), 1))::int as size from ready
   ), locked as materialized (
     select l.lane, l.turn, q.email_id, row_number() over (partition by l.lane order by q.due_at, q.email_id) as rank
     from ready l cross join lateral (
@@ -96,17 +81,15 @@ const CLAIM = `
       for update skip locked
     ) q
   ), chosen as materialized (
-    select * from locked order by rank, turn, lane limit $3
+    select * from locked order by rank, turn, lane limit $limit::int
   ), taken as (
     update send_queue q
-    set owner = $2, claim_id = gen_random_uuid(), attempts = q.attempts + 1, claimed_at = now(),
-      lease_until = now() + $4 * interval '1 millisecond'
+    set owner = $owner, claim_id = gen_random_uuid(), attempts = q.attempts + 1, claimed_at = now(),
+      lease_until = now() + $leaseMs::float8 * interval '1 millisecond'
     from chosen c where q.email_id = c.email_id
     returning q.email_id, q.claim_id, q.attempts as attempt, c.lane, c.turn, c.rank
   ), sending as (
-    update emails e set state = 'sending', state_detail = null
-    from taken t where e.id = t.email_id
-    returning e.id, e.from_address ->> 'address' as mail_from, e.message_id, e.raw, e.raw_path
+    ${beginSending('taken')}
   )
   select t.email_id, t.claim_id, t.attempt, t.lane, s.mail_from, s.message_id, s.raw, s.raw_path,
     coalesce(open.addresses, '{}') as rcpt_to, coalesce(open.suppressed, '{}') as suppressed
@@ -121,4 +104,5 @@ const CLAIM = `
       from email_deliveries d where d.email_id = t.email_id and d.state in ('pending', 'deferred')
     ) d
   ) open
-  order by t.rank, t.turn, t.lane`;
+  order by t.rank, t.turn, t.lane`,
+).narrow<{ claim_id: string; mail_from: string; rcpt_to: string[]; suppressed: string[] }>();

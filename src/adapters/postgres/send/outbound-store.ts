@@ -5,24 +5,23 @@ import type { OutboundStore } from '../../../app/send/outbound-ports.ts';
 import { normaliseMessageId } from '../../../core/message/message-id.ts';
 import type { PlacementFacts } from '../../../core/thread/place-outbound.ts';
 import type { Database } from '../db/database.ts';
-import { createNamedQuery } from '../db/named-query.ts';
+import { run, statement } from '../db/statement.ts';
 import { LISTED } from '../emails/listed.ts';
-import { toParent, type FactsRow } from '../emails/rows.ts';
+import { toParent, type ParentRow } from '../emails/rows.ts';
 import { createOutboundRecorder } from './record-outbound.ts';
 
 export function createOutboundStore(pool: Pool, db: Kysely<Database>): OutboundStore {
-  const query = createNamedQuery(pool);
-
   return {
     recordOutbound: createOutboundRecorder(pool, db),
 
     async readPlacementFacts(request): Promise<PlacementFacts> {
-      const [row] = await query<FactsRow>('placement-facts', PLACEMENT_FACTS, [
-        request.threadId,
-        request.inReplyTo === null ? null : normaliseMessageId(request.inReplyTo),
-        request.accountId,
-        request.defaultAccountId,
-      ]);
+      const { threadId, inReplyTo, accountId, defaultAccountId } = request;
+      const [row] = await run(pool, PLACEMENT_FACTS, {
+        threadId,
+        inReplyTo: inReplyTo === null ? null : normaliseMessageId(inReplyTo),
+        accountId,
+        defaultAccountId,
+      });
       const parent = toParent(row?.parent ?? null);
       return {
         thread:
@@ -39,7 +38,7 @@ export function createOutboundStore(pool: Pool, db: Kysely<Database>): OutboundS
   };
 }
 
-const THREAD = `coalesce((select thread_id from thread_aliases where id = $1::uuid), $1::uuid)`;
+const THREAD = `coalesce((select thread_id from thread_aliases where id = $threadId::uuid), $threadId::uuid)`;
 
 /** People write to mailing lists, too. */
 const PARENT = (alias: string) =>
@@ -50,18 +49,20 @@ const PARENT = (alias: string) =>
       from jsonb_array_elements(jsonb_build_array(${alias}.from_address) || ${alias}.reply_to_addresses) a
     ) end) end`;
 
-/** $1 thread, $2 Message-ID, $3 account named by the caller, $4 default account. */
-const PLACEMENT_FACTS = `
-  select t.id as thread_id, t.account_id as thread_account_id, ${PARENT('n')} as newest,
+/** `$accountId`: named by the caller. */
+const PLACEMENT_FACTS = statement(
+  'placement-facts',
+  `select t.id as thread_id, t.account_id as thread_account_id, ${PARENT('n')} as newest,
     m.thread_id as in_reply_to_thread_id, ${PARENT('p')} as parent
   from (select 1) one
   left join email_threads t on t.id = ${THREAD}
   left join lateral (
     select * from emails e where e.thread_id = t.id and ${LISTED} order by e.date desc, e.id desc limit 1
   ) n on true
-  left join thread_message_ids m on m.message_id = $2 and m.account_id = coalesce($3, t.account_id, $4)
+  left join thread_message_ids m on m.message_id = $inReplyTo and m.account_id = coalesce($accountId, t.account_id, $defaultAccountId)
   left join lateral (
     select * from emails e
-    where e.account_id = coalesce($3, t.account_id, $4) and (e.message_id = $2 or e.relay_message_id = $2)
+    where e.account_id = coalesce($accountId, t.account_id, $defaultAccountId) and (e.message_id = $inReplyTo or e.relay_message_id = $inReplyTo)
     order by e.date, e.id limit 1
-  ) p on true`;
+  ) p on true`,
+).narrow<{ newest: ParentRow | null; parent: ParentRow | null }>();

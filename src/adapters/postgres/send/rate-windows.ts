@@ -2,7 +2,6 @@
  * The counters of the accounts' rate limits: one row for an account and a period, locked while it is read and added
  * to, so that all processes together stay within the limits.
  */
-import type { PoolClient } from 'pg';
 import {
   PERIOD_MS,
   RATE_PERIODS,
@@ -11,29 +10,25 @@ import {
   type RatePeriod,
   type Room,
 } from '../../../core/delivery/rate-window.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 
 export function isLimited(rate: RateLimit): boolean {
   return rate.perMinute !== null || rate.perDay !== null;
 }
 
 /** Locks the account's counters until the transaction ends and says what they leave room for. */
-export async function lockRoom(client: PoolClient, accountId: string, rate: RateLimit): Promise<Room> {
+export async function lockRoom(executor: Executor, accountId: string, rate: RateLimit): Promise<Room> {
   let room: Room = { messages: Infinity, waitMs: 0 };
   // Always in the same order, so that two processes never wait for each other in a circle.
   for (const period of RATE_PERIODS) {
     const limit = limitOf(rate, period);
     if (limit === null) continue;
-    const { rows } = await client.query<{ count: number; previous_count: number; elapsed_ms: number }>({
-      name: 'lock-send-window',
-      text: LOCK_WINDOW,
-      values: [accountId, period, PERIOD_MS[period]],
-    });
-    const [row] = rows;
+    const [row] = await run(executor, LOCK_WINDOW, { accountId, period, periodMs: PERIOD_MS[period] });
     if (row === undefined) throw new Error('a rate window could not be opened');
     const window = {
       count: row.count,
       previousCount: row.previous_count,
-      elapsedMs: Number(row.elapsed_ms),
+      elapsedMs: row.elapsed_ms,
     };
     const { messages, waitMs } = roomIn(window, limit, period);
     room = { messages: Math.min(room.messages, messages), waitMs: Math.max(room.waitMs, waitMs) };
@@ -43,19 +38,21 @@ export async function lockRoom(client: PoolClient, accountId: string, rate: Rate
 
 /** Counts messages; in the same transaction after `lockRoom`. */
 export async function useRoom(
-  client: PoolClient,
+  executor: Executor,
   accountId: string,
   rate: RateLimit,
   messages: number,
 ): Promise<void> {
   if (messages === 0) return;
   const periods = RATE_PERIODS.filter((period) => limitOf(rate, period) !== null);
-  await client.query({
-    name: 'use-send-window',
-    text: `update send_windows set count = count + $3 where account_id = $1 and period = any ($2::text[])`,
-    values: [accountId, periods, messages],
-  });
+  await run(executor, USE_WINDOW, { accountId, periods, messages });
 }
+
+const USE_WINDOW = statement(
+  'use-send-window',
+  `update send_windows set count = count + $messages
+  where account_id = $accountId and period = any ($periods::text[])`,
+);
 
 function limitOf(rate: RateLimit, period: RatePeriod): number | null {
   return period === 'minute' ? rate.perMinute : rate.perDay;
@@ -63,21 +60,23 @@ function limitOf(rate: RateLimit, period: RatePeriod): number | null {
 
 /**
  * Opens the window or moves it on to the present: a window that ended just now becomes the previous one, an older one
- * is forgotten. $3 is the period in ms.
+ * is forgotten.
  */
-const LOCK_WINDOW = `
-  insert into send_windows as w (account_id, period, starts_at, count, previous_count)
-  values ($1, $2, now(), 0, 0)
+const LOCK_WINDOW = statement(
+  'lock-send-window',
+  `insert into send_windows as w (account_id, period, starts_at, count, previous_count)
+  values ($accountId, $period, now(), 0, 0)
   on conflict (account_id, period) do update set
     starts_at = case
-      when now() < w.starts_at + $3 * interval '1 millisecond' then w.starts_at
-      when now() < w.starts_at + 2 * $3 * interval '1 millisecond' then w.starts_at + $3 * interval '1 millisecond'
+      when now() < w.starts_at + $periodMs::float8 * interval '1 millisecond' then w.starts_at
+      when now() < w.starts_at + 2 * $periodMs::float8 * interval '1 millisecond' then w.starts_at + $periodMs::float8 * interval '1 millisecond'
       else now()
     end,
-    count = case when now() < w.starts_at + $3 * interval '1 millisecond' then w.count else 0 end,
+    count = case when now() < w.starts_at + $periodMs::float8 * interval '1 millisecond' then w.count else 0 end,
     previous_count = case
-      when now() < w.starts_at + $3 * interval '1 millisecond' then w.previous_count
-      when now() < w.starts_at + 2 * $3 * interval '1 millisecond' then w.count
+      when now() < w.starts_at + $periodMs::float8 * interval '1 millisecond' then w.previous_count
+      when now() < w.starts_at + 2 * $periodMs::float8 * interval '1 millisecond' then w.count
       else 0
     end
-  returning count, previous_count, (extract(epoch from now() - starts_at) * 1000)::float8 as elapsed_ms`;
+  returning count, previous_count, (extract(epoch from now() - starts_at) * 1000)::float8 as elapsed_ms`,
+).narrow<{ elapsed_ms: number }>();

@@ -6,15 +6,14 @@ import type { ClaimedSends, SendQueue } from '../../../app/send/queue-ports.ts';
 import { createBatches } from '../db/batches.ts';
 import { claimSends, firstDue } from './claim-sends.ts';
 import type { Database } from '../db/database.ts';
-import { createNamedQuery } from '../db/named-query.ts';
-import { guard } from '../db/pool.ts';
+import { run, statement } from '../db/statement.ts';
 import { isLimited, lockRoom, useRoom } from './rate-windows.ts';
-import { FREE, lockQueueRow, settleAttempt } from './settle-attempt.ts';
+import { FREE, lockQueueRow } from './queue-rows.ts';
+import { giveUpOpen, loseAttempt, takeBackAttempt } from './send-states.ts';
+import { settleAttempt } from './settle-attempt.ts';
 import { inTransaction } from '../db/transaction.ts';
 
 export function createSendQueue(pool: Pool, db: Kysely<Database>): SendQueue {
-  const query = createNamedQuery(pool);
-
   const begin = createBatches<Beginning, boolean>(
     BEGIN_LIMITS,
     () => 0,
@@ -24,7 +23,7 @@ export function createSendQueue(pool: Pool, db: Kysely<Database>): SendQueue {
       // One process has one owner and one length of leases.
       const { owner, leaseMs } = first;
       const refs = beginnings.map(({ ref }) => ref);
-      const rows = await query<ClaimIdRow>('begin-claims', BEGIN, [owner, ...columnsOf(refs), leaseMs]);
+      const rows = await run(pool, BEGIN, { owner, ...columnsOf(refs), leaseMs });
       const begun = new Set(rows.map((row) => row.claim_id));
       return refs.map(({ claimId }) => begun.has(claimId));
     },
@@ -32,12 +31,12 @@ export function createSendQueue(pool: Pool, db: Kysely<Database>): SendQueue {
 
   return {
     async dueAccounts(accountIds) {
-      const rows = await query<{ account_id: string }>('due-accounts', DUE_ACCOUNTS, [accountIds]);
+      const rows = await run(pool, DUE_ACCOUNTS, { accountIds });
       return rows.map((row) => row.account_id);
     },
 
     claim(request) {
-      if (!isLimited(request.rate)) return guard(claimSends(pool, request, request.limit));
+      if (!isLimited(request.rate)) return claimSends(pool, request, request.limit);
       return inTransaction(pool, async (client) => {
         const { accountId, rate, limit, afterLane } = request;
         const room = await lockRoom(client, accountId, rate);
@@ -50,7 +49,7 @@ export function createSendQueue(pool: Pool, db: Kysely<Database>): SendQueue {
     },
 
     async renew(owner, refs, leaseMs) {
-      await query('renew-leases', RENEW, [owner, ...columnsOf(refs), leaseMs]);
+      await run(pool, RENEW, { owner, ...columnsOf(refs), leaseMs });
     },
 
     begin: (owner, ref, leaseMs) => begin({ owner, ref, leaseMs }),
@@ -62,26 +61,22 @@ export function createSendQueue(pool: Pool, db: Kysely<Database>): SendQueue {
         // A statement sees other tables as they were when it began. One that had to wait here for `expire` would free the row and
         // leave the recipients unknown, so that the next claim would find none.
         await lockQueueRow(client, emailId);
-        const { rowCount } = await client.query(RELEASE, [emailId, owner, claimId, attempt, evenBegun]);
-        return rowCount === 1;
+        const rows = await run(client, RELEASE, { emailId, owner, claimId, attempt, evenBegun });
+        return rows.length === 1;
       }),
 
     async claimsOf(owner) {
-      const rows = await query<ClaimRow>(
-        'claims-of',
-        'select email_id, claim_id, attempts as attempt from send_queue where owner = $1',
-        [owner],
-      );
-      return rows.map(toClaimRef);
+      const rows = await run(pool, CLAIMS_OF, { owner });
+      return rows.map((row) => ({ emailId: row.email_id, claimId: row.claim_id, attempt: row.attempt }));
     },
 
     async expire(owner) {
-      const rows = await query<LostRow>('expire-claims', EXPIRE, [owner, LOST_DETAIL]);
+      const rows = await run(pool, EXPIRE, { owner, detail: LOST_DETAIL });
       return rows.map((row) => ({ emailId: row.email_id, attempt: row.attempt }));
     },
 
     async giveUpOrphans(accountIds) {
-      return (await query<{ id: string }>('give-up-orphans', GIVE_UP_ORPHANS, [accountIds])).length;
+      return (await run(pool, GIVE_UP_ORPHANS, { accountIds, detail: GIVEN_UP_DETAIL })).length;
     },
 
     takeRoom: (accountId, rate) =>
@@ -94,24 +89,9 @@ export function createSendQueue(pool: Pool, db: Kysely<Database>): SendQueue {
   };
 }
 
-interface ClaimIdRow {
-  claim_id: string;
-}
-
-interface LostRow {
-  email_id: string;
-  attempt: number;
-}
-
-interface ClaimRow extends ClaimIdRow, LostRow {}
-
-function toClaimRef(row: ClaimRow): ClaimRef {
-  return { emailId: row.email_id, claimId: row.claim_id, attempt: row.attempt };
-}
-
 /** Two arrays of equal length for `unnest`. */
-function columnsOf(refs: readonly ClaimRef[]): readonly [string[], string[]] {
-  return [refs.map(({ emailId }) => emailId), refs.map(({ claimId }) => claimId)];
+function columnsOf(refs: readonly ClaimRef[]) {
+  return { emailIds: refs.map(({ emailId }) => emailId), claimIds: refs.map(({ claimId }) => claimId) };
 }
 
 interface Beginning {
@@ -126,82 +106,67 @@ const BEGIN_LIMITS = { items: 64, bytes: Infinity, failTogether: true } as const
 const LOST_DETAIL =
   'the process that was sending fell silent; it settles this automatically when it comes back, otherwise an operator decides';
 
-const DUE_ACCOUNTS = `
-  select distinct a.account_id from unnest($1::text[]) a (account_id) cross join generate_series(0, 2) p
-  where ${firstDue('q.account_id = a.account_id and q.priority = p and q.owner is null')} <= now()`;
+const GIVEN_UP_DETAIL = 'given up: no process sends for this account any more';
 
-/** $1 owner, $2 emails, $3 their claims. Only what still has a lease: a claim that was taken for lost does not come back. */
+const DUE_ACCOUNTS = statement(
+  'due-accounts',
+  `select distinct a.account_id from unnest($accountIds::text[]) a (account_id) cross join generate_series(0, 2) p
+  where ${firstDue('q.account_id = a.account_id and q.priority = p and q.owner is null')} <= now()`,
+).narrow<{ account_id: string }>();
+
+/** Only what still has a lease: a claim that was taken for lost does not come back. */
 const STANDING = `
-  from unnest($2::uuid[], $3::uuid[]) c (email_id, claim_id)
-  where q.email_id = c.email_id and q.claim_id = c.claim_id and q.owner = $1 and q.lease_until is not null
+  from unnest($emailIds::uuid[], $claimIds::uuid[]) c (email_id, claim_id)
+  where q.email_id = c.email_id and q.claim_id = c.claim_id and q.owner = $owner and q.lease_until is not null
   returning q.claim_id`;
 
-/** $4 lease in ms. */
-const RENEW = `
-  update send_queue q set lease_until = now() + $4 * interval '1 millisecond' ${STANDING}`;
+const LEASE = `now() + $leaseMs::float8 * interval '1 millisecond'`;
 
-/** $4 lease in ms. */
-const BEGIN = `
-  update send_queue q
-  set begun_at = coalesce(q.begun_at, now()), lease_until = now() + $4 * interval '1 millisecond' ${STANDING}`;
+const RENEW = statement('renew-leases', `update send_queue q set lease_until = ${LEASE} ${STANDING}`);
 
-/**
- * $1 email, $2 owner, $3 claim, $4 its attempt, $5 even when it was begun. Also from `unknown`: the owner knows that it
- * handed nothing over.
- */
-const RELEASE = `
-  with free as (
+const BEGIN = statement(
+  'begin-claims',
+  `update send_queue q set begun_at = coalesce(q.begun_at, now()), lease_until = ${LEASE} ${STANDING}`,
+);
+
+/** Also from `unknown`: the owner knows that it handed nothing over. */
+const RELEASE = statement(
+  'release-claim',
+  `with free as (
     update send_queue set ${FREE}, attempts = attempts - 1
-    where email_id = $1 and owner = $2 and claim_id = $3 and (begun_at is null or $5)
+    where email_id = $emailId and owner = $owner and claim_id = $claimId and (begun_at is null or $evenBegun::boolean)
     returning email_id
-  ), assumed as (
-    delete from delivery_attempts a using free
-    where a.email_id = free.email_id and a.attempt = $4 and a.outcome = 'unknown'
-  ), deliveries as (
-    update email_deliveries d set state = 'pending' from free
-    where d.email_id = free.email_id and d.state = 'unknown'
-  ), emails as (
-    update emails e set state_detail = null, state = case
-        when exists (select 1 from delivery_attempts a where a.email_id = e.id and a.attempt < $4) then 'deferred'
-        else 'queued'
-      end
-    from free where e.id = free.email_id and e.state in ('sending', 'unknown')
-  )
-  select email_id as id from free`;
+  ), ${takeBackAttempt('free', '$attempt::int')}
+  select email_id from free`,
+);
+
+/** `claim_id` is set where `owner` is. */
+const CLAIMS_OF = statement(
+  'claims-of',
+  'select email_id, claim_id, attempts as attempt from send_queue where owner = $owner',
+).narrow<{ claim_id: string }>();
 
 /** The rows keep their owner, which alone has evidence. */
-const EXPIRE = `
-  with silent as materialized (
+const EXPIRE = statement(
+  'expire-claims',
+  `with silent as materialized (
     select email_id, attempts, claimed_at from send_queue
-    where lease_until < now() and owner <> $1
+    where lease_until < now() and owner <> $owner
     for update skip locked
   ), lost as (
     update send_queue q set lease_until = null from silent s where q.email_id = s.email_id
-  ), attempts as (
-    insert into delivery_attempts (email_id, attempt, started_at, outcome, detail)
-    select email_id, attempts, claimed_at, 'unknown', $2 from silent
-    on conflict (email_id, attempt) do nothing
-  ), deliveries as (
-    update email_deliveries d set state = 'unknown' from silent s
-    where d.email_id = s.email_id and d.state in ('pending', 'deferred')
-  ), emails as (
-    update emails e set state = 'unknown', state_detail = $2 from silent s
-    where e.id = s.email_id and e.state = 'sending'
-  )
-  select email_id, attempts as attempt from silent`;
+  ), ${loseAttempt('silent', '$detail::text')}
+  select email_id, attempts as attempt from silent`,
+);
 
-/** As in `conclude`: an email that any recipient has is `sent`. */
-const GIVE_UP_ORPHANS = `
-  with orphans as materialized (
+const GIVE_UP_ORPHANS = statement(
+  'give-up-orphans',
+  `with orphans as materialized (
     select email_id from send_queue
-    where owner is null and give_up_at < now() and account_id <> all ($1::text[])
+    where owner is null and give_up_at < now() and account_id <> all ($accountIds::text[])
     for update skip locked
   ), removed as (
     delete from send_queue q using orphans o where q.email_id = o.email_id
   )
-  update emails e set state_detail = 'given up: no process sends for this account any more', state = case
-      when exists (select 1 from email_deliveries d where d.email_id = e.id and d.state = 'accepted') then 'sent'
-      else 'failed'
-    end
-  from orphans o where e.id = o.email_id
-  returning e.id`;
+  ${giveUpOpen('orphans', '$detail::text')}`,
+);

@@ -1,0 +1,80 @@
+/** Single rows of the queue, in transactions that lock them before their email; send-queue.ts changes many at once. */
+import { defaultLane, PRIORITIES } from '../../../core/delivery/priority.ts';
+import type { Conclusion } from '../../../core/delivery/conclude.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
+import { setState } from './send-states.ts';
+
+/** Makes a row of the queue free. */
+export const FREE = 'owner = null, claim_id = null, lease_until = null, claimed_at = null, begun_at = null';
+
+export type QueueRow = RowOf<typeof LOCK>;
+
+export async function lockQueueRow(executor: Executor, emailId: string): Promise<QueueRow | undefined> {
+  return (await run(executor, LOCK, { emailId }))[0];
+}
+
+/** `is_claimed`: a process works on it. */
+const LOCK = statement(
+  'lock-queue-row',
+  `select owner, claim_id, give_up_at, lease_until is not null as is_claimed
+  from send_queue where email_id = $emailId for update`,
+).narrow<{ is_claimed: boolean }>();
+
+/** Gives the email its state, and its queue row back or away. */
+export async function applyConclusion(
+  executor: Executor,
+  emailId: string,
+  { state, detail, dueAt }: Conclusion,
+): Promise<void> {
+  if (dueAt === null) await dequeue(executor, emailId);
+  else await run(executor, PUT_BACK, { emailId, dueAt });
+  await setState(executor, emailId, state, detail);
+}
+
+const PUT_BACK = statement(
+  'put-back-into-queue',
+  `update send_queue set ${FREE}, due_at = $dueAt where email_id = $emailId`,
+);
+
+export async function dequeue(executor: Executor, emailId: string): Promise<void> {
+  await run(executor, DEQUEUE, { emailId });
+}
+
+const DEQUEUE = statement('dequeue', 'delete from send_queue where email_id = $emailId');
+
+/** Has its next attempt now. */
+export async function bringForward(executor: Executor, emailId: string): Promise<void> {
+  await run(executor, BRING_FORWARD, { emailId });
+}
+
+const BRING_FORWARD = statement(
+  'bring-forward-in-queue',
+  'update send_queue set due_at = now() where email_id = $emailId',
+);
+
+/** Puts the email into the queue as a free row, whatever row it has; attempts continue to be counted from where they ended. */
+export async function enqueue(
+  executor: Executor,
+  email: { readonly id: string; readonly placement_rule: string },
+  giveUpAt: Date,
+  dueAt: Date,
+): Promise<void> {
+  const lane = defaultLane(email.placement_rule);
+  await run(executor, ENQUEUE, {
+    emailId: email.id,
+    lane,
+    priority: PRIORITIES.indexOf('normal'),
+    giveUpAt,
+    dueAt,
+  });
+}
+
+const ENQUEUE = statement(
+  'enqueue-again',
+  `insert into send_queue (email_id, account_id, lane, priority, due_at, give_up_at, attempts)
+  select e.id, e.account_id, $lane, $priority, least($dueAt, now()), $giveUpAt,
+    (select coalesce(max(a.attempt), 0) from delivery_attempts a where a.email_id = e.id)
+  from emails e where e.id = $emailId
+  on conflict (email_id) do update set
+    ${FREE}, due_at = excluded.due_at, give_up_at = excluded.give_up_at`,
+);

@@ -1,0 +1,190 @@
+/**
+ * Writes what becomes of a recorded send, and is alone in it: the states of emails and of their recipients, and their
+ * attempts (core/delivery/states.ts says what they mean). Parts of statements stand beside whole ones; `source` is the name
+ * of a part with a column email_id.
+ *
+ * A transaction locks the row of the queue first, then the email, and calls these with both locked, so that transactions
+ * never wait for each other in a circle.
+ */
+import type { EndedAttempt } from '../../../app/send/journal-ports.ts';
+import type { DeliveryState, EmailState, RecipientOutcome } from '../../../core/delivery/states.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
+
+/** A claim was made. */
+export const beginSending = (source: string): string => `
+  update emails e set state = 'sending', state_detail = null from ${source} s where e.id = s.email_id
+  returning e.id, e.from_address ->> 'address' as mail_from, e.message_id, e.raw, e.raw_path`;
+
+/** A claim was given back, so nothing became of its attempt, whatever was assumed. */
+export const takeBackAttempt = (source: string, attempt: string): string => `
+  assumed as (
+    delete from delivery_attempts a using ${source} s
+    where a.email_id = s.email_id and a.attempt = ${attempt} and a.outcome = 'unknown'
+  ), deliveries as (
+    update email_deliveries d set state = 'pending' from ${source} s
+    where d.email_id = s.email_id and d.state = 'unknown'
+  ), waiting as (
+    update emails e set state_detail = null, state = case
+        when exists (select 1 from delivery_attempts a where a.email_id = e.id and a.attempt < ${attempt}) then 'deferred'
+        else 'queued'
+      end
+    from ${source} s where e.id = s.email_id and e.state in ('sending', 'unknown')
+  )`;
+
+/**
+ * What became of an attempt can't be known while its process is silent.
+ *
+ * @param source has the columns attempts and claimed_at, too
+ */
+export const loseAttempt = (source: string, detail: string): string => `
+  assumed as (
+    insert into delivery_attempts (email_id, attempt, started_at, outcome, detail)
+    select email_id, attempts, claimed_at, 'unknown', ${detail} from ${source}
+    on conflict (email_id, attempt) do nothing
+  ), deliveries as (
+    update email_deliveries d set state = 'unknown' from ${source} s
+    where d.email_id = s.email_id and d.state in ('pending', 'deferred')
+  ), lost_emails as (
+    update emails e set state = 'unknown', state_detail = ${detail} from ${source} s
+    where e.id = s.email_id and e.state = 'sending'
+  )`;
+
+/** As in `conclude`: an email that any recipient has is `sent`. */
+export const giveUpOpen = (source: string, detail: string): string => `
+  update emails e set state_detail = ${detail}, state = case
+      when exists (select 1 from email_deliveries d where d.email_id = e.id and d.state = 'accepted') then 'sent'
+      else 'failed'
+    end
+  from ${source} s where e.id = s.email_id
+  returning e.id`;
+
+export async function setState(
+  executor: Executor,
+  emailId: string,
+  state: EmailState,
+  detail: string | null,
+): Promise<void> {
+  await run(executor, SET_STATE, { emailId, state, detail });
+}
+
+const SET_STATE = statement(
+  'set-state-of-send',
+  'update emails set state = $state, state_detail = $detail where id = $emailId',
+);
+
+/** An email that is `sent` already keeps what it says of recipients that were missed. */
+export async function endAsSent(executor: Executor, emailId: string): Promise<void> {
+  await run(executor, END_AS_SENT, { emailId });
+}
+
+const END_AS_SENT = statement(
+  'end-as-sent',
+  `update emails set state = 'sent', state_detail = null where id = $emailId and state <> 'sent'`,
+);
+
+/** Of its recipients, in their order. */
+export async function readStates(executor: Executor, emailId: string): Promise<readonly DeliveryState[]> {
+  return (await run(executor, READ_STATES, { emailId })).map(({ state }) => state);
+}
+
+const READ_STATES = statement(
+  'read-states-of-recipients',
+  'select state from email_deliveries where email_id = $emailId order by ordinal',
+);
+
+/** What was seen is never overwritten by what was assumed. */
+export async function saveAttempt(executor: Executor, ended: EndedAttempt): Promise<void> {
+  const { emailId, attempt, startedAt, endedAt, result } = ended;
+  const { kind: outcome, reply, detail } = result;
+  await run(executor, SAVE_ATTEMPT, {
+    emailId,
+    attempt,
+    startedAt,
+    endedAt,
+    outcome,
+    replyCode: reply?.code ?? null,
+    replyStatus: reply?.enhancedStatus ?? null,
+    replyText: reply?.text ?? null,
+    detail,
+  });
+}
+
+const SAVE_ATTEMPT = statement(
+  'save-attempt',
+  `insert into delivery_attempts as a
+    (email_id, attempt, started_at, ended_at, outcome, reply_code, reply_status, reply_text, detail)
+  values ($emailId, $attempt, $startedAt, $endedAt, $outcome, $replyCode, $replyStatus, $replyText, $detail)
+  on conflict (email_id, attempt) do update set
+    started_at = excluded.started_at, ended_at = excluded.ended_at, outcome = excluded.outcome,
+    reply_code = excluded.reply_code, reply_status = excluded.reply_status, reply_text = excluded.reply_text,
+    detail = excluded.detail
+  where a.outcome = 'unknown'`,
+);
+
+/**
+ * That a recipient was accepted is never taken back. A recipient that is `rejected` although the attempt was
+ * under way bounced meanwhile, and is not retried unless the attempt says otherwise.
+ */
+export async function saveOutcomes(
+  executor: Executor,
+  emailId: string,
+  outcomes: readonly RecipientOutcome[],
+): Promise<void> {
+  if (outcomes.length === 0) return;
+  const rows = outcomes.map(({ address, state, reply }) => ({
+    address,
+    state,
+    reply_code: reply?.code ?? null,
+    reply_status: reply?.enhancedStatus ?? null,
+    reply_text: reply?.text ?? null,
+  }));
+  await run(executor, SAVE_OUTCOMES, { emailId, outcomes: JSON.stringify(rows) });
+}
+
+const SAVE_OUTCOMES = statement(
+  'save-outcomes-of-recipients',
+  `update email_deliveries d
+  set state = r.state, reply_code = r.reply_code, reply_status = r.reply_status, reply_text = r.reply_text
+  from jsonb_to_recordset($outcomes::jsonb)
+    as r (address text, state text, reply_code int, reply_status text, reply_text text)
+  where d.email_id = $emailId and d.address = r.address and d.state <> 'accepted'
+    and (d.state <> 'rejected' or r.state in ('accepted', 'rejected'))`,
+);
+
+/** For another attempt. */
+export async function reopenRecipients(executor: Executor, emailId: string): Promise<void> {
+  await run(executor, REOPEN, { emailId });
+}
+
+const REOPEN = statement(
+  'reopen-recipients',
+  `update email_deliveries set state = 'pending' where email_id = $emailId and state <> 'accepted'`,
+);
+
+/** What is not known of recipients is decided by an operator, or by evidence. */
+export async function resolveRecipients(
+  executor: Executor,
+  emailId: string,
+  state: DeliveryState,
+): Promise<void> {
+  await run(executor, RESOLVE, { emailId, state });
+}
+
+const RESOLVE = statement(
+  'resolve-recipients',
+  `update email_deliveries set state = $state where email_id = $emailId and state = 'unknown'`,
+);
+
+/** Recipients that bounced; the email keeps its state. */
+export async function rejectRecipients(
+  executor: Executor,
+  emailId: string,
+  ordinals: readonly number[],
+): Promise<void> {
+  await run(executor, REJECT, { emailId, ordinals });
+}
+
+const REJECT = statement(
+  'reject-recipients',
+  `update email_deliveries set state = 'rejected' where email_id = $emailId and ordinal = any ($ordinals::int[])`,
+);
