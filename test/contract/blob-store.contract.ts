@@ -259,7 +259,7 @@ export function blobStoreContract(
       expect(whole).toEqual(whole.map(() => true));
     });
 
-    it('says storage_unavailable when it is away, and check tells', { timeout: 120_000 }, async () => {
+    it('says storage_unavailable when it is unavailable, and check tells', { timeout: 120_000 }, async () => {
       await put('a/b/c', 'x');
       await store.check();
       await under.takeAway();

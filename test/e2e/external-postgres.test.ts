@@ -1,4 +1,4 @@
-/** DATABASE_URL: an external server of the oldest version that is supported, and what happens when it is away. */
+/** DATABASE_URL: an external server of the oldest version that is supported, and what happens when it is unavailable. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   createExternalPostgres,
@@ -46,7 +46,7 @@ describe.skipIf(skipWithoutExternalPostgres())('with an external PostgreSQL', ()
     }
   });
 
-  it('answers 207 with exactly the specified fields while it is away, and stores the email when it is back', async () => {
+  it('answers 207 with exactly the specified fields while it is unavailable, and stores the email when it is back', async () => {
     const service = await start();
     const before = (await (await service.request('/api/send', { json: MAIL })).json()) as {
       threadId: string;

@@ -349,7 +349,7 @@ namespace inbox {
     expect(await failureOf(connect(otherName))).toMatchObject({ kind: 'connection' });
   });
 
-  it('tells wrong credentials from a server that is away', async () => {
+  it('tells wrong credentials from a server that is unavailable', async () => {
     const wrong = await failureOf(
       connect(`imap://alice:wr0ng-secret@127.0.0.1:${server.imapPort}`.concat('?starttls=off')),
     );

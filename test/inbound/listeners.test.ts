@@ -125,7 +125,7 @@ describe('LMTP', () => {
     expect(await recorded(messageId)).toHaveLength(0);
   });
 
-  it('puts mail off while the database is away', async () => {
+  it('puts mail off while the database is unavailable', async () => {
     const away = await createTestDatabase();
     const other = await startServiceProcess({
       env: {

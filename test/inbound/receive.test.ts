@@ -308,7 +308,7 @@ describe('the request', () => {
     expect(detail.defects).toContain('limit_passed');
   });
 
-  it('is answered with 503 while the database is away', async () => {
+  it('is answered with 503 while the database is unavailable', async () => {
     const away = await createTestDatabase();
     const other = await startServiceProcess({ env: { DATABASE_URL: away.connectionString } });
     await away.drop();

@@ -133,7 +133,7 @@ describe('a message that cannot be taken', () => {
   });
 });
 
-describe('a database or storage that is away', () => {
+describe('a database or storage that is unavailable', () => {
   it('skips nothing and sets nothing aside', async () => {
     const world = worlds.createWorld();
     fill(world.inbox, 60);

@@ -69,7 +69,7 @@ class SendWorld {
   /** Subjects, as the mail server accepted them, or as the queue got them. */
   readonly sent: string[] = [];
   readonly #disks = createDisks<JournalEntry>();
-  /** Records can't be written for a while, though keys can: a lock, or file storage that is away. */
+  /** Records can't be written for a while, though keys can: a lock, or file storage that is unavailable. */
   #cannotRecord = false;
   #ids = 0;
 

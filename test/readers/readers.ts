@@ -26,7 +26,7 @@ import { textTokens } from '../../src/core/mime/compose/header.ts';
 import { parseHeaderBlock } from '../../src/core/mime/parse/header-fields.ts';
 import { decodeHeaderText } from '../../src/core/mime/text/header-text.ts';
 import { htmlToText } from '../../src/core/mime/text/html-to-text.ts';
-import { MAX_SUBJECT_CHARS } from '../../src/core/mime/limits.ts';
+import { MAX_READ_SUBJECT_CHARS } from '../../src/core/mime/limits.ts';
 import { MessageLimitError } from '../../src/core/mime/parse/message-limit-error.ts';
 import { formatParameter } from '../../src/core/mime/compose/parameter.ts';
 import { parseMessage } from '../../src/core/mime/parse/parse.ts';
@@ -88,7 +88,7 @@ export const READERS = {
   }),
   'search words': ofText((text) =>
     toSearchDocument({
-      subject: text.slice(0, MAX_SUBJECT_CHARS),
+      subject: text.slice(0, MAX_READ_SUBJECT_CHARS),
       people: [text],
       files: [text],
       body: text,

@@ -34,7 +34,7 @@ describe('health', () => {
     );
   });
 
-  it('names the dependency that is away, without the reason', async () => {
+  it('names the dependency that is unavailable, without the reason', async () => {
     const application = createRecordingApplication({
       checkReadiness: async () => ({
         ready: false,
@@ -356,7 +356,7 @@ describe('errors', () => {
     expect((await ask(`/api/thread/${IDS.thread}`, { application })).statusCode).toBe(500);
   });
 
-  it('says when to try again while the database is away, and logs it', async () => {
+  it('says when to try again while the database is unavailable, and logs it', async () => {
     const application = createRecordingApplication({
       readThread: () => Promise.reject(new ServiceError('database_unavailable', { cause: new Error('x') })),
     });

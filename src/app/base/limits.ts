@@ -7,7 +7,7 @@ export const COMPOSE_IN_MEMORY_MAX_BYTES = 256 * 1024;
 export const RAW_INLINE_MAX_BYTES = 64 * 1024;
 
 /** Characters of a subject: far beyond any real one, and far below the header sizes that mail servers cut (Postfix: 100 kB). */
-export const MAX_SUBJECT_CHARS = 2000;
+export const MAX_SENT_SUBJECT_CHARS = 2000;
 
 /**
  * Attachments of a large received message that are decoded in memory, in bytes as encoded, together: most are small

@@ -3,7 +3,7 @@ import type { ParseDefect } from '../../core/mime/parse/parsed-message.ts';
 import type { SearchQuery } from '../../core/search/query.ts';
 import type { RawPlace } from '../files/file-ports.ts';
 import type { MailSource, VariantDetail, VariantView } from './variant-view.ts';
-import type { CompanySource, CustomerSource } from '../../core/customer/link-thread.ts';
+import type { CompanySource, CustomerSource } from '../../core/customer/link-emails.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { Bounce } from '../../core/delivery/bounce.ts';
 import type { DeliveryReport } from '../../core/delivery/delivery-report.ts';

@@ -23,7 +23,7 @@ import type { Content, SpoolFolder } from '../files/file-ports.ts';
 import type { Envelope } from './transport-ports.ts';
 import type { UnrecordedEmail } from './journal-ports.ts';
 import type { StoredAttachment } from '../emails/email-ports.ts';
-import { COMPOSE_IN_MEMORY_MAX_BYTES, MAX_SUBJECT_CHARS } from '../base/limits.ts';
+import { COMPOSE_IN_MEMORY_MAX_BYTES, MAX_SENT_SUBJECT_CHARS } from '../base/limits.ts';
 import { prepareAttachments } from '../emails/prepare-attachments.ts';
 import { readContent } from '../files/content.ts';
 import type { MessageReader } from '../reading/reading-ports.ts';
@@ -73,8 +73,8 @@ export async function prepareSend(
   ]);
   // Only addresses that may be suppressed wait for the database; any other send waits for nothing.
   if (refused !== null) await refused;
-  if (request.subject.length > MAX_SUBJECT_CHARS) {
-    throw invalidRequest('too_long', { field: 'subject', limit: MAX_SUBJECT_CHARS });
+  if (request.subject.length > MAX_SENT_SUBJECT_CHARS) {
+    throw invalidRequest('too_long', { field: 'subject', limit: MAX_SENT_SUBJECT_CHARS });
   }
   const inReplyTo = readInReplyTo(request.inReplyTo);
   const placement = await place(ports, request, inReplyTo);

@@ -47,7 +47,7 @@ async function settleAll(ports: SettleJournalPorts, isWanted: (key: ClaimKey) =>
       logger.warn({ err, emailId: key.emailId }, 'a send from the journal could not be stored yet');
       if (!(err instanceof ServiceError)) continue;
       if (err.code === 'database_unavailable') throw err;
-      // File storage is away, for instance: those behind it would wait for it one by one.
+      // File storage is unavailable, for instance: those behind it would wait for it one by one.
       if (err.temporary) break;
     }
   }

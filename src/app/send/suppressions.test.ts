@@ -79,7 +79,7 @@ describe('the copy of the list', () => {
     expect(list.refuseSuppressed(to('gone'))).toBeNull();
   });
 
-  it('decides alone while the database is away', async () => {
+  it('decides alone while the database is unavailable', async () => {
     const { truth, list, change } = createTruth();
     change('gone@example.com', true);
     await list.refresh();
@@ -242,7 +242,7 @@ describe('the freshness of the copy', () => {
     expect(list.refuseSuppressed(to('fine'))).not.toBeNull();
   });
 
-  it('does not make sends wait for a database that is away', async () => {
+  it('does not make sends wait for a database that is unavailable', async () => {
     const { timers, pass } = createClock();
     const { truth, list } = createTruth(timers);
     await list.refresh();

@@ -28,12 +28,12 @@ export interface BaseSubject {
 }
 
 /** Subjects are read this far, in UTF-16 units: mailing lists and replies repeat themselves at the beginning. */
-const MAX_SUBJECT_CHARS = 1000;
+const COMPARED_CHARS = 1000;
 /** Prefixes and blobs that are taken away; what has more is what it is. */
 const MAX_ROUNDS = 50;
 
 export function readBaseSubject(subject: string): BaseSubject {
-  let text = subject.slice(0, MAX_SUBJECT_CHARS).normalize('NFC').toLowerCase().replace(/\s+/g, ' ').trim();
+  let text = subject.slice(0, COMPARED_CHARS).normalize('NFC').toLowerCase().replace(/\s+/g, ' ').trim();
   let outermost: 'reply' | 'forward' | null = null;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const before = text;

@@ -131,7 +131,7 @@ export const MAX_LINE_PIECE_BYTES = 8192;
 export const MAX_TRAILING_SPACE_BYTES = 998;
 
 /** A decoded subject, in UTF-16 units; what is longer is cut. */
-export const MAX_SUBJECT_CHARS = 10_000;
+export const MAX_READ_SUBJECT_CHARS = 10_000;
 
 /** The name of a charset, in characters; the longest in use, of those that iconv-lite reads too, has about 20. */
 export const MAX_CHARSET_LABEL_CHARS = 64;

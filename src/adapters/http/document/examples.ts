@@ -208,7 +208,7 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   // Answers about the service and about a send
   timestamp: LATER,
   message: PARTIAL_TEXT,
-  error: 'the database is away',
+  error: 'the database is unavailable',
   checks: { database: 'ok', storage: 'ok', smtp: 'ok' },
   'NotReady.error': ERRORS.not_ready.text,
   'NotReady.code': 'not_ready',

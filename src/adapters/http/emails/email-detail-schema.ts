@@ -2,7 +2,7 @@
  * JSON schema of one email with everything known about it.
  */
 import type { XStatic } from 'typebox/schema';
-import { COMPANY_SOURCES, CUSTOMER_SOURCES } from '../../../core/customer/link-thread.ts';
+import { COMPANY_SOURCES, CUSTOMER_SOURCES } from '../../../core/customer/link-emails.ts';
 import { AUTOMATIC_KINDS } from '../../../core/delivery/automatic.ts';
 import { BOUNCE_ACTIONS } from '../../../core/delivery/bounce-recipient.ts';
 import { BOUNCE_FORMATS, BOUNCE_KINDS } from '../../../core/delivery/bounce.ts';

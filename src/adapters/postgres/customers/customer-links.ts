@@ -3,7 +3,7 @@
  * company_id and company_source of both, and the marks of emails that are to be linked anew (`customer_relinks`). A new row
  * gets its link with the statement that makes it.
  */
-import type { ThreadLinks } from '../../../core/customer/link-thread.ts';
+import type { ThreadLinks } from '../../../core/customer/link-emails.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
 type Link = ThreadLinks['thread'] | ThreadLinks['emails'][number];

@@ -70,7 +70,7 @@ export const matchOf = (addresses: string, condition: string): string => `(
 
 /**
  * The four columns of an email's link as SQL, for one that joins the thread `t` (its columns null for a new one) and
- * has the match `m`; see emailLink in core/customer/link-thread.ts.
+ * has the match `m`; see emailLink in core/customer/link-emails.ts.
  */
 export function linkColumns(namedCustomer: string, namedCompany: string): string {
   const customer = `coalesce(${namedCustomer}, t.customer_id, m.customer_id)`;

@@ -1,8 +1,8 @@
 /**
- * Works out the customers and companies of whole threads anew (core/customer/link-thread.ts) and writes what differs.
+ * Works out the customers and companies of whole threads anew (core/customer/link-emails.ts) and writes what differs.
  * To be called after any change of the rules, of a thread's emails, or of what these name.
  */
-import { linkEmails, type LinkedMail, type ThreadLinks } from '../../../core/customer/link-thread.ts';
+import { linkEmails, type LinkedMail, type ThreadLinks } from '../../../core/customer/link-emails.ts';
 import {
   domainRulesOf,
   matchAddress,

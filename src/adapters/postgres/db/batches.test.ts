@@ -105,7 +105,7 @@ describe('a refusal', () => {
     ]);
   });
 
-  it('of all items, as when the database is away, is final', async () => {
+  it('of all items, as when the database is unavailable, is final', async () => {
     const world = createWorld();
     const results = Promise.allSettled([1, 2, 3].map((item) => world.add(item)));
     world.writes[0]?.resolve();

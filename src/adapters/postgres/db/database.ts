@@ -2,7 +2,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { AddressView, Placement } from '../../../app/emails/email-ports.ts';
 import type { MailSource } from '../../../app/emails/variant-view.ts';
-import type { CompanySource, CustomerSource, ThreadLink } from '../../../core/customer/link-thread.ts';
+import type { CompanySource, CustomerSource, ThreadLink } from '../../../core/customer/link-emails.ts';
 import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
 import type { DeliveryState, EmailState } from '../../../core/delivery/states.ts';
 

@@ -7,7 +7,7 @@ import { RecordedMeanwhile } from '../db/linking-transaction.ts';
 import { longText, type LongTexts } from '../emails/long-texts.ts';
 import { toReadColumns, toTextColumns } from './received-columns.ts';
 import { clean } from '../emails/received-values.ts';
-import { SENT_ELSEWHERE, takersOf } from './sent-copies.ts';
+import { SENT_COPY_DETAIL, takersOf } from './sent-copies.ts';
 import { markToRelink } from '../customers/customer-links.ts';
 import { settleCustomersOf } from '../customers/settle-customers.ts';
 
@@ -70,7 +70,7 @@ function toRow({ record, threadId, placement }: PlacedRecord, link: ReceivedLink
     company_id: link.companyId,
     company_source: link.companySource,
     state: stateOf(record),
-    state_detail: record.isSentCopy ? SENT_ELSEWHERE : null,
+    state_detail: record.isSentCopy ? SENT_COPY_DETAIL : null,
     placement_rule: placement.rule,
     placement_message_id: placement.matchedMessageId,
     subject_key: record.bySubject?.key ?? null,

@@ -1,7 +1,7 @@
 /** Finds the customers of received emails while they are recorded, and new senders. The threads are already locked. */
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
-import type { CompanySource, CustomerSource } from '../../../core/customer/link-thread.ts';
+import type { CompanySource, CustomerSource } from '../../../core/customer/link-emails.ts';
 import { normaliseAddress } from '../../../core/customer/rules.ts';
 import type { InboundPlacement } from '../../../core/thread/place-inbound.ts';
 import { ownerKey } from '../../../core/thread/place-together.ts';

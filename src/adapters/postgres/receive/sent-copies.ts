@@ -11,7 +11,7 @@ import { lockSummariesOf } from '../emails/lock-summaries.ts';
 import { clean, toView } from '../emails/received-values.ts';
 
 /** `state_detail` of an email that this service did not send itself. */
-export const SENT_ELSEWHERE = 'sent by another program; known from its copy in the Sent mailbox';
+export const SENT_COPY_DETAIL = 'sent by another program; known from its copy in the Sent mailbox';
 
 /** The recipients but for the sender, normalised. */
 export function counterpartiesOf({ from, to, cc, bcc }: SentCopy): readonly string[] {
@@ -39,7 +39,7 @@ export async function markAsSent(
     .set({
       direction: 'outbound',
       state: 'sent',
-      state_detail: SENT_ELSEWHERE,
+      state_detail: SENT_COPY_DETAIL,
       new_participant: false,
       own_customer: false,
       // Only the sender's own copy names them.

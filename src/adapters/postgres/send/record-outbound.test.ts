@@ -90,7 +90,7 @@ it('stores every character that JSON and PostgreSQL can hold', async () => {
   expect(email!.to).toEqual([{ name: text, address: '"x y\\""@example.org' }]);
 });
 
-it('says that the database is away when it is, and nothing else', async () => {
+it('says that the database is unavailable when it is, and nothing else', async () => {
   const away = createPool({
     connection: 'postgres://nobody@127.0.0.1:1/none',
     maxConnections: 2,

@@ -18,7 +18,7 @@ import { fieldValue, fieldValues, messageIdsOf } from './header-fields.ts';
 import type { HeaderField } from './header-fields.ts';
 import { decodeHeaderText, hasUnknownCharset } from '../text/header-text.ts';
 import { renderHtml } from '../text/html-to-text.ts';
-import { MAX_SUBJECT_CHARS } from '../limits.ts';
+import { MAX_READ_SUBJECT_CHARS } from '../limits.ts';
 import { MessageLimitError } from './message-limit-error.ts';
 import { toParseLimits } from './parse-limits.ts';
 import type { ParseLimitName, ParseLimits } from './parse-limits.ts';
@@ -192,7 +192,7 @@ function readSubject(fields: readonly HeaderField[]): string {
   const text = decodeHeaderText(fieldValue(fields, 'subject') ?? '');
   const line = text.replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').toWellFormed();
   // A pair of surrogates is never cut in half.
-  return line.slice(0, MAX_SUBJECT_CHARS).replace(/[\ud800-\udbff]$/, '');
+  return line.slice(0, MAX_READ_SUBJECT_CHARS).replace(/[\ud800-\udbff]$/, '');
 }
 
 function allParts(root: ReceivedPart): readonly ReceivedPart[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { linkEmails, type LinkedMail } from './link-thread.ts';
+import { linkEmails, type LinkedMail } from './link-emails.ts';
 
 const mail = (fields: Partial<LinkedMail> = {}): LinkedMail => ({
   id: 'x',
