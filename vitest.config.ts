@@ -8,8 +8,8 @@ const LONG = '**/*.long.test.ts';
 export const shared = {
   globalSetup: ['test/helpers/global-setup.ts'],
   reporters: ['default', './test/helpers/closing-line-reporter.ts'],
-  // Vitest's own default leaves one core idle on a machine with two.
-  maxWorkers: Math.max(2, availableParallelism() - 1),
+  // One more than cores: many tests wait for a process that starts, or for a time to pass.
+  maxWorkers: availableParallelism() + 1,
   // A hang ends; a machine that does much else meanwhile fails no test.
   testTimeout: 180_000,
   hookTimeout: 180_000,

@@ -8,7 +8,7 @@ export default defineConfig({
     include: [
       '{src,test}/**/*.{prop,long}.test.ts',
       'test/{contract,crash,fuzz}/**/*.test.ts',
-      'test/{mailbox/dovecot,queue/processes}.test.ts',
+      'test/{e2e/poison-mail,inbound/real-mail,mailbox/dovecot,queue/processes}.test.ts',
     ],
     exclude: ['test/contract/{blob-store,spec,sql-injection}.test.ts', 'test/crash/overlap.test.ts'],
     env: { TEST_LONG: '1' },

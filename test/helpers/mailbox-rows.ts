@@ -3,6 +3,9 @@ import { query } from './query.ts';
 import type { TestDatabase } from './postgres.ts';
 import { waitUntil } from './wait-until.ts';
 
+/** A mailbox that could not be read is tried again after a while. */
+const PASS_TIMEOUT_MS = 120_000;
+
 export interface MailboxCounts {
   readonly path: string;
   readonly recorded: number;
@@ -35,11 +38,7 @@ export async function readCounts(
 }
 
 /** Waits until each mailbox of the account had a pass that saw everything after this was called. */
-export async function waitForPass(
-  database: TestDatabase,
-  accountId: string,
-  timeoutMs?: number,
-): Promise<void> {
+export async function waitForPass(database: TestDatabase, accountId: string): Promise<void> {
   const since = await databaseTime(database);
   await waitUntil(
     `everything of ${accountId} was seen`,
@@ -47,7 +46,7 @@ export async function waitForPass(
       const counts = await readCounts(database, accountId, since);
       return counts.length > 0 && counts.every(({ succeeded }) => succeeded);
     },
-    timeoutMs,
+    PASS_TIMEOUT_MS,
   );
 }
 

@@ -74,7 +74,7 @@ describe.skipIf(skipWithoutMailServers())('mailboxes of a Dovecot', () => {
       await letTimePass(database);
       return (await inbox())?.counts['quarantined'] === 2;
     });
-    await waitForPass(database, 'default', 60_000);
+    await waitForPass(database, 'default');
     expect(await readEmails(database, 'default')).toHaveLength(18);
     expect(await read('/api/accounts')).toMatchObject({
       accounts: [
