@@ -57,7 +57,7 @@ module.exports = {
     },
     only('service-imports-no-command', '^src/service/', ['^src/(adapters|app|config|core|worker)/']),
     ...layers('src/app', [
-      ['base', 'accounts', 'search', 'work'],
+      ['base', 'accounts', 'search', 'work', 'events'],
       ['files'],
       ['emails', 'reading'],
       ['customers', 'threads', 'send'],
@@ -66,7 +66,7 @@ module.exports = {
     ]),
     ...layers('src/adapters/postgres', [
       ['db', 'embedded'],
-      ['search', 'accounts', 'import'],
+      ['search', 'accounts', 'import', 'events'],
       ['emails'],
       ['customers', 'mailboxes'],
       ['threads'],
@@ -77,7 +77,7 @@ module.exports = {
       ['schemas', 'connections'],
       ['body'],
       ['answers'],
-      ['emails', 'receive', 'mailboxes', 'health'],
+      ['emails', 'receive', 'mailboxes', 'health', 'events'],
       ['customers', 'threads', 'send'],
       ['document'],
     ]),

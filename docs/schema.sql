@@ -102,6 +102,7 @@ create table delivery_reports (
 );
 CREATE INDEX delivery_reports_address ON delivery_reports (address, reported_at) WHERE (outcome = ANY (ARRAY['bounced_soft'::text, 'delivered'::text]));
 CREATE INDEX delivery_reports_report ON delivery_reports (report_id);
+CREATE TRIGGER delivery_reports_events_after_insert AFTER INSERT ON delivery_reports FOR EACH ROW WHEN ((new.outcome <> 'delayed'::text)) EXECUTE FUNCTION delivery_reports_events_after_insert();
 
 create table email_aliases (
   id uuid not null,
@@ -186,6 +187,7 @@ create table email_threads (
 );
 CREATE INDEX email_threads_cluster ON email_threads (cluster_id) WHERE (cluster_id IS NOT NULL);
 CREATE TRIGGER email_threads_after_update AFTER UPDATE OF customer_id, company_id ON email_threads FOR EACH ROW WHEN (((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.company_id IS DISTINCT FROM new.company_id))) EXECUTE FUNCTION email_threads_after_update();
+CREATE TRIGGER email_threads_events_after_update AFTER UPDATE OF customer_id, company_id ON email_threads FOR EACH ROW WHEN (((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.company_id IS DISTINCT FROM new.company_id))) EXECUTE FUNCTION email_threads_events_after_update();
 
 create table email_variants (
   id uuid not null,
@@ -208,6 +210,7 @@ create table email_variants (
 );
 CREATE INDEX email_variants_raw_path ON email_variants (raw_path) WHERE (raw_path IS NOT NULL);
 CREATE INDEX email_variants_to_compare ON email_variants (email_id) WHERE (NOT is_compared);
+CREATE TRIGGER email_variants_events_after_insert AFTER INSERT ON email_variants FOR EACH ROW EXECUTE FUNCTION email_variants_events_after_insert();
 
 create table email_variants_refused (
   email_id uuid not null,
@@ -310,9 +313,50 @@ CREATE INDEX emails_thread ON emails (thread_id, date, id);
 CREATE TRIGGER emails_after_delete AFTER DELETE ON emails REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION emails_after_delete();
 CREATE TRIGGER emails_after_insert AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_after_insert();
 CREATE TRIGGER emails_after_update AFTER UPDATE ON emails REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION emails_after_update();
+CREATE TRIGGER emails_events_after_content AFTER UPDATE OF subject, text_body, html_body, date, from_address, to_addresses, cc_addresses ON emails FOR EACH ROW WHEN ((((((((old.text_body IS DISTINCT FROM new.text_body) OR (old.html_body IS DISTINCT FROM new.html_body)) OR (old.subject IS DISTINCT FROM new.subject)) OR (old.date IS DISTINCT FROM new.date)) OR (old.from_address IS DISTINCT FROM new.from_address)) OR (old.to_addresses IS DISTINCT FROM new.to_addresses)) OR (old.cc_addresses IS DISTINCT FROM new.cc_addresses))) EXECUTE FUNCTION emails_events_after_content();
+CREATE TRIGGER emails_events_after_insert AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_events_after_insert();
+CREATE TRIGGER emails_events_after_update AFTER UPDATE ON emails REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION emails_events_after_update();
 CREATE TRIGGER emails_queue_inserted AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_queue_inserted();
 CREATE TRIGGER emails_queue_moved AFTER UPDATE OF thread_id, state, date ON emails FOR EACH ROW WHEN (((old.thread_id <> new.thread_id) OR (old.date <> new.date) OR (email_is_listed(old.state) <> email_is_listed(new.state)))) EXECUTE FUNCTION emails_queue_updated();
 CREATE TRIGGER emails_queue_rewritten AFTER UPDATE OF subject, text_body, from_address, to_addresses, cc_addresses, bcc_addresses ON emails FOR EACH ROW EXECUTE FUNCTION emails_queue_updated();
+
+create table event_clock (
+  position bigint not null default 0,
+  forgotten bigint not null default 0,
+  taken_to bigint not null default 0,
+  mark bigint not null default 0,
+  mark_xid xid8
+);
+CREATE UNIQUE INDEX event_clock_one ON event_clock ((true));
+
+create table event_inbox (
+  ordinal bigint not null generated always as identity,
+  type text not null,
+  occurred_at timestamp with time zone not null,
+  account_id text,
+  email_id uuid,
+  thread_id uuid,
+  customer_id uuid,
+  company_id uuid,
+  is_historical boolean not null,
+  data text not null,
+  constraint event_inbox_pkey PRIMARY KEY (ordinal)
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=2000000000);
+CREATE TRIGGER event_inbox_after_insert AFTER INSERT ON event_inbox REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION event_inbox_after_insert();
+
+create table events (
+  position bigint not null,
+  type text not null,
+  occurred_at timestamp with time zone not null,
+  account_id text,
+  email_id uuid,
+  thread_id uuid,
+  customer_id uuid,
+  company_id uuid,
+  is_historical boolean not null,
+  data text not null,
+  constraint events_pkey PRIMARY KEY ("position")
+) partition by RANGE ("position");
 
 create table idempotency_keys (
   key text collate "C" not null,
@@ -365,6 +409,7 @@ create table mailbox_accounts (
   constraint mailbox_accounts_check1 CHECK ((((last_error IS NULL) = (last_error_kind IS NULL)) AND ((last_error IS NULL) = (last_error_at IS NULL)))),
   constraint mailbox_accounts_last_error_kind_check CHECK ((last_error_kind = ANY (ARRAY['credentials'::text, 'connection'::text, 'refused'::text, 'service'::text])))
 );
+CREATE TRIGGER mailbox_accounts_events_after_update AFTER UPDATE OF last_error ON mailbox_accounts FOR EACH ROW WHEN (((old.last_error IS NULL) <> (new.last_error IS NULL))) EXECUTE FUNCTION mailbox_accounts_events_after_update();
 
 create table mailbox_messages (
   mailbox_id uuid not null,
@@ -397,6 +442,7 @@ CREATE INDEX mailbox_messages_waiting ON mailbox_messages (mailbox_id, uid_valid
 CREATE TRIGGER mailbox_messages_count_delete AFTER DELETE ON mailbox_messages REFERENCING OLD TABLE AS was FOR EACH STATEMENT EXECUTE FUNCTION mailbox_messages_after_delete();
 CREATE TRIGGER mailbox_messages_count_insert AFTER INSERT ON mailbox_messages REFERENCING NEW TABLE AS is_now FOR EACH STATEMENT EXECUTE FUNCTION mailbox_messages_after_insert();
 CREATE TRIGGER mailbox_messages_count_update AFTER UPDATE ON mailbox_messages REFERENCING OLD TABLE AS was NEW TABLE AS is_now FOR EACH STATEMENT EXECUTE FUNCTION mailbox_messages_after_update();
+CREATE TRIGGER mailbox_messages_events_after_update AFTER UPDATE OF quarantined_at ON mailbox_messages FOR EACH ROW WHEN (((old.quarantined_at IS NULL) AND (new.quarantined_at IS NOT NULL))) EXECUTE FUNCTION mailbox_messages_events_after_update();
 
 create table mailboxes (
   id uuid not null default gen_random_uuid(),
@@ -456,6 +502,7 @@ create table refused_links (
   constraint refused_links_email_id_fkey FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED
 );
 CREATE INDEX refused_links_list ON refused_links (refused_at DESC, id DESC);
+CREATE TRIGGER refused_links_events_after_insert AFTER INSERT ON refused_links FOR EACH ROW EXECUTE FUNCTION refused_links_events_after_insert();
 
 create table search_queue (
   id bigint not null generated always as identity,
@@ -527,6 +574,8 @@ create table suppressions (
   constraint suppressions_reason_check CHECK ((reason = ANY (ARRAY['hard_bounce'::text, 'complaint'::text, 'repeated_soft_bounces'::text, 'manual'::text])))
 );
 CREATE INDEX suppressions_active ON suppressions (version DESC) WHERE (lifted_at IS NULL);
+CREATE TRIGGER suppressions_events_after_insert AFTER INSERT ON suppressions FOR EACH ROW WHEN ((new.lifted_at IS NULL)) EXECUTE FUNCTION suppressions_events_after_insert();
+CREATE TRIGGER suppressions_events_after_update AFTER UPDATE OF lifted_at ON suppressions FOR EACH ROW WHEN (((old.lifted_at IS NULL) <> (new.lifted_at IS NULL))) EXECUTE FUNCTION suppressions_events_after_update();
 
 create unlogged table text_pieces (
   owner_id uuid not null,
@@ -545,6 +594,7 @@ create table thread_aliases (
   constraint thread_aliases_check CHECK ((id <> thread_id))
 );
 CREATE INDEX thread_aliases_thread ON thread_aliases (thread_id);
+CREATE TRIGGER thread_aliases_events_after_insert AFTER INSERT ON thread_aliases FOR EACH ROW EXECUTE FUNCTION thread_aliases_events_after_insert();
 
 create table thread_decisions (
   id uuid not null,
@@ -566,6 +616,7 @@ create table thread_decisions (
 CREATE INDEX thread_decisions_emails ON thread_decisions USING gin (email_ids);
 CREATE INDEX thread_decisions_other ON thread_decisions (other_thread_id) WHERE (other_thread_id IS NOT NULL);
 CREATE INDEX thread_decisions_thread ON thread_decisions (thread_id, kind, decided_at);
+CREATE TRIGGER thread_decisions_events_after_insert AFTER INSERT ON thread_decisions FOR EACH ROW WHEN ((new.kind = ANY (ARRAY['split'::text, 'move'::text]))) EXECUTE FUNCTION thread_decisions_events_after_insert();
 
 create table thread_message_ids (
   account_id account_id not null,
@@ -603,6 +654,8 @@ create table unread_emails (
   constraint unread_emails_pkey PRIMARY KEY (email_id),
   constraint unread_emails_email_id_fkey FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE
 );
+CREATE TRIGGER unread_emails_events_after_delete AFTER DELETE ON unread_emails REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION unread_emails_events();
+CREATE TRIGGER unread_emails_events_after_insert AFTER INSERT ON unread_emails REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION unread_emails_events();
 
 CREATE OR REPLACE FUNCTION public.attachment_json(id uuid, filename text, content_type text, size_bytes bigint, storage_path text)
  RETURNS text
@@ -619,6 +672,22 @@ CREATE OR REPLACE FUNCTION public.counterparty_words(direction text, from_addres
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN array_to_tsvector(array_remove(string_to_array("right"("left"(reverse(lower((CASE WHEN (octet_length((jsonb_path_query_array(CASE direction WHEN 'inbound'::text THEN from_address ELSE recipients END, '$."address"'::jsonpath))::text) < 1000) THEN (jsonb_path_query_array(CASE direction WHEN 'inbound'::text THEN from_address ELSE recipients END, '$."address"'::jsonpath))::text ELSE regexp_replace("left"((jsonb_path_query_array(CASE direction WHEN 'inbound'::text THEN from_address ELSE recipients END, '$."address"'::jsonpath))::text, 200000), '[^"]{250,}'::text, ''::text, 'g'::text) END COLLATE "C"))), '-2'::integer), '-2'::integer), '" ,"'::text), ''::text));
+
+CREATE OR REPLACE FUNCTION public.delivery_reports_events_after_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) select case
+        when new.outcome in ('bounced_hard', 'bounced_soft', 'blocked') then 'email.bounced'
+        when new.outcome = 'complained' then 'email.complained'
+        else 'email.delivered'
+      end, clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
+      json_build_object('address', new.address, 'outcome', new.outcome, 'status', new.status,
+        'diagnostic', left(new.diagnostic, 500), 'report_id', new.report_id)
+    from emails e where e.id = new.email_id;
+    return null;
+  end $function$;
 
 CREATE OR REPLACE FUNCTION public.email_activity_at(date timestamp with time zone, created_at timestamp with time zone)
  RETURNS timestamp with time zone
@@ -680,6 +749,27 @@ CREATE OR REPLACE FUNCTION public.email_threads_after_update()
 AS $function$
   begin
     update thread_summaries set customer_id = new.customer_id, company_id = new.company_id where thread_id = new.id;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.email_threads_events_after_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) values ('thread.updated', clock_timestamp(), new.account_id, null, new.id, new.customer_id, new.company_id, false,
+      json_build_object('previous_customer_id', old.customer_id, 'previous_company_id', old.company_id));
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.email_variants_events_after_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) select 'email.updated', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
+      json_build_object('changes', json_build_array('variants'), 'variant_id', new.id)
+    from emails e where e.id = new.email_id;
     return null;
   end $function$;
 
@@ -772,6 +862,96 @@ AS $function$
     return null;
   end $function$;
 
+CREATE OR REPLACE FUNCTION public.emails_events_after_content()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) values ('email.updated', clock_timestamp(), new.account_id, new.id, new.thread_id, new.customer_id, new.company_id, false,
+      concat('{"changes":["content"],"email":', case
+    when length(new.json_before_text) < 16000
+    -- They go on with the text of the email, and with its files.
+    then left(new.json_before_text, -13) || left(new.json_after_text, -19) || '}'
+    else event_email_json(new.json_before_text, new.json_after_text)
+  end  , '}'));
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.emails_events_after_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    historical uuid[] = coalesce(nullif(current_setting('email_worker.historical_emails', true), ''), '{}')::uuid[];
+    quiet uuid[] = coalesce(nullif(current_setting('email_worker.quiet_emails', true), ''), '{}')::uuid[];
+  begin
+    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)
+    select type, clock_timestamp(), account_id, email_id, thread_id, customer_id, company_id, is_historical, data
+    from (
+      -- A thread that this transaction made, and all of whose emails come with this statement
+      select 0 as rank, t.id as key, 'thread.created' as type, t.account_id::text, null::uuid as email_id, t.id as thread_id,
+        t.customer_id, t.company_id, n.is_historical, '{}' as data
+      from (
+        select thread_id, bool_and(id = any (historical)) as is_historical
+        from inserted where id <> all (quiet) group by thread_id
+      ) n join email_threads t on t.id = n.thread_id
+      where t.created_at = now() and not exists (
+        select from emails e where e.thread_id = t.id and e.id not in (select id from inserted)
+      )
+      union all
+      select 1, id, 'email.' || state, account_id, id, thread_id, customer_id, company_id, id = any (historical),
+        concat('{"email":', case
+    when length(e.json_before_text) < 16000
+    -- They go on with the text of the email, and with its files.
+    then left(e.json_before_text, -13) || left(e.json_after_text, -19) || '}'
+    else event_email_json(e.json_before_text, e.json_after_text)
+  end, ',"state":"', state, '"}')
+      from inserted e
+      where state <> 'sending' and id <> all (quiet)
+    ) events
+    order by rank, key;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.emails_events_after_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)
+    select 'thread.created', clock_timestamp(), t.account_id, null, t.id, t.customer_id, t.company_id, false, '{}'
+    from (
+      select distinct n.thread_id from before o join after n on n.id = o.id where n.thread_id <> o.thread_id
+    ) n join email_threads t on t.id = n.thread_id
+    where t.created_at = now() and not exists (
+      select from emails e where e.thread_id = t.id and e.id not in (select id from after)
+    )
+    order by t.id;
+
+    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)
+    select c.type, clock_timestamp(), n.account_id, n.id, n.thread_id, n.customer_id, n.company_id, false, c.data
+    from before o join after n on n.id = o.id, lateral (
+      select case
+          when o.state = 'unknown' and n.state not in ('queued', 'cancelled') then 'email.settled'
+          else 'email.' || n.state
+        end as type,
+        json_build_object('state', n.state, 'previous_state', o.state, 'detail', left(n.state_detail, 500)) as data
+      -- What is given back by the process that took it was not sent.
+      where n.state <> o.state and n.state <> 'sending' and (o.state, n.state) <> ('sending', 'queued')
+      union all
+      select 'email.updated', json_build_object('changes', json_build_array('thread_id'), 'previous_thread_id', o.thread_id)
+      where n.thread_id <> o.thread_id
+      union all
+      select 'customer.unlinked', json_build_object('previous_customer_id', o.customer_id)
+      where o.customer_id is not null and n.customer_id is null
+      union all
+      select 'customer.linked', json_build_object('previous_customer_id', o.customer_id)
+      where n.customer_id is not null and n.customer_id is distinct from o.customer_id
+    ) c
+    order by n.date, n.id;
+    return null;
+  end $function$;
+
 CREATE OR REPLACE FUNCTION public.emails_queue_inserted()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -787,6 +967,71 @@ CREATE OR REPLACE FUNCTION public.emails_queue_updated()
 AS $function$
   begin
     insert into search_queue (email_ids) values (array[new.id]);
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.event_day(at timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (floor((EXTRACT(epoch FROM at) / (86400)::numeric)))::bigint;
+
+CREATE OR REPLACE FUNCTION public.event_email_json(json_before_text text, json_after_text text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  declare
+    whole json = (left(json_before_text, -length(',"text_body":')) || '}')::json;
+  begin
+    return json_build_object('id', whole -> 'id', 'message_id', whole -> 'message_id', 'direction', whole -> 'direction',
+      'from_address', whole -> 'from_address', 'to_addresses', '[]'::json, 'subject', left(whole ->> 'subject', 200),
+      'date', substr(json_after_text, 10, 24));
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.event_inbox_after_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    if exists (select from added) then
+      raise notice 'email-worker: events';
+    end if;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.forget_events(day bigint)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    partition record;
+    forgotten_days int = 0;
+  begin
+    for partition in
+      select c.oid::regclass as name, to_date(right(c.relname, 8), 'YYYYMMDD') - '1970-01-01'::date as day
+      from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'events'::regclass
+      order by 2
+    loop
+      if partition.day < forget_events.day then
+        execute format('drop table %s', partition.name);
+        forgotten_days = forgotten_days + 1;
+      end if;
+    end loop;
+    update event_clock set forgotten = (forget_events.day << 36) - 1
+    where forgotten_days > 0 and forgotten < (forget_events.day << 36) - 1;
+    return forgotten_days;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.mailbox_accounts_events_after_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) values (case when new.last_error is null then 'account.recovered' else 'account.failing' end, clock_timestamp(),
+      new.account_id, null, null, null, null, false,
+      json_build_object('kind', new.last_error_kind, 'error', left(new.last_error, 500)));
     return null;
   end $function$;
 
@@ -827,6 +1072,77 @@ AS $function$
   where b.id = d.mailbox_id
     and (d.messages <> 0 or d.recorded <> 0 or d.expunged <> 0 or d.quarantined <> 0 or d.waiting <> 0);
     return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.mailbox_messages_events_after_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) select 'quarantine.added', clock_timestamp(), b.account_id, null, null, null, null, false,
+      json_build_object('quarantine_id', new.quarantine_id, 'mailbox', b.path, 'error', left(new.last_error, 500))
+    from mailboxes b where b.id = new.mailbox_id;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.make_event_partition(day bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    name text = 'events_' || to_char('1970-01-01'::date + day::int, 'YYYYMMDD');
+  begin
+    if to_regclass(name) is not null then
+      return;
+    end if;
+    -- Attaching one lets readers go on; making it as a partition does not.
+    execute format('create table %I (like events including defaults including constraints including indexes)', name);
+    execute format('alter table events attach partition %I for values from (%s) to (%s)', name, day << 36, (day + 1) << 36);
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.number_events(at_most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    clock event_clock;
+    oldest xid8;
+    moved int;
+  begin
+    -- Without a lock where there is nothing to do
+    if not exists (select from event_inbox where ordinal > (select taken_to from event_clock)) then
+      return 0;
+    end if;
+    -- A statement of its own: the next one sees what the transaction that held the lock has committed.
+    select * into strict clock from event_clock for update;
+    if clock.position >> 36 < event_day(now()) then
+      clock.position = event_day(now()) << 36;
+      perform make_event_partition(clock.position >> 36);
+    end if;
+    -- Before it is looked for what those that have ended by now wrote
+    oldest = pg_snapshot_xmin(pg_current_snapshot());
+    with taken as (
+      delete from event_inbox
+      where ctid = any (array(
+        select ctid from event_inbox where ordinal > clock.taken_to order by ordinal limit at_most
+      ))
+      returning *
+    ), numbered as (
+      insert into events (position, type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)
+      select clock.position + row_number() over (order by ordinal), type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data from taken
+      returning position
+    )
+    select count(*) into moved from numbered;
+    if moved < at_most and clock.mark_xid is null then
+      clock.mark_xid = pg_current_xact_id();
+    elsif moved < at_most and clock.mark_xid <= oldest then
+      clock.taken_to = clock.mark;
+      select last_value into clock.mark from event_inbox_ordinal_seq;
+      clock.mark_xid = null;
+    end if;
+    update event_clock set position = clock.position + moved, taken_to = clock.taken_to, mark = clock.mark,
+      mark_xid = clock.mark_xid;
+    return moved;
   end $function$;
 
 CREATE OR REPLACE FUNCTION public.refresh_thread_summaries(ids uuid[])
@@ -872,4 +1188,74 @@ AS $function$
 
     delete from thread_summaries s where s.thread_id = any(ids)
       and not exists (select from emails e where e.thread_id = s.thread_id and email_is_listed(e.state));
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.refused_links_events_after_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) select 'merge.refused', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
+      json_build_object('refused_merge_id', new.id, 'message_id', '<' || new.message_id || '>')
+    from emails e where e.id = new.email_id;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.suppressions_events_after_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) values ('suppression.added', clock_timestamp(), null, new.email_id, null, null, null, false,
+      json_build_object('address', new.address, 'reason', new.reason));
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.suppressions_events_after_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) values (case when new.lifted_at is null then 'suppression.added' else 'suppression.lifted' end, clock_timestamp(), null,
+      new.email_id, null, null, null, false, json_build_object('address', new.address, 'reason', new.reason));
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.thread_aliases_events_after_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) select 'thread.merged', clock_timestamp(), t.account_id, null, t.id, t.customer_id, t.company_id, false,
+      json_build_object('merged_thread_id', new.id)
+    from email_threads t where t.id = new.thread_id;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.thread_decisions_events_after_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) values (case new.kind when 'split' then 'thread.split' else 'thread.updated' end, clock_timestamp(), new.account_id, null,
+      new.thread_id, null, null, false, json_build_object('decision', new.kind, 'new_thread_id', new.other_thread_id,
+        'email_ids', new.email_ids, 'reason', new.reason));
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.unread_emails_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    -- Emails that are new, and those that change their direction, say so themselves.
+    if pg_trigger_depth() > 1 then
+      return null;
+    end if;
+    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)
+    select 'email.updated', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
+      json_build_object('changes', json_build_array('unread'), 'unread', tg_op = 'INSERT')
+    from changed c join emails e on e.id = c.email_id
+    order by e.date, e.id;
+    return null;
   end $function$;

@@ -35,17 +35,18 @@ async function readSequences(client) {
 async function readTables(client) {
   const { rows } = await client.query(`
     select c.oid::int, c.relname as name, c.relpersistence = 'u' as is_unlogged,
-      array_to_string(c.reloptions, ', ') as options
-    from pg_class c where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+      array_to_string(c.reloptions, ', ') as options, pg_get_partkeydef(c.oid) as partition
+    from pg_class c where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace
       and c.relname <> 'schema_migrations' order by c.relname`);
   const texts = [];
   for (const table of rows) {
     const parts = [...(await readColumns(client, table.oid)), ...(await readConstraints(client, table.oid))];
     const options = table.options === null ? '' : ` with (${table.options})`;
+    const partition = table.partition === null ? '' : ` partition by ${table.partition}`;
     const kind = table.is_unlogged ? 'unlogged table' : 'table';
     texts.push(
       [
-        `create ${kind} ${table.name} (\n${parts.map((part) => `  ${part}`).join(',\n')}\n)${options};`,
+        `create ${kind} ${table.name} (\n${parts.map((part) => `  ${part}`).join(',\n')}\n)${options}${partition};`,
         ...(await readDefinitions(client, table.oid)),
       ].join('\n'),
     );

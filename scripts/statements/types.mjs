@@ -116,7 +116,7 @@ async function readCatalog(client) {
     select a.attrelid::int as table_id, a.attnum as column_id, c.relname || '.' || a.attname as name,
       a.attnotnull as is_not_null
     from pg_attribute a join pg_class c on c.oid = a.attrelid
-    where a.attnum > 0 and not a.attisdropped and c.relkind in ('r', 'S')`);
+    where a.attnum > 0 and not a.attisdropped and c.relkind in ('r', 'p', 'S')`);
   // What a column may hold: check (state in ('accepted', 'refused'))
   const checks = await client.query(`
     select c.relname || '.' || a.attname as name, pg_get_constraintdef(k.oid) as definition

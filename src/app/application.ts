@@ -3,6 +3,7 @@
  */
 import type { CustomerUseCases } from './customers/use-cases.ts';
 import type { EmailUseCases } from './emails/use-cases.ts';
+import type { EventUseCases } from './events/use-cases.ts';
 import type { MailboxUseCases } from './mailboxes/use-cases.ts';
 import type { Readiness } from './check-readiness.ts';
 import type { ReceiveUseCases } from './receive/use-cases.ts';
@@ -10,7 +11,14 @@ import type { SendUseCases } from './send/use-cases.ts';
 import type { ThreadUseCases } from './threads/use-cases.ts';
 
 export interface Application
-  extends EmailUseCases, SendUseCases, ReceiveUseCases, CustomerUseCases, ThreadUseCases, MailboxUseCases {
+  extends
+    EmailUseCases,
+    EventUseCases,
+    SendUseCases,
+    ReceiveUseCases,
+    CustomerUseCases,
+    ThreadUseCases,
+    MailboxUseCases {
   /** Asks every dependency, each with a deadline. */
   checkReadiness(): Promise<Readiness>;
 }

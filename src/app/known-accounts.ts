@@ -3,7 +3,10 @@ import { ServiceError } from '../core/errors.ts';
 import type { Application } from './application.ts';
 import type { Account } from './base/basics.ts';
 
-type AccountLists = Pick<Application, 'listThreads' | 'listEmails' | 'listQuarantine' | 'listRefusedMerges'>;
+type AccountLists = Pick<
+  Application,
+  'listThreads' | 'listEmails' | 'listQuarantine' | 'listRefusedMerges' | 'listEvents' | 'streamEvents'
+>;
 
 export interface KnownAccountsPorts {
   readonly accounts: ReadonlyMap<string, Account>;
@@ -32,6 +35,14 @@ export function refuseUnknownAccounts(ports: KnownAccountsPorts, lists: AccountL
     async listRefusedMerges(request) {
       await check(request.accountId);
       return lists.listRefusedMerges(request);
+    },
+    async listEvents(request, signal) {
+      await check(request.accountId);
+      return lists.listEvents(request, signal);
+    },
+    async streamEvents(request, signal) {
+      await check(request.accountId);
+      return lists.streamEvents(request, signal);
     },
     async listQuarantine(request) {
       await check(request.accountId);

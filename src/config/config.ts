@@ -244,6 +244,7 @@ export const VARIABLES = [
       'Emails of an automatic exchange (answers to programs, and automatic answers) that go from an account to one address within the window; the next one gets 429, other mail is not affected. 0: no limit.',
   },
   { name: 'LOOP_WINDOW_HOURS', defaultText: '24', meaning: 'That rolling window, in hours.' },
+  { name: 'EVENTS_DAYS', defaultText: '30', meaning: 'How long events can be read, in whole days.' },
   {
     name: 'SHUTDOWN_TIMEOUT_MS',
     defaultText: '30000',
@@ -299,6 +300,7 @@ export interface Config {
   readonly maxRecipients: number;
   /** null: none. */
   readonly loopLimit: LoopLimit | null;
+  readonly eventsDays: number;
   readonly shutdownTimeoutMs: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
@@ -376,6 +378,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, cw
       loopMaxEmails === 0
         ? null
         : { maxEmails: loopMaxEmails, windowMs: integer('LOOP_WINDOW_HOURS', 24, 1, 24 * 366) * 3_600_000 },
+    eventsDays: integer('EVENTS_DAYS', 30, 1, 3650),
     shutdownTimeoutMs: milliseconds('SHUTDOWN_TIMEOUT_MS', 30_000),
     logLevel,
   });

@@ -99,6 +99,10 @@ export const ERRORS = {
     422,
     'An {value} wird nichts gesendet: Die Adresse ist seit {since} gesperrt ({detail}). Die Sperre muss erst aufgehoben werden.',
   ),
+  events_expired: permanent(
+    410,
+    'Ereignisse nach dieser Stelle werden nicht mehr aufbewahrt. Es geht mit {value} weiter.',
+  ),
   range_not_satisfiable: permanent(416, 'Der angeforderte Bereich liegt außerhalb der Datei.'),
   headers_too_large: permanent(431, 'Die Kopfzeilen der Anfrage sind zu groß.'),
   loop_suspected: temporary(
@@ -188,7 +192,7 @@ export type ErrorCode = keyof typeof ERRORS;
 export interface ServiceErrorOptions {
   /** Values for the `{x}` of the registry's text. */
   readonly values?: Readonly<Record<string, string | number>>;
-  /** What the caller may see beside `error`, as `details`; only where the spec has such a field. */
+  /** What the caller may see beside `error`, as `details`: what a mail server said, or the event to go on behind. */
   readonly details?: string;
   /** When the same request may succeed; only for codes with the status 429. */
   readonly retryAfterSeconds?: number;

@@ -9,6 +9,8 @@ import { createCustomerSettler } from '../adapters/postgres/customers/link-custo
 import { createMailboxStatusStore } from '../adapters/postgres/mailboxes/mailbox-status.ts';
 import { createPlacementStore } from '../adapters/postgres/threads/read-placement.ts';
 import { createInboundStore } from '../adapters/postgres/receive/record-inbound.ts';
+import { createEventFeed } from '../adapters/postgres/events/event-feed.ts';
+import { onEventsWritten } from '../adapters/postgres/events/event-signal.ts';
 import { createSearchIndex } from '../adapters/postgres/search/search-index.ts';
 import { createRefusedMergeStore } from '../adapters/postgres/threads/refused-merges.ts';
 import { createThreadDecisions } from '../adapters/postgres/threads/thread-decisions.ts';
@@ -20,6 +22,8 @@ import { createCustomers } from '../app/customers/customers.ts';
 import { createDecisions } from '../app/threads/decide-threads.ts';
 import { createKeyWork } from '../app/send/idempotency.ts';
 import { refuseUnknownAccounts } from '../app/known-accounts.ts';
+import { createFeedSignal } from '../app/events/feed-signal.ts';
+import { createEventReads } from '../app/events/read-events.ts';
 import { createPlacementReads } from '../app/threads/placement.ts';
 import { createReads } from '../app/emails/read-emails.ts';
 import { createMailboxStatus } from '../app/mailboxes/read-mailbox-status.ts';
@@ -35,6 +39,8 @@ import type { Loop, WokenLoop } from '../worker/loop.ts';
 import type { WorkKind } from '../worker/work-watch.ts';
 import { startCopyComparer } from '../worker/copy-comparer.ts';
 import { startCustomerSettler } from '../worker/customer-settler.ts';
+import { startEventKeeper } from '../worker/event-keeper.ts';
+import { startEventNumberer } from '../worker/event-numberer.ts';
 import { startKeyCleaner } from '../worker/key-cleaner.ts';
 import { startKeySettler } from '../worker/key-settler.ts';
 import { startReportMatcher } from '../worker/report-matcher.ts';
@@ -99,6 +105,14 @@ export function createApplication(
   teardown.push(() => active.idle());
   teardown.push(() => keyWork.idle());
 
+  const feed = createEventFeed(pool);
+  const signal = createFeedSignal(() => numberer.follow());
+  const numberer = startEventNumberer({ feed, signal, logger });
+  endAtTeardown(numberer);
+  onEventsWritten(pool, numberer.wake);
+  endAtTeardown(startEventKeeper({ feed, clock, logger, eventsDays: config.eventsDays }));
+  const events = createEventReads({ feed, signal });
+
   const checkDatabase = createDatabaseCheck(pool);
   const threads = createThreadReads(createThreadList(pool), { readThread: createThreadReader(pool) });
   const reads = createReads(emails, blobs);
@@ -124,9 +138,16 @@ export function createApplication(
     ...createPlacementReads(createPlacementStore(pool)),
     ...writing,
     ...mailboxes,
+    ...events,
     ...refuseUnknownAccounts(
       { accounts: parts.accounts, isUsed: createUsedAccounts(pool) },
-      { ...threads, ...reads, ...mailboxes, ...createRefusedMerges(createRefusedMergeStore(pool)) },
+      {
+        ...threads,
+        ...reads,
+        ...mailboxes,
+        ...events,
+        ...createRefusedMerges(createRefusedMergeStore(pool)),
+      },
     ),
     checkReadiness: () =>
       checkReadiness({

@@ -19,6 +19,8 @@ const METHODS = {
   getCustomerAddresses: 'client.customers.addresses',
   getEmail: 'client.emails.get',
   getHealth: 'client.health.live',
+  getLatestEvent: 'client.events.latest',
+  listEvents: 'client.events.list',
   getOpenApiDocument: 'client.health.openApiDocument',
   getRawEmail: 'client.emails.raw',
   getRawVariant: 'client.emails.rawVariant',

@@ -8,6 +8,7 @@ import { Readable } from 'node:stream';
 import type { AccountStatus } from '../../src/app/mailboxes/use-cases.ts';
 import type { Application } from '../../src/app/application.ts';
 import type { CustomerEmailsRequest } from '../../src/app/emails/use-cases.ts';
+import type { FeedEvent } from '../../src/app/events/event-ports.ts';
 import type { RegistrationRequest } from '../../src/app/customers/use-cases.ts';
 import type { SendRequest } from '../../src/app/send/use-cases.ts';
 import type { AmbiguousClaim, CustomerRegistration } from '../../src/app/customers/customer-ports.ts';
@@ -262,6 +263,15 @@ const sampleClaim: AmbiguousClaim = {
   emailCount: 7,
 };
 
+const sampleEventId = '0000512c00000001';
+const sampleEvent: FeedEvent = {
+  position: Number.parseInt(sampleEventId, 16),
+  type: 'thread.created',
+  json:
+    `{"id":"${sampleEventId}","type":"thread.created","occurred_at":"2026-01-31T12:00:00.000Z","account_id":"main",` +
+    `"email_id":null,"thread_id":"${IDS.thread}","customer_id":null,"company_id":null,"historical":false,"data":{}}`,
+};
+
 export interface RecordingApplication extends Application {
   readonly sends: { readonly request: SendRequest; readonly folder: SpoolFolder }[];
   /** Of the sends that had one. */
@@ -326,6 +336,12 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       emails: { kind: 'whole', json: JSON.stringify(toListingJson(sampleListing)) },
       nextCursor: null,
     }),
+    listEvents: async () => ({ events: [sampleEvent], next: sampleEventId }),
+    readLatestEventId: async () => sampleEventId,
+    streamEvents: async () =>
+      (async function* () {
+        yield { events: [sampleEvent], next: sampleEventId };
+      })(),
     readEmail: async () => sampleDetail,
     listEmails: async () => ({
       emails: { kind: 'whole', json: JSON.stringify(toListingJson(sampleListing)) },

@@ -5,6 +5,7 @@ import { Accounts } from './resources/accounts.ts';
 import { Attachments } from './resources/attachments.ts';
 import { Customers } from './resources/customers.ts';
 import { Emails } from './resources/emails.ts';
+import { Events } from './resources/events.ts';
 import { Health } from './resources/health.ts';
 import { Quarantine } from './resources/quarantine.ts';
 import { Suppressions } from './resources/suppressions.ts';
@@ -19,6 +20,7 @@ export class EmailWorkerClient {
   readonly emails: Emails;
   readonly attachments: Attachments;
   readonly customers: Customers;
+  readonly events: Events;
   readonly suppressions: Suppressions;
   readonly accounts: Accounts;
   readonly quarantine: Quarantine;
@@ -32,6 +34,7 @@ export class EmailWorkerClient {
     this.emails = new Emails(transport);
     this.attachments = new Attachments(transport);
     this.customers = new Customers(transport);
+    this.events = new Events(transport);
     this.suppressions = new Suppressions(transport);
     this.accounts = new Accounts(transport);
     this.quarantine = new Quarantine(transport);

@@ -28,6 +28,7 @@ import { registerAccountRoutes } from './mailboxes/accounts.ts';
 import { registerAttachmentRoutes } from './emails/attachments.ts';
 import { registerCustomerRuleRoutes } from './customers/customer-rules.ts';
 import { registerCustomerRoutes } from './customers/customers.ts';
+import { registerEventRoutes } from './events/events.ts';
 import { registerEmailRoutes } from './emails/emails.ts';
 import { registerHealthRoutes } from './health/health.ts';
 import { registerInboundRoutes } from './receive/inbound.ts';
@@ -73,6 +74,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const emailsResponse = createEmailsResponse(limits, logger);
   const operationsOf = options.operationsOf ?? (() => application);
   const operationsFor = (request: FastifyRequest) => operationsOf(actorOf(request));
+  const stopping = new AbortController();
   const context: HttpContext = {
     application,
     operationsFor,
@@ -81,6 +83,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     lingering,
     logger,
     clock,
+    stopping: stopping.signal,
     ...emailsResponse,
   };
   const now = () => performance.now();
@@ -121,7 +124,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   app.removeAllContentTypeParsers();
   // Bodies are read by the one route that wants them.
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
-  const shutdown = addShutdown(app);
+  const shutdown = addShutdown(app, stopping);
   app.addHook('preClose', (done) => {
     lingering.destroyAll();
     done();
@@ -159,6 +162,7 @@ function registerRoutes(
     registerCustomerRoutes(secured, context);
     registerCustomerRuleRoutes(secured, context);
     registerEmailRoutes(secured, context);
+    registerEventRoutes(secured, context);
     registerPlacementRoutes(secured, context);
     registerRefusedMergeRoutes(secured, context);
     registerAttachmentRoutes(secured, context);
@@ -171,11 +175,12 @@ interface Shutdown {
 }
 
 /** From its begin on, connections close after their answer; closing the app begins it, too. */
-function addShutdown(app: HttpServer): Shutdown {
+function addShutdown(app: HttpServer, stopping: AbortController): Shutdown {
   const shutdown = {
     begun: false,
     begin: () => {
       shutdown.begun = true;
+      stopping.abort();
       // For answers whose headers are out already: their connections would be kept, and closing would wait for them.
       app.server.keepAliveTimeout = 1;
     },

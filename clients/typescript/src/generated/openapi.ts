@@ -596,6 +596,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the feed of events
+         * @description What happened, in the order in which it was recorded and without gaps: an event never appears behind one that was read before. Remember `next` together with what you made of the events, and nothing is missed or done twice. With `Accept: text/event-stream` the answer is a stream that goes on until one side ends it. Query parameters that are not listed here are refused.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/latest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the position to begin at
+         * @description The id of the newest event: behind it comes what happens from now on.
+         */
+        get: operations["getLatestEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/emails/{id}/placement": {
         parameters: {
             query?: never;
@@ -677,7 +717,7 @@ export interface components {
             error: string;
             /** @description Stable, for programs. Each answer lists its codes; new ones may come. */
             code: string;
-            /** @description Only when a send failed: what the mail server or the network said, in English. */
+            /** @description When a send failed: what the mail server or the network said, in English. Of `events_expired`: the event to go on behind. */
             details?: string;
         };
         Checks: {
@@ -1333,6 +1373,41 @@ export interface components {
             content_digest: components["schemas"]["Sha256"];
             /** @description Its text, read as that of an email. */
             text_body: string;
+        };
+        /** @description Where an event stands in the feed. Opaque; ids sort as text in the order of the feed. */
+        EventId: string;
+        /**
+         * @description docs/events.md says when each is written. New types may come.
+         * @enum {string}
+         */
+        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "suppression.added" | "suppression.lifted" | "account.failing" | "account.recovered" | "quarantine.added" | "merge.refused";
+        /** @description By type; see docs/events.md. */
+        EventData: {
+            [key: string]: unknown;
+        };
+        Event: {
+            id: components["schemas"]["EventId"];
+            type: components["schemas"]["EventType"];
+            occurred_at: components["schemas"]["Timestamp"];
+            /** @description Null for what concerns no account. */
+            account_id: string | null;
+            email_id: components["schemas"]["NullableUuid"];
+            thread_id: components["schemas"]["NullableUuid"];
+            /** @description As it was then. */
+            customer_id: components["schemas"]["NullableUuid"];
+            /** @description As it was then. */
+            company_id: components["schemas"]["NullableUuid"];
+            /** @description True for mail of the past: imported, or found at the first reading of a mailbox. */
+            historical: boolean;
+            data: components["schemas"]["EventData"];
+        };
+        Events: {
+            events: components["schemas"]["Event"][];
+            /** @description For the next `after`. It moves on also where the filters left everything out. */
+            next: components["schemas"]["EventId"];
+        };
+        LatestEvent: {
+            id: components["schemas"]["EventId"];
         };
         /** @description Message-ID with angle brackets, `<local@domain>`. */
         NullableMessageId: string | null;
@@ -2392,7 +2467,7 @@ export interface operations {
                      *       "status": "partial",
                      *       "message": "Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.",
                      *       "messageId": "<angebot-1@example.org>",
-                     *       "error": "the database is away"
+                     *       "error": "the database is unavailable"
                      *     }
                      */
                     "application/json": components["schemas"]["Partial"];
@@ -3892,6 +3967,145 @@ export interface operations {
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Only events behind this one; without it, from the first that is kept (a stream: from now on). */
+                after?: components["schemas"]["EventId"];
+                /** @description Only these types; repeat the parameter for several. */
+                type?: components["schemas"]["EventType"][];
+                /** @description Only of this account. */
+                account_id?: components["parameters"]["account_id"];
+                /** @description Only of this customer. */
+                customer_id?: components["schemas"]["Uuid"];
+                /** @description On a page. */
+                limit?: number;
+                /** @description How long to wait for the first event when there is none yet, in seconds. */
+                wait?: number;
+            };
+            header?: {
+                /** @description The same as `after`, which it goes before; for streams. */
+                "last-event-id"?: components["schemas"]["EventId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, or the stream. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "id": "000512b000000004",
+                     *           "type": "email.received",
+                     *           "occurred_at": "2026-01-31T12:00:00.000Z",
+                     *           "account_id": "vertrieb",
+                     *           "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *           "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *           "company_id": null,
+                     *           "historical": false,
+                     *           "data": {
+                     *             "email": {
+                     *               "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *               "message_id": "<reply-1@example.com>",
+                     *               "direction": "inbound",
+                     *               "from_address": {
+                     *                 "name": "Ann Example",
+                     *                 "address": "ann@example.com"
+                     *               },
+                     *               "to_addresses": [
+                     *                 {
+                     *                   "name": "Vertrieb",
+                     *                   "address": "vertrieb@example.org"
+                     *                 }
+                     *               ],
+                     *               "subject": "Re: Ihr Angebot",
+                     *               "date": "2026-01-31T12:00:00.000Z"
+                     *             },
+                     *             "state": "received"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "000512b000000004"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Events"];
+                    /**
+                     * @example retry: 1000
+                     *
+                     *     id: 000512b000000004
+                     *     event: thread.created
+                     *     data: {"id":"000512b000000004","type":"thread.created"}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "invalid_request" | "invalid_uuid" | "unknown_account" | "unknown_field";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            /** @description Codes: `events_expired`. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "events_expired";
+                    };
+                };
+            };
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    getLatestEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The position. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "000512b000000004"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LatestEvent"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
     explainPlacement: {

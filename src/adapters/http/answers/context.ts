@@ -27,6 +27,8 @@ export interface HttpContext extends EmailsResponse {
   readonly lingering: LingeringClose;
   readonly logger: Logger;
   readonly clock: Clock;
+  /** Aborted when the service begins to end: whoever waits has waited. */
+  readonly stopping: AbortSignal;
 }
 
 /**

@@ -52,6 +52,8 @@ export interface HttpLimits {
    * hundred times what one program needs, and half of the 1,024 files that a process may open where limits are low.
    */
   readonly maxConnections: number;
+  /** Requests that wait for events at the same moment, streams too; more get 503 `busy`. Default 100. */
+  readonly maxEventReaders: number;
   /** Length of path and query together, in characters. Default 4,096. */
   readonly maxUrlLength: number;
   /** All headers and the request line, in bytes. Default 16 KiB, as Node.js. */
@@ -82,6 +84,7 @@ export function createHttpLimits(overrides: Partial<HttpLimits> = {}): HttpLimit
     headersTimeoutMs: 20_000,
     keepAliveTimeoutMs: 72_000,
     maxConnections: 500,
+    maxEventReaders: 100,
     lingerBytes: 256 * MIB,
     lingerTimeoutMs: 30_000,
     lingerIdleMs: 5000,

@@ -25,6 +25,8 @@ const INSTANCE = 'd25a7f10-8b6c-4e93-b7f1-0c4a9e3d6582';
 const SENT_AT = '2026-01-30T09:15:00.000Z';
 const LATER = '2026-01-31T12:00:00.000Z';
 
+const EVENT_ID = '000512b000000004';
+
 const ANN = { name: 'Ann Example', address: 'ann@example.com' };
 const RAW_MESSAGE =
   'From: Ann Example <ann@example.com>\r\nTo: vertrieb@example.org\r\nSubject: Re: Ihr Angebot\r\n' +
@@ -205,6 +207,28 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   report_email_id: REPLY,
   lifted_at: LATER,
 
+  // Events
+  'Event.id': EVENT_ID,
+  'LatestEvent.id': EVENT_ID,
+  next: EVENT_ID,
+  after: EVENT_ID,
+  'Event.type': 'email.received',
+  occurred_at: LATER,
+  historical: false,
+  'Event.data': {
+    email: {
+      id: EMAIL,
+      message_id: '<reply-1@example.com>',
+      direction: 'inbound',
+      from_address: ANN,
+      to_addresses: [{ name: 'Vertrieb', address: 'vertrieb@example.org' }],
+      subject: 'Re: Ihr Angebot',
+      date: LATER,
+    },
+    state: 'received',
+  },
+  'text/event-stream': `retry: 1000\n\nid: ${EVENT_ID}\nevent: thread.created\ndata: {"id":"${EVENT_ID}","type":"thread.created"}\n\n`,
+
   // Answers about the service and about a send
   timestamp: LATER,
   message: PARTIAL_TEXT,
@@ -261,6 +285,7 @@ const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
   recipient_suppressed: {
     values: { value: 'ann@example.com', since: LATER, detail: SUPPRESSION_TEXTS.hard_bounce },
   },
+  events_expired: { values: { value: EVENT_ID } },
   loop_suspected: { values: { value: 'ann@example.com' } },
 };
 
@@ -297,7 +322,15 @@ function errorExample(code: ErrorCode, operation: Operation): object {
   const fault = INVALID_REQUESTS.find((one) => takes.includes(one.field)) ?? INVALID_REQUESTS[4];
   const error =
     code === 'invalid_request' ? fault.error : new ServiceError(code, { values: { ...values, ...field } });
-  return { error: error.text, ...(code.startsWith('send_') ? { details: '550 5.7.1 refused' } : {}), code };
+  return {
+    error: error.text,
+    ...(code.startsWith('send_')
+      ? { details: '550 5.7.1 refused' }
+      : code === 'events_expired'
+        ? { details: EVENT_ID }
+        : {}),
+    code,
+  };
 }
 
 /** Of its parameters, the fields of its body, and its type. */

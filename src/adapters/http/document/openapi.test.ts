@@ -74,6 +74,8 @@ describe('the OpenAPI document', () => {
       'get /api/emails/{id}/raw',
       'get /api/emails/{id}/variants/{variantId}',
       'get /api/emails/{id}/variants/{variantId}/raw',
+      'get /api/events',
+      'get /api/events/latest',
       'get /api/health',
       'get /api/health/ready',
       'get /api/openapi.json',

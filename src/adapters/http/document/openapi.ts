@@ -38,6 +38,7 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
         { name: 'Emails', description: 'Read what was sent and received.' },
         { name: 'Threads', description: 'Which emails belong together.' },
         { name: 'Customers', description: 'Say whose mail it is.' },
+        { name: 'Events', description: 'Learn of everything that happens, once and in order.' },
         { name: 'Health', description: 'For monitoring.' },
         { name: 'Document', description: 'This description.' },
       ],

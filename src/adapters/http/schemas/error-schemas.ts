@@ -16,7 +16,8 @@ export const ErrorBody = {
     },
     details: {
       type: 'string',
-      description: 'Only when a send failed: what the mail server or the network said, in English.',
+      description:
+        'When a send failed: what the mail server or the network said, in English. Of `events_expired`: the event to go on behind.',
     },
   },
 } as const;

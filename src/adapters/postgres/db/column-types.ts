@@ -5,6 +5,7 @@
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { MailSource } from '../../../app/emails/variant-view.ts';
 import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
+import type { EventType } from '../../../core/event/event-types.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
 
 export interface ColumnTypes {
@@ -18,6 +19,7 @@ export interface ColumnTypes {
   'emails.state': EmailState;
   'emails.to_addresses': AddressView[];
   'email_variants.received_by': MailSource;
+  'events.type': EventType;
   'mailbox_messages.header_summary': HeaderSummaryJson;
 }
 

@@ -2,6 +2,8 @@
 import { ACCOUNTS } from './0001_schema/accounts.ts';
 import { CUSTOMERS } from './0001_schema/customers.ts';
 import { EMAILS } from './0001_schema/emails.ts';
+import { EVENT_TRIGGERS } from './0001_schema/event-triggers.ts';
+import { EVENTS } from './0001_schema/events.ts';
 import { IMPORT } from './0001_schema/import.ts';
 import { MAILBOXES } from './0001_schema/mailboxes.ts';
 import { REPORTS } from './0001_schema/reports.ts';
@@ -21,4 +23,6 @@ export const SCHEMA: readonly string[] = [
   ...MAILBOXES,
   ...ACCOUNTS,
   ...IMPORT,
+  ...EVENTS,
+  ...EVENT_TRIGGERS,
 ];

@@ -1,0 +1,233 @@
+/**
+ * GET /api/events: the feed of events, page by page, waiting for the next one, or as a stream of server-sent events (WHATWG HTML
+ * §9.2). GET /api/events/latest: the position to begin at.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Readable } from 'node:stream';
+import type { EventsResult } from '../../../app/events/use-cases.ts';
+import { formatEventId } from '../../../core/event/event-id.ts';
+import { EVENT_TYPES } from '../../../core/event/event-types.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { cutStalledReader } from '../connections/stalled-reader.ts';
+import { AccountId } from '../schemas/page-schemas.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { jsonResponse, NullableUuid, record, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { EventPlaces } from './event-places.ts';
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1000;
+const MAX_WAIT_S = 60;
+
+const EventId = {
+  title: 'EventId',
+  $comment: 'Where an event stands in the feed. Opaque; ids sort as text in the order of the feed.',
+  type: 'string',
+  pattern: '^[0-9a-f]{16}$',
+} as const;
+const EventTypeName = {
+  title: 'EventType',
+  $comment: 'docs/events.md says when each is written. New types may come.',
+  type: 'string',
+  enum: EVENT_TYPES,
+} as const;
+const NullableText = { type: ['string', 'null'] } as const;
+
+const EventSchema = record('Event', {
+  id: EventId,
+  type: EventTypeName,
+  occurred_at: Timestamp,
+  account_id: { ...NullableText, description: 'Null for what concerns no account.' },
+  email_id: NullableUuid,
+  thread_id: NullableUuid,
+  customer_id: { ...NullableUuid, description: 'As it was then.' },
+  company_id: { ...NullableUuid, description: 'As it was then.' },
+  historical: {
+    type: 'boolean',
+    description: 'True for mail of the past: imported, or found at the first reading of a mailbox.',
+  },
+  data: {
+    title: 'EventData',
+    $comment: 'By type; see docs/events.md.',
+    type: 'object',
+    additionalProperties: true,
+  },
+});
+
+const EventsQuery = {
+  type: 'object',
+  // A misspelt filter must not answer with events it was meant to leave out.
+  additionalProperties: false,
+  properties: {
+    after: {
+      ...EventId,
+      description:
+        'Only events behind this one; without it, from the first that is kept (a stream: from now on).',
+    },
+    type: {
+      type: 'array',
+      items: EventTypeName,
+      minItems: 1,
+      maxItems: EVENT_TYPES.length,
+      description: 'Only these types; repeat the parameter for several.',
+    },
+    account_id: { ...AccountId, description: 'Only of this account.' },
+    customer_id: { ...Uuid, description: 'Only of this customer.' },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_LIMIT,
+      default: DEFAULT_LIMIT,
+      description: 'On a page.',
+    },
+    wait: {
+      type: 'integer',
+      minimum: 0,
+      maximum: MAX_WAIT_S,
+      default: 0,
+      description: 'How long to wait for the first event when there is none yet, in seconds.',
+    },
+  },
+} as const;
+
+const StreamHeaders = {
+  type: 'object',
+  properties: {
+    'last-event-id': { ...EventId, description: 'The same as `after`, which it goes before; for streams.' },
+  },
+} as const;
+
+const Events = record('Events', {
+  events: { type: 'array', items: EventSchema },
+  next: {
+    ...EventId,
+    description: 'For the next `after`. It moves on also where the filters left everything out.',
+  },
+});
+const LatestEvent = record('LatestEvent', { id: EventId });
+
+const EVENT_STREAM = 'text/event-stream';
+
+export function registerEventRoutes(app: HttpServer, context: HttpContext): void {
+  const { application, limits, stopping } = context;
+  const places = new EventPlaces(limits.maxEventReaders);
+
+  app.get(
+    '/api/events',
+    {
+      schema: {
+        operationId: 'listEvents',
+        tags: ['Events'],
+        summary: 'Read the feed of events',
+        description:
+          'What happened, in the order in which it was recorded and without gaps: an event never appears behind one that ' +
+          'was read before. Remember `next` together with what you made of the events, and nothing is missed or done ' +
+          'twice. With `Accept: text/event-stream` the answer is a stream that goes on until one side ends it. Query ' +
+          'parameters that are not listed here are refused.',
+        querystring: EventsQuery,
+        headers: StreamHeaders,
+        response: {
+          200: {
+            description: 'One page, or the stream.',
+            content: {
+              'application/json': { schema: Events },
+              [EVENT_STREAM]: { schema: { type: 'string' } },
+            },
+          },
+          ...errorResponses(
+            'invalid_uuid',
+            'invalid_request',
+            'unknown_field',
+            'unknown_account',
+            'unauthorized',
+            'events_expired',
+            'busy',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { query, headers } = request;
+      const filter = {
+        types: query.type ?? null,
+        accountId: query.account_id ?? null,
+        customerId: query.customer_id?.toLowerCase() ?? null,
+      };
+      const waitMs = (query.wait ?? 0) * 1000;
+      const isStream = request.method === 'GET' && acceptsStream(request);
+      const after = (isStream ? headers['last-event-id'] : undefined) ?? query.after ?? null;
+      const release = isStream || waitMs > 0 ? places.take() : () => {};
+      reply.raw.once('close', release);
+      if (isStream) {
+        const gone = endWith(reply, stopping);
+        return sendStream(reply, context, await application.streamEvents({ ...filter, after }, gone));
+      }
+      const result = await application.listEvents(
+        { ...filter, after, limit: query.limit ?? DEFAULT_LIMIT, waitMs },
+        waitMs > 0 ? endWith(reply, stopping) : stopping,
+      );
+      reply.header('content-type', 'application/json; charset=utf-8');
+      return reply.send(
+        `{"events":[${result.events.map(({ json }) => json).join(',')}],"next":"${result.next}"}`,
+      );
+    },
+  );
+
+  app.get(
+    '/api/events/latest',
+    {
+      schema: {
+        operationId: 'getLatestEvent',
+        tags: ['Events'],
+        summary: 'Read the position to begin at',
+        description: 'The id of the newest event: behind it comes what happens from now on.',
+        response: {
+          200: jsonResponse('The position.', LatestEvent),
+          ...errorResponses('unauthorized', 'database_unavailable'),
+        },
+      },
+    },
+    async () => ({ id: await application.readLatestEventId() }),
+  );
+}
+
+/** As RFC 9110 §12.5.1, as far as it goes here: a stream is asked for by its name. */
+const acceptsStream = ({ headers }: FastifyRequest) =>
+  (headers.accept ?? '')
+    .split(',')
+    .some((range) => range.split(';')[0]?.trim().toLowerCase() === EVENT_STREAM);
+
+/** Aborted when the client is gone, or the service ends. */
+function endWith(reply: FastifyReply, stopping: AbortSignal): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  return AbortSignal.any([gone.signal, stopping]);
+}
+
+function sendStream(
+  reply: FastifyReply,
+  { limits, logger }: HttpContext,
+  results: AsyncIterable<EventsResult>,
+): FastifyReply {
+  reply.header('content-type', `${EVENT_STREAM}; charset=utf-8`);
+  // Of nginx: what is buffered comes late.
+  reply.header('x-accel-buffering', 'no');
+  cutStalledReader(reply, limits);
+  const stream = Readable.from(toEventStream(results), { objectMode: false, highWaterMark: 0 });
+  stream.once('error', (err) => {
+    // The client comes back with the last id that it has.
+    if (reply.raw.headersSent) logger.warn({ err }, 'a stream of events was cut');
+  });
+  return reply.send(stream);
+}
+
+async function* toEventStream(results: AsyncIterable<EventsResult>): AsyncGenerator<string, void, void> {
+  yield 'retry: 1000\n\n';
+  for await (const { events, next } of results) {
+    const blocks = events.map(
+      ({ position, type, json }) => `id: ${formatEventId(position)}\nevent: ${type}\ndata: ${json}\n\n`,
+    );
+    // Without data nothing is dispatched, but a reader that comes back goes on from there.
+    yield blocks.length > 0 ? blocks.join('') : `: still here\nid: ${next}\n\n`;
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * The triggers that write events. No code that writes a table has to know of them.
+ *
+ * A transaction may say what its emails mean to a reader of events, by two settings that hold the ids of emails as a uuid array:
+ * `email_worker.historical_emails` happened long ago (an import, the first reading of a mailbox), `email_worker.quiet_emails`
+ * causes no event.
+ */
+import { EVENT_COLUMNS } from './events.ts';
+
+/** Ids of emails in a setting of the transaction. */
+const emailsOf = (setting: string) =>
+  `coalesce(nullif(current_setting('email_worker.${setting}', true), ''), '{}')::uuid[]`;
+
+/** A statement that adds events continues with the values of EVENT_COLUMNS behind the time. */
+const ADD = `insert into event_inbox (${EVENT_COLUMNS})`;
+
+/** The email \`e\` in `data`, without what changes with its state. */
+const email = (e: string) => `case
+    when length(${e}.json_before_text) < 16000
+    -- They go on with the text of the email, and with its files.
+    then left(${e}.json_before_text, ${-',"text_body":'.length}) || left(${e}.json_after_text, ${-',"has_attachments":'.length}) || '}'
+    else event_email_json(${e}.json_before_text, ${e}.json_after_text)
+  end`;
+
+/** A trigger for each row of another table, with one event. */
+function rowTrigger(name: string, on: string, when: string | null, event: string): readonly string[] {
+  return [
+    `create function ${name}() returns trigger language plpgsql as $$
+  begin
+    ${ADD} ${event};
+    return null;
+  end $$`,
+    `create trigger ${name} after ${on} for each row ${when === null ? '' : `when (${when})`} execute function ${name}()`,
+  ];
+}
+
+export const EVENT_TRIGGERS = [
+  // For emails with some hundred recipients, which are left out, and the subject cut
+  `create function event_email_json(json_before_text text, json_after_text text) returns text
+  language plpgsql immutable parallel safe as $$
+  declare
+    whole json = (left(json_before_text, -length(',"text_body":')) || '}')::json;
+  begin
+    return json_build_object('id', whole -> 'id', 'message_id', whole -> 'message_id', 'direction', whole -> 'direction',
+      'from_address', whole -> 'from_address', 'to_addresses', '[]'::json, 'subject', left(whole ->> 'subject', 200),
+      'date', substr(json_after_text, 10, 24));
+  end $$`,
+
+  `create function emails_events_after_insert() returns trigger language plpgsql as $$
+  declare
+    historical uuid[] = ${emailsOf('historical_emails')};
+    quiet uuid[] = ${emailsOf('quiet_emails')};
+  begin
+    ${ADD}
+    select type, clock_timestamp(), account_id, email_id, thread_id, customer_id, company_id, is_historical, data
+    from (
+      -- A thread that this transaction made, and all of whose emails come with this statement
+      select 0 as rank, t.id as key, 'thread.created' as type, t.account_id::text, null::uuid as email_id, t.id as thread_id,
+        t.customer_id, t.company_id, n.is_historical, '{}' as data
+      from (
+        select thread_id, bool_and(id = any (historical)) as is_historical
+        from inserted where id <> all (quiet) group by thread_id
+      ) n join email_threads t on t.id = n.thread_id
+      where t.created_at = now() and not exists (
+        select from emails e where e.thread_id = t.id and e.id not in (select id from inserted)
+      )
+      union all
+      select 1, id, 'email.' || state, account_id, id, thread_id, customer_id, company_id, id = any (historical),
+        concat('{"email":', ${email('e')}, ',"state":"', state, '"}')
+      from inserted e
+      where state <> 'sending' and id <> all (quiet)
+    ) events
+    order by rank, key;
+    return null;
+  end $$`,
+  `create trigger emails_events_after_insert after insert on emails
+    referencing new table as inserted for each statement execute function emails_events_after_insert()`,
+
+  `create function emails_events_after_update() returns trigger language plpgsql as $$
+  begin
+    ${ADD}
+    select 'thread.created', clock_timestamp(), t.account_id, null, t.id, t.customer_id, t.company_id, false, '{}'
+    from (
+      select distinct n.thread_id from before o join after n on n.id = o.id where n.thread_id <> o.thread_id
+    ) n join email_threads t on t.id = n.thread_id
+    where t.created_at = now() and not exists (
+      select from emails e where e.thread_id = t.id and e.id not in (select id from after)
+    )
+    order by t.id;
+
+    ${ADD}
+    select c.type, clock_timestamp(), n.account_id, n.id, n.thread_id, n.customer_id, n.company_id, false, c.data
+    from before o join after n on n.id = o.id, lateral (
+      select case
+          when o.state = 'unknown' and n.state not in ('queued', 'cancelled') then 'email.settled'
+          else 'email.' || n.state
+        end as type,
+        json_build_object('state', n.state, 'previous_state', o.state, 'detail', left(n.state_detail, 500)) as data
+      -- What is given back by the process that took it was not sent.
+      where n.state <> o.state and n.state <> 'sending' and (o.state, n.state) <> ('sending', 'queued')
+      union all
+      select 'email.updated', json_build_object('changes', json_build_array('thread_id'), 'previous_thread_id', o.thread_id)
+      where n.thread_id <> o.thread_id
+      union all
+      select 'customer.unlinked', json_build_object('previous_customer_id', o.customer_id)
+      where o.customer_id is not null and n.customer_id is null
+      union all
+      select 'customer.linked', json_build_object('previous_customer_id', o.customer_id)
+      where n.customer_id is not null and n.customer_id is distinct from o.customer_id
+    ) c
+    order by n.date, n.id;
+    return null;
+  end $$`,
+  `create trigger emails_events_after_update after update on emails
+    referencing old table as before new table as after for each statement execute function emails_events_after_update()`,
+
+  // For columns alone: comparing the texts of all emails that change their state would cost too much.
+  ...rowTrigger(
+    'emails_events_after_content',
+    `update of subject, text_body, html_body, date, from_address, to_addresses, cc_addresses on emails`,
+    `(old.text_body, old.html_body, old.subject, old.date, old.from_address, old.to_addresses, old.cc_addresses)
+      is distinct from
+      (new.text_body, new.html_body, new.subject, new.date, new.from_address, new.to_addresses, new.cc_addresses)`,
+    `values ('email.updated', clock_timestamp(), new.account_id, new.id, new.thread_id, new.customer_id, new.company_id, false,
+      concat('{"changes":["content"],"email":', ${email('new')}  , '}'))`,
+  ),
+  ...rowTrigger(
+    'email_variants_events_after_insert',
+    'insert on email_variants',
+    null,
+    `select 'email.updated', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
+      json_build_object('changes', json_build_array('variants'), 'variant_id', new.id)
+    from emails e where e.id = new.email_id`,
+  ),
+
+  `create function unread_emails_events() returns trigger language plpgsql as $$
+  begin
+    -- Emails that are new, and those that change their direction, say so themselves.
+    if pg_trigger_depth() > 1 then
+      return null;
+    end if;
+    ${ADD}
+    select 'email.updated', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
+      json_build_object('changes', json_build_array('unread'), 'unread', tg_op = 'INSERT')
+    from changed c join emails e on e.id = c.email_id
+    order by e.date, e.id;
+    return null;
+  end $$`,
+  `create trigger unread_emails_events_after_insert after insert on unread_emails
+    referencing new table as changed for each statement execute function unread_emails_events()`,
+  `create trigger unread_emails_events_after_delete after delete on unread_emails
+    referencing old table as changed for each statement execute function unread_emails_events()`,
+
+  ...rowTrigger(
+    'delivery_reports_events_after_insert',
+    'insert on delivery_reports',
+    `new.outcome <> 'delayed'`,
+    `select case
+        when new.outcome in ('bounced_hard', 'bounced_soft', 'blocked') then 'email.bounced'
+        when new.outcome = 'complained' then 'email.complained'
+        else 'email.delivered'
+      end, clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
+      json_build_object('address', new.address, 'outcome', new.outcome, 'status', new.status,
+        'diagnostic', left(new.diagnostic, 500), 'report_id', new.report_id)
+    from emails e where e.id = new.email_id`,
+  ),
+
+  ...rowTrigger(
+    'thread_aliases_events_after_insert',
+    'insert on thread_aliases',
+    null,
+    `select 'thread.merged', clock_timestamp(), t.account_id, null, t.id, t.customer_id, t.company_id, false,
+      json_build_object('merged_thread_id', new.id)
+    from email_threads t where t.id = new.thread_id`,
+  ),
+  ...rowTrigger(
+    'thread_decisions_events_after_insert',
+    'insert on thread_decisions',
+    `new.kind in ('split', 'move')`,
+    `values (case new.kind when 'split' then 'thread.split' else 'thread.updated' end, clock_timestamp(), new.account_id, null,
+      new.thread_id, null, null, false, json_build_object('decision', new.kind, 'new_thread_id', new.other_thread_id,
+        'email_ids', new.email_ids, 'reason', new.reason))`,
+  ),
+  ...rowTrigger(
+    'email_threads_events_after_update',
+    'update of customer_id, company_id on email_threads',
+    `(old.customer_id, old.company_id) is distinct from (new.customer_id, new.company_id)`,
+    `values ('thread.updated', clock_timestamp(), new.account_id, null, new.id, new.customer_id, new.company_id, false,
+      json_build_object('previous_customer_id', old.customer_id, 'previous_company_id', old.company_id))`,
+  ),
+
+  ...rowTrigger(
+    'suppressions_events_after_insert',
+    'insert on suppressions',
+    'new.lifted_at is null',
+    `values ('suppression.added', clock_timestamp(), null, new.email_id, null, null, null, false,
+      json_build_object('address', new.address, 'reason', new.reason))`,
+  ),
+  ...rowTrigger(
+    'suppressions_events_after_update',
+    'update of lifted_at on suppressions',
+    '(old.lifted_at is null) <> (new.lifted_at is null)',
+    `values (case when new.lifted_at is null then 'suppression.added' else 'suppression.lifted' end, clock_timestamp(), null,
+      new.email_id, null, null, null, false, json_build_object('address', new.address, 'reason', new.reason))`,
+  ),
+
+  ...rowTrigger(
+    'mailbox_accounts_events_after_update',
+    'update of last_error on mailbox_accounts',
+    '(old.last_error is null) <> (new.last_error is null)',
+    `values (case when new.last_error is null then 'account.recovered' else 'account.failing' end, clock_timestamp(),
+      new.account_id, null, null, null, null, false,
+      json_build_object('kind', new.last_error_kind, 'error', left(new.last_error, 500)))`,
+  ),
+  ...rowTrigger(
+    'mailbox_messages_events_after_update',
+    'update of quarantined_at on mailbox_messages',
+    'old.quarantined_at is null and new.quarantined_at is not null',
+    `select 'quarantine.added', clock_timestamp(), b.account_id, null, null, null, null, false,
+      json_build_object('quarantine_id', new.quarantine_id, 'mailbox', b.path, 'error', left(new.last_error, 500))
+    from mailboxes b where b.id = new.mailbox_id`,
+  ),
+  ...rowTrigger(
+    'refused_links_events_after_insert',
+    'insert on refused_links',
+    null,
+    `select 'merge.refused', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
+      json_build_object('refused_merge_id', new.id, 'message_id', '<' || new.message_id || '>')
+    from emails e where e.id = new.email_id`,
+  ),
+];

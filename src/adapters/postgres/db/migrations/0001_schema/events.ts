@@ -1,0 +1,140 @@
+/**
+ * Events: what happened to emails, threads, customers' links, suppressed addresses and mailboxes, in the order of commits and without
+ * gaps; see docs/decisions/0019-events.md. Triggers (event-triggers.ts) write an event into `event_inbox` in the transaction that
+ * causes it. `number_events` moves them into `events`, a partition for each day (UTC), under positions that only grow: its row lock
+ * on `event_clock` lets one transaction number at a time, so an event can't appear behind one that was read before.
+ *
+ * A position is the day's number since 1970 times 2^36, plus a number within the day.
+ */
+/** Columns of both tables, but for what orders the rows. */
+const COLUMNS = `
+    type text not null,
+    occurred_at timestamptz not null,
+    account_id text,
+    email_id uuid,
+    thread_id uuid,
+    customer_id uuid,
+    company_id uuid,
+    is_historical boolean not null,
+    -- JSON, on one line
+    data text not null`;
+/** Their names. */
+export const EVENT_COLUMNS =
+  'type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data';
+
+export const EVENTS = [
+  `create table event_inbox (
+    ordinal bigint generated always as identity primary key,${COLUMNS}
+  )`,
+  // It is emptied all the time.
+  `alter table event_inbox set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
+    autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 2000000000)`,
+  `create table events (
+    position bigint primary key,${COLUMNS}
+  ) partition by range (position)`,
+  // One row. Nothing comes into the inbox any more up to \`taken_to\`, so nobody walks over what was taken from there, which
+  // stays for as long as an old snapshot, such as that of a backup, might see it. \`mark\` will be the next such place: the last
+  // ordinal that was given out at some numbering. A later numbering notes its own transaction as \`mark_xid\`: whoever got an
+  // ordinal up to the mark wrote something before, so its transaction is older. When all of these have ended, the mark holds.
+  `create table event_clock (
+    -- The last one given out, and the last one that is forgotten
+    position bigint not null default 0,
+    forgotten bigint not null default 0,
+    taken_to bigint not null default 0,
+    mark bigint not null default 0,
+    mark_xid xid8
+  )`,
+  `create unique index event_clock_one on event_clock ((true))`,
+  `insert into event_clock default values`,
+
+  `create function event_day(at timestamptz) returns bigint language sql immutable parallel safe
+    return floor(extract(epoch from at) / 86400)::bigint`,
+
+  `create function make_event_partition(day bigint) returns void language plpgsql as $$
+  declare
+    name text = 'events_' || to_char('1970-01-01'::date + day::int, 'YYYYMMDD');
+  begin
+    if to_regclass(name) is not null then
+      return;
+    end if;
+    -- Attaching one lets readers go on; making it as a partition does not.
+    execute format('create table %I (like events including defaults including constraints including indexes)', name);
+    execute format('alter table events attach partition %I for values from (%s) to (%s)', name, day << 36, (day + 1) << 36);
+  end $$`,
+
+  // Returns how many it moved: \`at_most\` when there may be more.
+  `create function number_events(at_most int) returns int language plpgsql as $$
+  declare
+    clock event_clock;
+    oldest xid8;
+    moved int;
+  begin
+    -- Without a lock where there is nothing to do
+    if not exists (select from event_inbox where ordinal > (select taken_to from event_clock)) then
+      return 0;
+    end if;
+    -- A statement of its own: the next one sees what the transaction that held the lock has committed.
+    select * into strict clock from event_clock for update;
+    if clock.position >> 36 < event_day(now()) then
+      clock.position = event_day(now()) << 36;
+      perform make_event_partition(clock.position >> 36);
+    end if;
+    -- Before it is looked for what those that have ended by now wrote
+    oldest = pg_snapshot_xmin(pg_current_snapshot());
+    with taken as (
+      delete from event_inbox
+      where ctid = any (array(
+        select ctid from event_inbox where ordinal > clock.taken_to order by ordinal limit at_most
+      ))
+      returning *
+    ), numbered as (
+      insert into events (position, ${EVENT_COLUMNS})
+      select clock.position + row_number() over (order by ordinal), ${EVENT_COLUMNS} from taken
+      returning position
+    )
+    select count(*) into moved from numbered;
+    if moved < at_most and clock.mark_xid is null then
+      clock.mark_xid = pg_current_xact_id();
+    elsif moved < at_most and clock.mark_xid <= oldest then
+      clock.taken_to = clock.mark;
+      select last_value into clock.mark from event_inbox_ordinal_seq;
+      clock.mark_xid = null;
+    end if;
+    update event_clock set position = clock.position + moved, taken_to = clock.taken_to, mark = clock.mark,
+      mark_xid = clock.mark_xid;
+    return moved;
+  end $$`,
+
+  // Forgets whole days before \`day\`; returns how many.
+  `create function forget_events(day bigint) returns int language plpgsql as $$
+  declare
+    partition record;
+    forgotten_days int = 0;
+  begin
+    for partition in
+      select c.oid::regclass as name, to_date(right(c.relname, 8), 'YYYYMMDD') - '1970-01-01'::date as day
+      from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'events'::regclass
+      order by 2
+    loop
+      if partition.day < forget_events.day then
+        execute format('drop table %s', partition.name);
+        forgotten_days = forgotten_days + 1;
+      end if;
+    end loop;
+    update event_clock set forgotten = (forget_events.day << 36) - 1
+    where forgotten_days > 0 and forgotten < (forget_events.day << 36) - 1;
+    return forgotten_days;
+  end $$`,
+
+  // Tells the client of this connection that there is something to number; see event-signal.ts.
+  `create function event_inbox_after_insert() returns trigger language plpgsql as $$
+  begin
+    if exists (select from added) then
+      raise notice 'email-worker: events';
+    end if;
+    return null;
+  end $$`,
+  `create trigger event_inbox_after_insert after insert on event_inbox referencing new table as added
+    for each statement execute function event_inbox_after_insert()`,
+];

@@ -1,0 +1,185 @@
+/** The feed under writers, numberers and readers at once: nothing missing, nothing twice, in the order of commits. */
+import { setTimeout as wait } from 'node:timers/promises';
+import fc from 'fast-check';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dayOf } from '../../../core/event/event-id.ts';
+import { createTestPool } from '../../../../test/helpers/test-pool.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
+import { createEventFeed } from './event-feed.ts';
+
+const ALL = { types: null, accountId: null, customerId: null };
+const RUNS = Number(process.env['FEED_RUNS'] ?? 6);
+const WRITERS = 8;
+
+let database: TestDatabase;
+let pool: pg.Pool;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createTestPool(database, 20);
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const add = (client: pg.Pool | pg.PoolClient, name: string) =>
+  client.query(
+    `insert into event_inbox (type, occurred_at, is_historical, data) values ('thread.updated', clock_timestamp(), false, $1)`,
+    [JSON.stringify({ name })],
+  );
+
+interface Committed {
+  readonly name: string;
+  readonly begunAt: number;
+  readonly committedAt: number;
+}
+
+interface Step {
+  readonly events: number;
+  /** In the middle of the transaction, in ms. */
+  readonly pauseMs: number;
+  readonly isKept: boolean;
+}
+
+async function write(writer: number, steps: readonly Step[], committed: Committed[]): Promise<void> {
+  for (const [index, { events, pauseMs, isKept }] of steps.entries()) {
+    const client = await pool.connect();
+    try {
+      const begunAt = performance.now();
+      const names = Array.from({ length: events }, (_, event) => `${writer}.${index}.${event}`);
+      await client.query('begin');
+      // As triggers, which come after what they tell of
+      await client.query('select pg_current_xact_id()');
+      for (const name of names) {
+        await add(client, name);
+        await wait(pauseMs);
+      }
+      await client.query(isKept ? 'commit' : 'rollback');
+      const committedAt = performance.now();
+      if (isKept) committed.push(...names.map((name) => ({ name, begunAt, committedAt })));
+    } finally {
+      client.release();
+    }
+  }
+}
+
+/** Reads on from `start` until it has read the last event, forgetting all but what it has stored, as one that is restarted. */
+async function follow(start: number, limit: number, isOver: () => boolean): Promise<readonly string[]> {
+  const names: string[] = [];
+  let after = start;
+  for (;;) {
+    const over = isOver();
+    const page = await createEventFeed(pool).read(after, ALL, limit);
+    names.push(...page.events.map(({ json }) => (JSON.parse(json) as { data: { name: string } }).data.name));
+    after = page.next;
+    if (over && page.isLast && page.events.length === 0) return names;
+    await wait(2);
+  }
+}
+
+describe('the feed', () => {
+  it(
+    'gives every reader what was committed, once and in its order',
+    async () => {
+      const step = fc.record({
+        events: fc.integer({ min: 1, max: 4 }),
+        // A few transactions are much longer than the others.
+        pauseMs: fc.oneof(
+          { weight: 6, arbitrary: fc.integer({ min: 0, max: 3 }) },
+          { weight: 1, arbitrary: fc.constant(60) },
+        ),
+        isKept: fc.integer({ min: 0, max: 3 }).map((chance) => chance > 0),
+      });
+      const plan = fc.array(fc.array(step, { maxLength: 12 }), { minLength: WRITERS, maxLength: WRITERS });
+      await fc.assert(
+        fc.asyncProperty(plan, fc.integer({ min: 1, max: 50 }), async (plans, batch) => {
+          const feed = createEventFeed(pool);
+          const start = await feed.readLatest();
+          const committed: Committed[] = [];
+          let isWritten = false;
+          let isNumbered = false;
+          const number = async () => {
+            for (;;) {
+              const over = isWritten;
+              if ((await feed.number(batch)) === 0 && over) return;
+              await wait(1);
+            }
+          };
+          const readers = [1, 7, 500].map((limit) => follow(start, limit, () => isNumbered));
+          const numberers = Promise.all([number(), number()]);
+          await Promise.all(plans.map((steps, writer) => write(writer, steps, committed)));
+          isWritten = true;
+          await numberers;
+          isNumbered = true;
+          const [first = [], ...others] = await Promise.all(readers);
+
+          expect(first.toSorted()).toEqual(committed.map(({ name }) => name).toSorted());
+          for (const other of others) expect(other).toEqual(first);
+          const place = new Map(first.map((name, index) => [name, index]));
+          const placeOf = ({ name }: Committed) => place.get(name) ?? -1;
+          const swapped = committed.flatMap((earlier) =>
+            committed.filter(
+              (later) => earlier.committedAt < later.begunAt && placeOf(earlier) > placeOf(later),
+            ),
+          );
+          expect(swapped).toEqual([]);
+        }),
+        { numRuns: RUNS },
+      );
+    },
+    RUNS * 20_000,
+  );
+
+  it('forgets whole days, and says so to a reader that stopped before', async () => {
+    const feed = createEventFeed(pool);
+    const today = dayOf(new Date());
+    await pool.query('select make_event_partition($1)', [today - 40]);
+    const old = (today - 40) * 2 ** 36;
+    await pool.query(
+      `insert into events (position, type, occurred_at, is_historical, data)
+      values ($1, 'thread.updated', now() - interval '40 days', false, '{}')`,
+      [old + 1],
+    );
+    await add(pool, 'today');
+    await feed.number(10);
+    expect((await feed.read(old, ALL, 1)).events).toHaveLength(1);
+
+    expect(await feed.forgetBefore(today - 30)).toBe(1);
+    expect(await feed.forgetBefore(today - 30)).toBe(0);
+    const oldest = ((today - 30) * 2 ** 36 - 1).toString(16).padStart(16, '0');
+    await expect(feed.read(old, ALL, 1)).rejects.toMatchObject({ code: 'events_expired', details: oldest });
+    expect((await feed.read(Number.parseInt(oldest, 16), ALL, 1)).events).toHaveLength(1);
+    expect((await feed.read(0, ALL, 1)).events).toHaveLength(1);
+  });
+
+  it('looks at a bounded part of the feed for a rare type, and goes on behind it', async () => {
+    await pool.query(
+      `insert into event_inbox (type, occurred_at, is_historical, data)
+      select 'thread.updated', clock_timestamp(), false, '{}' from generate_series(1, 12000)`,
+    );
+    const feed = createEventFeed(pool);
+    const start = await feed.readLatest();
+    while ((await feed.number(5000)) > 0);
+    const filter = { ...ALL, types: ['email.bounced' as const] };
+    const first = await feed.read(start, filter, 10);
+    expect(first).toEqual({ events: [], next: start + 10_000, isLast: false });
+    expect(await feed.read(first.next, filter, 10)).toEqual({
+      events: [],
+      next: start + 12_000,
+      isLast: true,
+    });
+  });
+
+  it('has nothing to give at the beginning', async () => {
+    const fresh = await createTestDatabase();
+    const own = createTestPool(fresh);
+    try {
+      expect(await createEventFeed(own).read(0, ALL, 10)).toEqual({ events: [], next: 0, isLast: true });
+      expect(await createEventFeed(own).number(10)).toBe(0);
+    } finally {
+      await own.end();
+      await fresh.drop();
+    }
+  });
+});

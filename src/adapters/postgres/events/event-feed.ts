@@ -1,0 +1,97 @@
+/** `EventFeed` on PostgreSQL; how events are written and numbered is in the schema: db/migrations/0001_schema/events.ts. */
+import type { Pool } from 'pg';
+import type { EventFeed, EventPage } from '../../../app/events/event-ports.ts';
+import { ServiceError } from '../../../core/errors.ts';
+import { formatEventId } from '../../../core/event/event-id.ts';
+import { run, statement, type RowOf } from '../db/statement.ts';
+
+/** Events that one statement looks at: a rare type must not make it read a month. */
+const MAX_EXAMINED = 10_000;
+
+export function createEventFeed(pool: Pool): EventFeed {
+  return {
+    async read(after, { types, accountId, customerId }, limit) {
+      const examine = types === null && accountId === null && customerId === null ? limit : MAX_EXAMINED;
+      const rows = await run(pool, READ, {
+        after,
+        types: types === null ? null : [...types],
+        accountId,
+        customerId,
+        limit,
+        examine,
+      });
+      const [first] = rows;
+      if (first === undefined) throw new Error('the clock of events has no row');
+      const oldest = Number(first.forgotten);
+      // The start is no position that a reader was given: from there on means everything that is kept.
+      if (after > 0 && after < oldest) {
+        const id = formatEventId(oldest);
+        throw new ServiceError('events_expired', { values: { value: id }, details: id });
+      }
+      return toPage(after, first, rows, { limit, examine });
+    },
+
+    async readLatest() {
+      const [row] = await run(pool, READ_LATEST);
+      return Number(row?.position ?? 0);
+    },
+
+    async number(atMost) {
+      const [row] = await run(pool, NUMBER, { atMost });
+      return row?.moved ?? 0;
+    },
+
+    async forgetBefore(day) {
+      const [row] = await run(pool, FORGET, { day });
+      return row?.days ?? 0;
+    },
+  };
+}
+
+function toPage(
+  after: number,
+  { last, examined, examined_to: to }: RowOf<typeof READ>,
+  rows: readonly RowOf<typeof READ>[],
+  { limit, examine }: { readonly limit: number; readonly examine: number },
+): EventPage {
+  const events = rows.flatMap(({ position, type, json }) =>
+    position === null || type === null || json === null ? [] : [{ position: Number(position), type, json }],
+  );
+  if (events.length === limit) {
+    return { events, next: events.at(-1)?.position ?? after, isLast: false };
+  }
+  const isWhole = Number(examined) < examine;
+  return { events, next: Math.max(after, Number(isWhole ? last : to)), isLast: isWhole };
+}
+
+/** As `Date.toISOString`. */
+const TIME = `to_char(occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const orNull = (column: string) => `coalesce(to_json(${column})::text, 'null')`;
+
+const JSON_OF_EVENT = `concat('{"id":"', lpad(to_hex(position), 16, '0'), '","type":"', type, '","occurred_at":"', ${TIME},
+      '","account_id":', ${orNull('account_id')}, ',"email_id":', ${orNull('email_id')},
+      ',"thread_id":', ${orNull('thread_id')}, ',"customer_id":', ${orNull('customer_id')},
+      ',"company_id":', ${orNull('company_id')}, ',"historical":', is_historical::text, ',"data":', data, '}')`;
+
+const READ = statement(
+  'read-events',
+  `with examined as (
+    select * from events where position > $after order by position limit $examine
+  ), matching as (
+    select position, type, ${JSON_OF_EVENT} as json from examined
+    where ($types::text[] is null or type = any ($types)) and ($accountId::text is null or account_id = $accountId)
+      and ($customerId::uuid is null or customer_id = $customerId)
+    order by position limit $limit
+  ), size as (
+    select count(*) as examined, max(position) as examined_to from examined
+  )
+  select c.position as last, c.forgotten, s.examined, s.examined_to, m.position, m.type, m.json
+  from event_clock c cross join size s left join matching m on true
+  order by m.position`,
+);
+
+const READ_LATEST = statement('latest-event', 'select position from event_clock');
+
+const NUMBER = statement('number-events', 'select number_events($atMost) as moved');
+
+const FORGET = statement('forget-events', 'select forget_events($day) as days');

@@ -1,0 +1,21 @@
+/**
+ * Says when transactions of this process have written events: a trigger sends the client of the connection a notice, and the
+ * connection comes back to the pool after the commit. So no writer has to tell, nothing is asked again and again, and no commit waits,
+ * as it would for NOTIFY. A notice that is lost (a server or pooler may filter them) costs time alone: the inbox is looked at anyway.
+ */
+import type { Pool, PoolClient } from 'pg';
+
+/** What the trigger of `event_inbox` says. */
+const NOTICE = 'email-worker: events';
+
+export function onEventsWritten(pool: Pool, tell: () => void): void {
+  const writers = new WeakSet<PoolClient>();
+  pool.on('connect', (client) => {
+    client.on('notice', ({ message }) => {
+      if (message === NOTICE) writers.add(client);
+    });
+  });
+  pool.on('release', (_error, client) => {
+    if (writers.delete(client)) tell();
+  });
+}

@@ -1,0 +1,45 @@
+/** The feed of events: what happened, in the order of commits and without gaps; see docs/decisions/0019-events.md. */
+import type { EventType } from '../../core/event/event-types.ts';
+
+/** Which events; null: all. */
+export interface EventFilter {
+  readonly types: readonly EventType[] | null;
+  readonly accountId: string | null;
+  readonly customerId: string | null;
+}
+
+export interface FeedEvent {
+  readonly position: number;
+  readonly type: EventType;
+  /** The event as the API shows it: a JSON object on one line. */
+  readonly json: string;
+}
+
+export interface EventPage {
+  /** In the order of their positions. */
+  readonly events: readonly FeedEvent[];
+  /** Where to go on: behind what was looked at, also where the filter left it out. */
+  readonly next: number;
+  /** False when there may be more at this moment. */
+  readonly isLast: boolean;
+}
+
+/** All throw `ServiceError('database_unavailable')`. */
+export interface EventFeed {
+  /** Throws `ServiceError('events_expired')` when events behind `after` are forgotten. */
+  read(after: number, filter: EventFilter, limit: number): Promise<EventPage>;
+  /** The last position that was given out. */
+  readLatest(): Promise<number>;
+  /** Puts what transactions wrote into the feed; returns how many: `atMost` when there may be more. */
+  number(atMost: number): Promise<number>;
+  /** Forgets all whole days before a day (`dayOf`); returns how many. */
+  forgetBefore(day: number): Promise<number>;
+}
+
+/** Tells those who wait that the feed has grown. */
+export interface FeedSignal {
+  readonly waiting: number;
+  notify(): void;
+  /** Resolves with the next `notify`, after `timeoutMs` at the latest, or when `signal` is aborted. Never rejects. */
+  wait(timeoutMs: number, signal: AbortSignal): Promise<void>;
+}

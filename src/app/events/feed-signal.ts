@@ -1,0 +1,31 @@
+import type { FeedSignal } from './event-ports.ts';
+
+/** @param onWait called whenever somebody begins to wait */
+export function createFeedSignal(onWait: () => void): FeedSignal {
+  const waiters = new Set<() => void>();
+  return {
+    get waiting() {
+      return waiters.size;
+    },
+
+    notify() {
+      for (const wake of waiters) wake();
+    },
+
+    wait(timeoutMs, signal) {
+      if (signal.aborted) return Promise.resolve();
+      return new Promise((resolve) => {
+        const end = () => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', end);
+          waiters.delete(end);
+          resolve();
+        };
+        const timer = setTimeout(end, timeoutMs);
+        signal.addEventListener('abort', end, { once: true });
+        waiters.add(end);
+        onWait();
+      });
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** What may happen, as a reader of the feed sees it; docs/events.md says when each one is written and what its `data` has. */
+export const EVENT_TYPES = [
+  'email.received',
+  'email.queued',
+  'email.sent',
+  'email.deferred',
+  'email.failed',
+  'email.unknown',
+  'email.settled',
+  'email.cancelled',
+  'email.delivered',
+  'email.bounced',
+  'email.complained',
+  'email.updated',
+  'thread.created',
+  'thread.merged',
+  'thread.split',
+  'thread.updated',
+  'customer.linked',
+  'customer.unlinked',
+  'suppression.added',
+  'suppression.lifted',
+  'account.failing',
+  'account.recovered',
+  'quarantine.added',
+  'merge.refused',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];

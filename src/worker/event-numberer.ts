@@ -1,0 +1,105 @@
+/**
+ * The loop that puts written events into the feed, and tells those who wait. What this process writes is numbered at once; what another
+ * process wrote, and did not live to number, is found by looking now and then.
+ */
+import type { EventFeed, FeedSignal } from '../app/events/event-ports.ts';
+import type { Logger } from '../app/base/basics.ts';
+import { ServiceError } from '../core/errors.ts';
+
+/** Between two looks without cause, in ms. */
+const LOOK_MS = 10_000;
+/** Between two looks at what other processes numbered while somebody waits, in ms. */
+const FOLLOW_MS = 150;
+/** From the first event to its numbering, in ms: those of the same moment share it. */
+const GATHER_MS = 15;
+/** From one numbering to the next while events keep coming, in ms: each has its own commit, and costs nearly the same for few as for many. */
+const REST_MS = 100;
+/** Events of one statement. */
+const BATCH = 2000;
+
+export interface EventNumberer {
+  /** Something was written here. */
+  wake(): void;
+  /** Somebody waits for events. */
+  follow(): void;
+  /** Waits for what is under way. */
+  stop(): Promise<void>;
+}
+
+export interface EventNumbererPorts {
+  readonly feed: Pick<EventFeed, 'number' | 'readLatest'>;
+  readonly signal: FeedSignal;
+  readonly logger: Logger;
+}
+
+export function startEventNumberer({ feed, signal, logger }: EventNumbererPorts): EventNumberer {
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let dueAt = Infinity;
+  let running: Promise<void> | null = null;
+  let isAway = false;
+  let isWritten = true;
+  let lookedAt = -Infinity;
+  let numberedAt = -Infinity;
+  let latest: number | null = null;
+
+  function plan(delayMs: number): void {
+    const at = performance.now() + delayMs;
+    if (stopped || at >= dueAt) return;
+    clearTimeout(timer);
+    dueAt = at;
+    timer = setTimeout(() => {
+      dueAt = Infinity;
+      // One that is under way has missed what was just written.
+      running = (running ?? Promise.resolve()).then(runOnce);
+    }, delayMs);
+  }
+
+  async function numberAll(): Promise<void> {
+    isWritten = false;
+    lookedAt = performance.now();
+    let moved = BATCH;
+    while (moved === BATCH) {
+      moved = await feed.number(BATCH);
+      if (moved > 0) {
+        numberedAt = performance.now();
+        signal.notify();
+      }
+    }
+  }
+
+  /** What other processes numbered. */
+  async function followOthers(): Promise<void> {
+    const before = latest;
+    latest = await feed.readLatest();
+    if (latest !== before) signal.notify();
+  }
+
+  async function runOnce(): Promise<void> {
+    try {
+      if (isWritten || performance.now() >= lookedAt + LOOK_MS) await numberAll();
+      if (signal.waiting > 0) await followOthers();
+      isAway = false;
+    } catch (err) {
+      // An unavailable database is worth one line, not one each time.
+      const isKnown = isAway && err instanceof ServiceError && err.temporary;
+      isAway = true;
+      if (!isKnown) logger.error({ err }, 'events could not be numbered');
+    }
+    plan(signal.waiting > 0 ? FOLLOW_MS : LOOK_MS);
+  }
+
+  plan(0);
+  return {
+    wake() {
+      isWritten = true;
+      plan(Math.max(GATHER_MS, numberedAt + REST_MS - performance.now()));
+    },
+    follow: () => plan(FOLLOW_MS),
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * How many files and functions an operation passes in the service, counted by V8 while it runs: what has to be understood to follow
+ * it. An operation may not quietly grow; docs/architecture.md has the figures.
+ */
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDovecot, type DovecotServer } from '../helpers/dovecot-server.ts';
+import { mail, receive } from '../helpers/inbound-mail.ts';
+import { skipWithoutMailServers } from '../helpers/mail-servers.ts';
+import { fillMaildir } from '../helpers/maildir.ts';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { query } from '../helpers/query.ts';
+import { getJson, sendJson } from '../helpers/running-service.ts';
+import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
+
+const PROBE = fileURLToPath(new URL('../helpers/passed-functions.mjs', import.meta.url));
+/** What runs beside the operation by chance is not in all of them. */
+const REPEATS = 5;
+const WITHOUT_MAIL_SERVERS = skipWithoutMailServers();
+
+/** At most so many. Raise a figure only with a reason for each file that came. */
+const LIMITS = {
+  'a send': { files: 70, functions: 300 },
+  'a send into a thread': { files: 80, functions: 350 },
+  'a received mail': { files: 80, functions: 350 },
+  'a thread read': { files: 25, functions: 80 },
+  'a mail taken from a mailbox': { files: 100, functions: 450 },
+} as const;
+
+let database: TestDatabase;
+let sink: SmtpSink;
+let service: ServiceProcess;
+let dovecot: DovecotServer | null = null;
+
+beforeAll(async () => {
+  [database, sink] = await Promise.all([createTestDatabase(), startSmtpSink()]);
+  dovecot = WITHOUT_MAIL_SERVERS ? null : await startDovecot();
+  service = await startServiceProcess({
+    env: {
+      DATABASE_URL: database.connectionString,
+      SMTP_URL: sink.url,
+      MAIL_FROM: 'Sales <sales@example.com>',
+      NODE_OPTIONS: `--import ${PROBE}`,
+      ...(dovecot === null ? {} : { IMAP_URL: dovecot.urlOf('alice'), IMAP_POLL_MS: '1000' }),
+    },
+  });
+});
+
+afterAll(async () => {
+  await disposeService(service);
+  await Promise.all([sink.stop(), dovecot?.stop()]);
+  await database.drop();
+});
+
+/** The functions that ran since the last time. */
+async function takePassed(): Promise<ReadonlySet<string>> {
+  const from = service.log.length;
+  service.process.kill('SIGUSR2');
+  let line: string | undefined;
+  await waitUntil('the functions are printed', async () => {
+    line = service.log
+      .slice(from)
+      .join('')
+      .split('\n')
+      .find((text) => text.startsWith('{"passed"') && text.endsWith('}'));
+    return line !== undefined;
+  });
+  return new Set((JSON.parse(line ?? '') as { passed: string[] }).passed);
+}
+
+async function passedBy(operate: () => Promise<unknown>): Promise<readonly string[]> {
+  await operate();
+  let common: string[] | null = null;
+  for (let repeat = 0; repeat < REPEATS; repeat += 1) {
+    await takePassed();
+    await operate();
+    const passed = await takePassed();
+    common = common === null ? [...passed] : common.filter((name) => passed.has(name));
+  }
+  return common ?? [];
+}
+
+async function expectWithin(operation: keyof typeof LIMITS, operate: () => Promise<unknown>): Promise<void> {
+  const passed = await passedBy(operate);
+  const files = new Set(passed.map((name) => name.slice(0, name.indexOf(':')))).size;
+  const functions = passed.length;
+  if (process.env.PASSED_LIST) process.stdout.write(passed.toSorted().join('\n') + '\n');
+  process.stdout.write(`${operation}: ${files} files, ${functions} functions\n`);
+  expect(files).toBeGreaterThan(5);
+  expect({ files, functions }).toEqual({
+    files: Math.min(files, LIMITS[operation].files),
+    functions: Math.min(functions, LIMITS[operation].functions),
+  });
+}
+
+const SEND = { to: 'customer@example.org', subject: 'Hello', text_body: 'Hello' };
+
+describe('an operation passes a bounded part of the program', () => {
+  it('a send', () => expectWithin('a send', () => sendJson(service, SEND)));
+
+  it('a send into a thread, and reading it', async () => {
+    const { threadId } = await sendJson(service, SEND);
+    await expectWithin('a send into a thread', () => sendJson(service, { ...SEND, thread_id: threadId }));
+    await expectWithin('a thread read', () => getJson(service, `/api/thread/${threadId}`));
+  });
+
+  it('a received mail', () => expectWithin('a received mail', () => receive(service, mail())));
+
+  it.skipIf(WITHOUT_MAIL_SERVERS)('a mail taken from a mailbox', async () => {
+    const count = async () =>
+      Number((await query(database.connectionString, 'select count(*) as n from emails'))[0]?.n);
+    await expectWithin('a mail taken from a mailbox', async () => {
+      const before = await count();
+      await fillMaildir(dovecot as DovecotServer, 'alice', null, [mail()]);
+      await waitUntil('it is recorded', async () => (await count()) > before);
+    });
+  });
+});
