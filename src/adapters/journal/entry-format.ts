@@ -4,7 +4,7 @@
  */
 import { basename, dirname } from 'node:path';
 import type { Content } from '../../app/files/file-ports.ts';
-import type { ClaimKey } from '../../app/send/claim.ts';
+import { isDirect, type ClaimKey } from '../../app/send/claim.ts';
 import type {
   EndedAttempt,
   JournalAttempt,
@@ -35,13 +35,15 @@ interface StoredAttempt extends Pick<JournalAttempt, 'attempt' | 'envelope' | 's
 
 type StoredOutcome = Pick<EndedAttempt, 'endedAt' | 'result'>;
 
-/** The 16 bytes of the email's UUID, which sort by time, then those of the claim's. */
-export function toEntryKey({ emailId, claimId }: ClaimKey): Buffer {
-  return Buffer.concat([toKey(emailId), toKey(claimId)]);
+/** The 16 bytes of the email's UUID, which sort by time; then those of the claim's, unless it has the same. */
+export function toEntryKey(key: ClaimKey): Buffer {
+  const emailKey = toKey(key.emailId);
+  return isDirect(key) ? emailKey : Buffer.concat([emailKey, toKey(key.claimId)]);
 }
 
 export function fromEntryKey(key: Buffer): ClaimKey {
-  return { emailId: fromKey(key.subarray(0, 16)), claimId: fromKey(key.subarray(16)) };
+  const emailId = fromKey(key.subarray(0, 16));
+  return { emailId, claimId: key.length === 16 ? emailId : fromKey(key.subarray(16)) };
 }
 
 /** Throws when a file is not in `folder`, or there is none. */
@@ -53,7 +55,7 @@ export function toStoredAttempt(
 }
 
 function toStoredEmail(
-  { raw, attachments, ...rest }: UnrecordedEmail,
+  { record, queue, raw, attachments }: UnrecordedEmail,
   folder: DiskSpoolFolder | null,
 ): StoredEmail {
   const toStored = (content: Content): StoredContent => {
@@ -64,7 +66,8 @@ function toStoredEmail(
     return { file: basename(content.path), sizeBytes: content.sizeBytes };
   };
   return {
-    ...rest,
+    record,
+    queue,
     raw: toStored(raw),
     attachments: attachments.map(toStored),
     folder: folder?.used ? folder.name : null,
