@@ -1,11 +1,12 @@
 /** Reads the accounts: one from the environment, or several from a file. */
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import type { Account } from '../app/base/basics.ts';
+import { FIRST_SYNC_DAYS } from '../app/mailboxes/mailbox-ports.ts';
 import { ConfigError } from './config-error.ts';
 import { readDay, readFrom, readUrl } from './config-values.ts';
 import { readOAuth2, type OAuth2Config } from './config-oauth.ts';
 import type { Address } from '../core/address/address.ts';
+import { readAll, resolvePath, text, variable, type Environment } from './variable.ts';
 import type { RateLimit } from '../core/delivery/rate-window.ts';
 
 export interface AccountConfig {
@@ -30,20 +31,7 @@ export interface ImapConfig {
   readonly sentPath: string | null;
 }
 
-/** Variables of the default account, which ACCOUNTS_FILE takes the place of. */
-const DEFAULT_ACCOUNT_VARIABLES = [
-  'MAIL_FROM',
-  'SMTP_URL',
-  'SMTP_RATE_PER_MINUTE',
-  'SMTP_RATE_PER_DAY',
-  'IMAP_URL',
-  'IMAP_SINCE',
-  'IMAP_SENT',
-  'JOIN_BY_SUBJECT_DAYS',
-] as const;
-
-type AccountVariable = 'ACCOUNTS_FILE' | (typeof DEFAULT_ACCOUNT_VARIABLES)[number];
-
+const DEFAULT_FROM = 'email-worker <noreply@localhost>';
 const ACCOUNT_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const MAX_RATE = 1_000_000_000;
 
@@ -69,10 +57,6 @@ const ACCOUNT_FIELDS = new Set([
   'join_by_subject',
   'oauth2',
 ]);
-const SMTP_PROTOCOLS = ['smtp:', 'smtps:'];
-const IMAP_PROTOCOLS = ['imap:', 'imaps:'];
-/** Far beyond what servers allow. */
-const MAX_MAILBOX_NAME = 1000;
 
 interface ImapTexts {
   readonly url: string | null;
@@ -97,40 +81,91 @@ function readImap(texts: ImapTexts, nameOf: (field: keyof ImapTexts) => string):
   return { url, since: readDay(nameOf('since'), texts.since), sentPath: sent };
 }
 
-/** The accounts of ACCOUNTS_FILE, or the default one of the environment. */
-export function readAccounts(
-  env: Readonly<Record<string, string | undefined>>,
-  cwd: string,
-  get: (name: AccountVariable) => string | null,
-): readonly [AccountConfig, ...AccountConfig[]] {
-  const file = get('ACCOUNTS_FILE');
-  if (file === null) {
-    return [
-      {
-        id: 'default',
-        from: readFrom('MAIL_FROM', get('MAIL_FROM') ?? 'email-worker <noreply@localhost>'),
-        smtpUrl: readUrl('SMTP_URL', get('SMTP_URL'), SMTP_PROTOCOLS),
-        rate: {
-          perMinute: readRate('SMTP_RATE_PER_MINUTE', get('SMTP_RATE_PER_MINUTE')),
-          perDay: readRate('SMTP_RATE_PER_DAY', get('SMTP_RATE_PER_DAY')),
-        },
-        imap: readImap(
-          { url: get('IMAP_URL'), since: get('IMAP_SINCE'), sent: get('IMAP_SENT') },
-          (field) => `IMAP_${field.toUpperCase()}`,
-        ),
-        oauth2: null,
-        joinBySubjectDays: readWindow('JOIN_BY_SUBJECT_DAYS', get('JOIN_BY_SUBJECT_DAYS')),
-      },
-    ];
-  }
-  const json = readAccountsFile(path.resolve(cwd, file));
-  for (const name of DEFAULT_ACCOUNT_VARIABLES) {
-    if (get(name) !== null)
+const SMTP_PROTOCOLS = ['smtp:', 'smtps:'];
+const IMAP_PROTOCOLS = ['imap:', 'imaps:'];
+/** Far beyond what servers allow. */
+const MAX_MAILBOX_NAME = 1000;
+
+/** The default account, which ACCOUNTS_FILE takes the place of. */
+const DEFAULT_ACCOUNT = {
+  from: variable('MAIL_FROM', {
+    parse: (value, name) => readFrom(name, value ?? DEFAULT_FROM),
+    defaultText: DEFAULT_FROM,
+    meaning: "The default account's address, with a display name if wanted.",
+  }),
+  smtpUrl: variable('SMTP_URL', {
+    parse: (value, name) => readUrl(name, value, SMTP_PROTOCOLS),
+    defaultText: 'an outbox folder in `DATA_DIR`',
+    meaning:
+      'The mail server that takes outgoing mail: `smtp://user:pass@host:587` (STARTTLS when offered), `smtps://host:465`; more in docs/configuration.md. Without it each email is written as an .eml file and not delivered.',
+  }),
+  perMinute: variable('SMTP_RATE_PER_MINUTE', {
+    parse: (value, name) => readRate(name, value),
+    defaultText: 'no limit',
+    meaning:
+      'Messages of the default account in a rolling minute at most, over all processes. The queue waits; a synchronous send gets 429.',
+  }),
+  perDay: variable('SMTP_RATE_PER_DAY', {
+    parse: (value, name) => readRate(name, value),
+    defaultText: 'no limit',
+    meaning: 'The same in a rolling day.',
+  }),
+  imapUrl: text(
+    'IMAP_URL',
+    'The mail server whose mailboxes are read for the default account: `imaps://user:pass@host`, or `imap://` with STARTTLS; more in docs/configuration.md. Nothing is ever changed in them.',
+  ),
+  imapSince: text(
+    'IMAP_SINCE',
+    'The first sync of a mailbox starts with what came on this day: `2026-01-31`.',
+    `${FIRST_SYNC_DAYS} days before the first sync`,
+  ),
+  imapSent: text(
+    'IMAP_SENT',
+    'The mailbox with sent mail, such as `INBOX.Gesendet`.',
+    'what the server says, or its name in many languages',
+  ),
+  joinBySubjectDays: variable('JOIN_BY_SUBJECT_DAYS', {
+    parse: (value, name) => readWindow(name, value),
+    defaultText: 'none',
+    meaning:
+      'A received reply that names no other email joins one of the same subject and counterparty, if that is not older than so many days.',
+  }),
+};
+
+export const ACCOUNT_VARIABLES = {
+  ...DEFAULT_ACCOUNT,
+  file: text(
+    'ACCOUNTS_FILE',
+    'JSON file with several accounts, the first being the default one: `[{"id": "sales", "from": "Sales <sales@example.com>", "smtp_url": "${SALES_SMTP_URL}", "imap_url": "${SALES_IMAP_URL}"}]`; more in docs/configuration.md. `${NAME}` is replaced by that environment variable.',
+  ),
+};
+
+/** The accounts of ACCOUNTS_FILE, or the default one of the environment. At least one; the first is the default. */
+export function readAccounts(env: Environment): readonly [AccountConfig, ...AccountConfig[]] {
+  const file = ACCOUNT_VARIABLES.file.read(env);
+  if (file === null) return [readDefaultAccount(env)];
+  const json = readAccountsFile(resolvePath(env, file));
+  for (const { name } of Object.values(DEFAULT_ACCOUNT)) {
+    if (env.get(name) !== null)
       throw new ConfigError(name, 'has no effect beside ACCOUNTS_FILE; put it into that file');
   }
-  const [first, ...others] = parseAccounts(json, env);
+  const [first, ...others] = parseAccounts(json, env.values);
   if (first === undefined) throw new ConfigError('ACCOUNTS_FILE', 'must hold at least one account');
   return [first, ...others];
+}
+
+function readDefaultAccount(env: Environment): AccountConfig {
+  const { perMinute, perDay, imapUrl, imapSince, imapSent, ...account } = readAll(DEFAULT_ACCOUNT, env);
+  return {
+    ...account,
+    id: 'default',
+    rate: { perMinute, perDay },
+    imap: readImap(
+      { url: imapUrl, since: imapSince, sent: imapSent },
+      (field) => `IMAP_${field.toUpperCase()}`,
+    ),
+    oauth2: null,
+  };
 }
 
 function readAccountsFile(file: string): unknown {
@@ -158,7 +193,7 @@ function parseAccounts(
     const unknown = Object.keys(fields).find((name) => !ACCOUNT_FIELDS.has(name));
     if (unknown !== undefined) throw new ConfigError(where, `has the unknown field ${unknown}`);
     const { id, from } = fields;
-    const text = (name: string): string | null => {
+    const textOf = (name: string): string | null => {
       const value = fields[name] ?? null;
       if (value !== null && typeof value !== 'string') throw new ConfigError(where, `${name} must be text`);
       return value === null ? null : expand(value, env, where);
@@ -169,9 +204,9 @@ function parseAccounts(
     if (ids.has(id)) throw new ConfigError(where, `id ${id} is taken`);
     ids.add(id);
     if (typeof from !== 'string') throw new ConfigError(where, 'from is missing');
-    const smtpUrl = readUrl(`${where}, smtp_url`, text('smtp_url'), SMTP_PROTOCOLS);
+    const smtpUrl = readUrl(`${where}, smtp_url`, textOf('smtp_url'), SMTP_PROTOCOLS);
     const imap = readImap(
-      { url: text('imap_url'), since: text('imap_since'), sent: text('imap_sent') },
+      { url: textOf('imap_url'), since: textOf('imap_since'), sent: textOf('imap_sent') },
       (field) => `${where}, imap_${field}`,
     );
     return {

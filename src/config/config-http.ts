@@ -1,0 +1,48 @@
+/** Where HTTP listens, and who may use it. */
+import { ConfigError } from './config-error.ts';
+import { readNetworks } from './config-values.ts';
+import { integer, variable } from './variable.ts';
+
+const MIN_SECRET_LENGTH = 16;
+
+export const HTTP_VARIABLES = {
+  port: integer('PORT', 3000, { min: 0, max: 65_535 }, 'Port where HTTP listens; 0 picks a free one.'),
+  host: variable('HOST', {
+    parse: (value) => value ?? '127.0.0.1',
+    defaultText: '127.0.0.1',
+    meaning: 'Address where HTTP listens; `0.0.0.0` or `::` for all.',
+  }),
+  httpMaxConnections: integer(
+    'HTTP_MAX_CONNECTIONS',
+    500,
+    { min: 1, max: 100_000 },
+    'HTTP connections at the same time; for one more, the oldest that never brought a right secret is closed.',
+  ),
+  /** Addresses, or networks such as `10.0.0.0/8`. */
+  trustedProxies: variable('TRUSTED_PROXIES', {
+    parse: (value, name) => readNetworks(name, value),
+    defaultText: 'none',
+    meaning:
+      'Addresses and networks of proxies, such as `127.0.0.1,10.0.0.0/8`, whose `X-Forwarded-For` says who the client is: for failed log-ins and the security log.',
+  }),
+  /** Empty: make one and keep it in the data folder. */
+  apiSecrets: variable('API_SECRET', {
+    parse: readSecrets,
+    defaultText: 'made at the first start, kept in `DATA_DIR/api-secret`',
+    meaning:
+      'The bearer secret, at least 16 characters; two, separated by a comma, while it is being changed.',
+  }),
+};
+
+function readSecrets(text: string | null, name: string): readonly string[] {
+  if (text === null) return [];
+  const secrets = text.split(',').map((secret) => secret.trim());
+  for (const secret of secrets) {
+    if (secret.length < MIN_SECRET_LENGTH) {
+      throw new ConfigError(name, `must have at least ${MIN_SECRET_LENGTH} characters`);
+    }
+    // RFC 9110 §5.5: what can stand in a header field
+    if (!/^[\x21-\x7e]+$/.test(secret)) throw new ConfigError(name, 'must be printable ASCII without spaces');
+  }
+  return secrets;
+}

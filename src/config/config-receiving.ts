@@ -1,0 +1,90 @@
+/** Where received mail is taken, and how it is read. The mailboxes themselves are in config-accounts.ts. */
+import { availableParallelism } from 'node:os';
+import { readListen, readTls } from './config-values.ts';
+import { integer, milliseconds, readAll, text, variable, type Environment } from './variable.ts';
+
+export const MAILBOX_VARIABLES = {
+  pollMs: integer(
+    'IMAP_POLL_MS',
+    60_000,
+    { min: 50, max: 3_600_000 },
+    'How long a mailbox may go without being checked, in ms, also when the server says at once what is new in INBOX.',
+  ),
+  leaseMs: integer(
+    'IMAP_LEASE_MS',
+    30_000,
+    { min: 500, max: 3_600_000 },
+    'How long a process may be silent before another one reads its mailboxes, in ms.',
+  ),
+};
+
+const MAX_CLIENTS = { min: 1, max: 10_000 };
+
+export const LISTENER_VARIABLES = {
+  /** null: no listener. */
+  lmtpListen: variable('LMTP_LISTEN', {
+    parse: (value, name) => readListen(name, value),
+    defaultText: 'none',
+    meaning:
+      'Where to take received mail by LMTP, `host:port`, from a mail server such as Postfix; `[::1]:2424` for IPv6.',
+  }),
+  smtpListen: variable('SMTP_LISTEN', {
+    parse: (value, name) => readListen(name, value),
+    defaultText: 'none',
+    meaning: "The same by SMTP. Only mail to the accounts' addresses is taken, also with `+detail`.",
+  }),
+  max: integer(
+    'LISTEN_MAX_CLIENTS',
+    100,
+    MAX_CLIENTS,
+    'Connections of mail clients at the same time, per listener; for one more, the client that has gone longest without delivering has to go.',
+  ),
+  maxPerAddress: integer(
+    'LISTEN_MAX_CLIENTS_PER_ADDRESS',
+    50,
+    MAX_CLIENTS,
+    'Those of one address (or IPv6 network of 64 bits); more get 421. At most all.',
+  ),
+  certFile: text(
+    'LISTEN_TLS_CERT_FILE',
+    'PEM file with the certificate and its chain; with it the listeners offer STARTTLS.',
+  ),
+  keyFile: text('LISTEN_TLS_KEY_FILE', 'PEM file with its private key.'),
+  maxInboundBytes: integer(
+    'MAX_INBOUND_BYTES',
+    50 * 1024 * 1024,
+    { min: 1, max: 1024 * 1024 * 1024 },
+    'One received message, in bytes as it came (50 MiB); larger ones are refused.',
+  ),
+};
+
+export function readListeners(env: Environment) {
+  const { max, maxPerAddress, certFile, keyFile, ...listeners } = readAll(LISTENER_VARIABLES, env);
+  return {
+    ...listeners,
+    listenClients: { max, maxPerAddress },
+    /** PEM; null: no STARTTLS. */
+    listenTls: readTls(env.cwd, certFile, keyFile),
+  };
+}
+
+export const READING_VARIABLES = {
+  processes: integer(
+    'READ_PROCESSES',
+    Math.min(4, Math.max(2, availableParallelism())),
+    { min: 1, max: 64 },
+    'Processes that read received mail, so that no mail stops the service; started when there is something to read, and as many again while mail is slow to read.',
+    'the number of processors, from 2 to 4',
+  ),
+  timeoutMs: milliseconds(
+    'READ_TIMEOUT_MS',
+    5000,
+    'Processor time that reading one received message may take, in ms. One that takes more is recorded with its bytes and the defect `not_parsed`.',
+  ),
+  memoryMb: integer(
+    'READ_MEMORY_MB',
+    512,
+    { min: 128, max: 16_384 },
+    'Memory that a process which reads one received message may take, in MiB; half of it for the JavaScript heap. The same happens to a message that takes more.',
+  ),
+};

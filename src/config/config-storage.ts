@@ -1,0 +1,70 @@
+/** Where data is kept: the data folder, the database and the files. */
+import { ConfigError } from './config-error.ts';
+import { readUrl } from './config-values.ts';
+import { integer, milliseconds, readAll, resolvePath, text, variable, type Environment } from './variable.ts';
+
+export const DATABASE_VARIABLES = {
+  /** Absolute. */
+  dataDir: variable('DATA_DIR', {
+    parse: (value, _name, env) => resolvePath(env, value ?? 'data'),
+    defaultText: './data',
+    meaning: 'Folder of the embedded database, the files and the journal.',
+  }),
+  /** null: the embedded server. */
+  databaseUrl: variable('DATABASE_URL', {
+    parse: (value, name) => readUrl(name, value, ['postgres:', 'postgresql:']),
+    defaultText: 'the embedded PostgreSQL',
+    meaning: 'An external PostgreSQL 15 or later: `postgres://user:pass@host:5432/name`.',
+  }),
+  databasePoolSize: integer(
+    'DATABASE_POOL_SIZE',
+    10,
+    { min: 2, max: 1000 },
+    'Database connections of this process at most.',
+  ),
+  databaseConnectTimeoutMs: milliseconds(
+    'DATABASE_CONNECT_TIMEOUT_MS',
+    3000,
+    'How long to wait for a database connection, in ms.',
+  ),
+  databaseStatementTimeoutMs: milliseconds(
+    'DATABASE_STATEMENT_TIMEOUT_MS',
+    10_000,
+    'How long one statement may take, in ms; a send whose record takes longer is answered with 207.',
+  ),
+};
+
+export const FILE_VARIABLES = {
+  /** null: a folder in the data folder. */
+  blobUrl: variable('BLOB_URL', {
+    parse: (value, name) => readUrl(name, value, ['s3:']),
+    defaultText: 'a folder in `DATA_DIR`',
+    meaning:
+      'Where attachments are stored: `s3://bucket/prefix?endpoint=https://…&region=…`; see docs/configuration.md.',
+  }),
+  accessKeyId: text('AWS_ACCESS_KEY_ID', 'Access key for an S3 `BLOB_URL`.'),
+  secretAccessKey: text('AWS_SECRET_ACCESS_KEY', 'Secret key for an S3 `BLOB_URL`.'),
+  maxAttachmentBytes: integer(
+    'MAX_ATTACHMENT_BYTES',
+    25 * 1024 * 1024,
+    { min: 1, max: 1024 * 1024 * 1024 },
+    'All attachments of one email together, in bytes of the raw files (25 MiB).',
+  ),
+};
+
+export function readFiles(env: Environment) {
+  const { accessKeyId, secretAccessKey, ...files } = readAll(FILE_VARIABLES, env);
+  return { ...files, s3Credentials: readCredentials(accessKeyId, secretAccessKey) };
+}
+
+function readCredentials(
+  accessKeyId: string | null,
+  secretAccessKey: string | null,
+): { readonly accessKeyId: string; readonly secretAccessKey: string } | null {
+  if (accessKeyId === null && secretAccessKey === null) return null;
+  if (accessKeyId === null)
+    throw new ConfigError('AWS_ACCESS_KEY_ID', 'is missing beside AWS_SECRET_ACCESS_KEY');
+  if (secretAccessKey === null)
+    throw new ConfigError('AWS_SECRET_ACCESS_KEY', 'is missing beside AWS_ACCESS_KEY_ID');
+  return { accessKeyId, secretAccessKey };
+}
