@@ -86,7 +86,6 @@ function describe(client, text) {
   return new Promise((resolve, reject) => {
     let parameterTypes = [];
     let fields = [];
-    let failure = null;
     const { connection } = client;
     const onParameters = (message) => {
       parameterTypes = message.dataTypeIDs;
@@ -101,13 +100,13 @@ function describe(client, text) {
       handleRowDescription(message) {
         fields = message.fields;
       },
+      // After an error `pg` calls nothing else; what is queued next waits until the server is ready.
       handleError(error) {
-        failure ??= error;
+        connection.off('parameterDescription', onParameters);
+        reject(new Error(withPosition(error, text)));
       },
       handleReadyForQuery() {
-        connection.off('parameterDescription', onParameters);
-        if (failure === null) resolve({ parameterTypes, fields });
-        else reject(new Error(withPosition(failure, text)));
+        resolve({ parameterTypes, fields });
       },
     });
   });
