@@ -56,7 +56,7 @@ export const reparseCommand = defineCommand({
     try {
       await reparse(
         {
-          store: createReparseStore(data.pool, data.db),
+          store: createReparseStore(data.pool),
           messages: createEmailStore(data.pool),
           accounts: new Map(context.config.accounts.map((one) => [one.id, one])),
           blobs: data.blobs,

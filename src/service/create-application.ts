@@ -58,7 +58,7 @@ export function createApplication(
   { parts, sending: { ports: sendPorts, comparing, operations }, wakeMailboxes }: ApplicationParts,
   teardown: Teardown,
 ): Application {
-  const { config, logger, clock, pool, db, instanceId, watch } = parts;
+  const { config, logger, clock, pool, instanceId, watch } = parts;
   const { blobs, suppressions, active, settleUnknown } = sendPorts;
   const endAtTeardown = (loop: Loop) => teardown.push(() => loop.stop());
   const wakeFor = (kind: WorkKind, loop: WokenLoop) => {
@@ -87,7 +87,7 @@ export function createApplication(
     ...sendPorts,
     ...comparing,
     ...reportPorts,
-    store: createInboundStore(pool, db),
+    store: createInboundStore(pool),
   };
 
   const { databaseStatementTimeoutMs: statementTimeoutMs } = config;

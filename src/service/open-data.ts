@@ -178,7 +178,7 @@ function wire(
   });
   const receivePorts = {
     ...parts,
-    store: createInboundStore(parts.pool, parts.db),
+    store: createInboundStore(parts.pool),
     reports: createReportStore(parts.pool),
     variants: createVariantStore(parts.pool),
     // The service refreshes its own copy of the suppression list.

@@ -32,9 +32,9 @@ export type Sending = Awaited<ReturnType<typeof startSending>>;
 
 /** Resolves when sends may be taken. */
 export async function startSending(parts: Parts, security: SecurityLog, teardown: Teardown) {
-  const { config, logger, clock, pool, db, blobs, spool, journal, transports, watch } = parts;
-  const store = createOutboundStore(pool, db);
-  const sends = createSendQueue(pool, db);
+  const { config, logger, clock, pool, blobs, spool, journal, transports, watch } = parts;
+  const store = createOutboundStore(pool);
+  const sends = createSendQueue(pool);
   // An outcome changes whether an email is found.
   const queue: SendQueue = { ...sends, settle: (...attempt) => sends.settle(...attempt).finally(watch.soon) };
   const retry: RetryPolicy = { schedule: config.retrySchedule, random: Math.random };

@@ -30,8 +30,8 @@ export async function openMailStores(maxConnections?: number): Promise<MailStore
     database,
     pool,
     db,
-    store: createMessageStore(pool, db),
-    inbound: createInboundStore(pool, db),
+    store: createMessageStore(pool),
+    inbound: createInboundStore(pool),
     async end() {
       await pool.end();
       await database.drop();

@@ -10,7 +10,6 @@ import { createBlobStore } from '../../src/adapters/blob/create.ts';
 import { createSpool } from '../../src/adapters/journal/spool.ts';
 import { createReportStore } from '../../src/adapters/postgres/receive/delivery-reports.ts';
 import { createMailboxRecords } from '../../src/adapters/postgres/mailboxes/mailbox-records.ts';
-import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
 import { createInboundStore } from '../../src/adapters/postgres/receive/record-inbound.ts';
 import { createVariantStore } from '../../src/adapters/postgres/emails/variants.ts';
 import type { ReceiveRequest, ReceiveResult } from '../../src/app/receive/use-cases.ts';
@@ -72,7 +71,7 @@ export async function startMailboxNode(options: MailboxNodeOptions): Promise<Mai
     from: { name: '', localPart: options.localParts?.[id] ?? id, domain: 'example.com' },
   }));
   const receivePorts = {
-    store: createInboundStore(pool, createKysely(pool)),
+    store: createInboundStore(pool),
     reports: createReportStore(pool),
     variants: createVariantStore(pool),
     onApplied: async () => {},

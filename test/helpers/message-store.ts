@@ -1,7 +1,5 @@
 /** Everything that the service's parts do with stored emails, in one, for tests that record and read them. */
-import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
-import type { Database } from '../../src/adapters/postgres/db/database.ts';
 import { createEmailStore } from '../../src/adapters/postgres/emails/email-store.ts';
 import { createOutboundStore } from '../../src/adapters/postgres/send/outbound-store.ts';
 import { createThreadReader } from '../../src/adapters/postgres/threads/read-thread.ts';
@@ -11,10 +9,10 @@ import type { ThreadReader } from '../../src/app/threads/thread-list-ports.ts';
 
 export interface MessageStore extends EmailStore, OutboundStore, ThreadReader {}
 
-export function createMessageStore(pool: Pool, db: Kysely<Database>): MessageStore {
+export function createMessageStore(pool: Pool): MessageStore {
   return {
     ...createEmailStore(pool),
-    ...createOutboundStore(pool, db),
+    ...createOutboundStore(pool),
     readThread: createThreadReader(pool),
   };
 }

@@ -11,7 +11,6 @@ import { LmdbJournal } from '../../src/adapters/journal/lmdb-journal.ts';
 import { createSpool } from '../../src/adapters/journal/spool.ts';
 import { createExchangeStore } from '../../src/adapters/postgres/send/automatic-exchanges.ts';
 import { createMessageStore } from './message-store.ts';
-import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
 import { createSendOperations } from '../../src/adapters/postgres/send/send-operations.ts';
 import { createSendQueue } from '../../src/adapters/postgres/send/send-queue.ts';
 import { createSmtpTransport } from '../../src/adapters/smtp-out/smtp-transport.ts';
@@ -92,8 +91,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
   const folder = options.successorOf?.folder ?? (await makeTempFolder());
   const logger = silentLogger;
   const pool = createTestPool({ connectionString: options.database }, 6);
-  const db = createKysely(pool);
-  const store = createMessageStore(pool, db);
+  const store = createMessageStore(pool);
   const blobs = await createBlobStore({
     url: null,
     folder: join(folder.path, 'files'),
@@ -103,7 +101,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
   const journal = await LmdbJournal.open({ folder: join(folder.path, 'journal'), spool, logger });
   const smtp = createSmtpTransport({ ...parseSmtpUrl(options.smtpUrl, SMTP_LIMITS), logger });
   const transport = options.wrap?.(smtp) ?? smtp;
-  const queue = createSendQueue(pool, db);
+  const queue = createSendQueue(pool);
   const active = createActiveSends().sends;
   const clock = () => new Date();
   const rate = options.rate ?? NO_LIMIT;

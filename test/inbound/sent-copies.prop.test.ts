@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createMessageStore, type MessageStore } from '../helpers/message-store.ts';
-import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
 import { createSendQueue } from '../../src/adapters/postgres/send/send-queue.ts';
 import type { OutboundRecord } from '../../src/app/send/outbound-ports.ts';
 import type { EndedAttempt } from '../../src/app/send/journal-ports.ts';
@@ -28,9 +27,8 @@ beforeAll(async () => {
   const env = { DATABASE_URL: database.connectionString, MAIL_FROM: 'sales@example.com' };
   services = [await startServiceProcess({ env }), await startServiceProcess({ env })];
   pool = createTestPool(database);
-  const db = createKysely(pool);
-  store = createMessageStore(pool, db);
-  queue = createSendQueue(pool, db);
+  store = createMessageStore(pool);
+  queue = createSendQueue(pool);
 });
 afterAll(async () => {
   await Promise.all(services.map(disposeService));

@@ -4,7 +4,6 @@ import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMessageStore } from '../helpers/message-store.ts';
-import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
 import { mail, newId, post, receive } from '../helpers/inbound-mail.ts';
 import { outboundRecord } from '../helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
@@ -339,7 +338,7 @@ it('an answer that comes before the email is recorded is in its thread', async (
   const record = outboundRecord();
   const answer = await receive(service, mail({ inReplyTo: `<${record.messageId}>` }));
   const pool = createTestPool(database, 1);
-  await createMessageStore(pool, createKysely(pool)).recordOutbound(record);
+  await createMessageStore(pool).recordOutbound(record);
   await pool.end();
   for (const threadId of [record.threadId, answer.threadId]) {
     expect((await threadOf(threadId)).map(({ id }) => id).sort()).toEqual([record.id, answer.id].sort());

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMessageStore } from '../helpers/message-store.ts';
-import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
 import { mail, newId, receive } from '../helpers/inbound-mail.ts';
 import { outboundRecord } from '../helpers/outbound-record.ts';
 import type { TestDatabase } from '../helpers/postgres.ts';
@@ -237,7 +236,7 @@ describe('a message that bears the Message-ID of a send', () => {
 
     const raw = Buffer.from(text('DE1'));
     const pool = createTestPool(database, 1);
-    await createMessageStore(pool, createKysely(pool)).recordOutbound({
+    await createMessageStore(pool).recordOutbound({
       ...base,
       from: { name: '', localPart: 'sales', domain: 'example.com' },
       date: new Date(date),

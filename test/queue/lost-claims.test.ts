@@ -1,7 +1,6 @@
 /** A claim that is taken for lost and given back at the same moment, by statements that wait for each other. */
 import type { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
 import { createSendQueue } from '../../src/adapters/postgres/send/send-queue.ts';
 import type { Claim } from '../../src/app/send/queue-ports.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
@@ -75,7 +74,7 @@ it('goes to its recipients when it is given back while another process takes it 
   const id = await node.enqueue({ subject: 'lost and given back' });
   const claim = await claimOne(1);
   const { held, commit } = createHeldPool();
-  const lost = await createSendQueue(held, createKysely(held)).expire(OTHER);
+  const lost = await createSendQueue(held).expire(OTHER);
   expect(lost.map(({ emailId }) => emailId)).toEqual([id]);
 
   const released = node.queue.release(node.owner, claim, { evenBegun: false });

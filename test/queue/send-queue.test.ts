@@ -1,7 +1,6 @@
 /** The queue with real parts in one process: what is sent, in which order, and how often. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createMessageStore } from '../helpers/message-store.ts';
-import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
 import { parseEmailsJson } from '../helpers/emails-json.ts';
 import { outboundRecord } from '../helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
@@ -287,7 +286,7 @@ describe('a send that is put off', () => {
 describe('a record that is stored again', () => {
   it('does not queue again what was sent meanwhile', async () => {
     const pool = createTestPool(database, 1);
-    const store = createMessageStore(pool, createKysely(pool));
+    const store = createMessageStore(pool);
     const giveUpAt = new Date(Date.now() + 60_000);
     const record = outboundRecord({
       state: 'deferred',

@@ -282,8 +282,8 @@ function createWorld(parts: Parts, random: Random): World {
     }
     await reparse(
       {
-        store: createReparseStore(data.pool, data.db),
-        messages: createMessageStore(data.pool, data.db),
+        store: createReparseStore(data.pool),
+        messages: createMessageStore(data.pool),
         accounts: new Map(),
         blobs: data.blobs,
         spool: data.spool,

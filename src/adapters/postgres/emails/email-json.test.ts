@@ -12,7 +12,6 @@ import type { EmailsJson } from '../../../app/emails/email-ports.ts';
 import { EMAIL_STATES, LISTED_STATES } from '../../../core/delivery/states.ts';
 import { createCustomerStore } from '../customers/customer-rules.ts';
 import { createMessageStore, type MessageStore } from '../../../../test/helpers/message-store.ts';
-import { createKysely } from '../db/pool.ts';
 import { clean } from './received-values.ts';
 
 const MIB = 1024 * 1024;
@@ -24,7 +23,7 @@ let store: MessageStore;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createTestPool(database);
-  store = createMessageStore(pool, createKysely(pool));
+  store = createMessageStore(pool);
 });
 afterAll(async () => {
   await pool.end();
@@ -256,7 +255,7 @@ it('is in UTC whatever the time zone of the database', async () => {
     await other.query(
       `set timezone = 'Asia/Kathmandu'; set datestyle = 'German'; set intervalstyle = 'iso_8601'`,
     );
-    const reader = createMessageStore(other, createKysely(other));
+    const reader = createMessageStore(other);
     expect(await reader.readThread(threadId)).toEqual({ kind: 'whole', json: await expectedJson(threadId) });
   } finally {
     await other.end();

@@ -1,5 +1,4 @@
 /** Finds the records of emails by what identifies them: for any number of emails, in one round trip. */
-import { sql, type RawBuilder } from 'kysely';
 import type { KnownEmail } from '../../../app/receive/inbound-ports.ts';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import { isCopyOfSent, type MessageIdentity } from '../../../core/message/identity.ts';
@@ -97,10 +96,3 @@ const FIND_RECORDED = statement('find-recorded', RECORDED).narrow<{
   from_address: AddressView;
   subject: string;
 }>();
-
-/** RECORDED for readTogether. */
-export function recordedQuery(sought: readonly Sought[]): RawBuilder<RecordedRow> {
-  const { accountIds, keys, messageIds } = recordedValues(sought);
-  const [before = '', middle = '', rest = '', end = ''] = RECORDED.split(/\$accountIds|\$keys|\$messageIds/);
-  return sql<RecordedRow>`${sql.raw(before)}${accountIds}${sql.raw(middle)}${keys}${sql.raw(rest)}${messageIds}${sql.raw(end)}`;
-}

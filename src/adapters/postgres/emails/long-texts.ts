@@ -3,7 +3,6 @@
  * or more: they are cleaned, escaped, encoded and copied several times. So they are sent ahead in pieces, within the
  * transaction of the statement that joins them.
  */
-import { sql, type RawBuilder } from 'kysely';
 import { clean } from './received-values.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
@@ -44,20 +43,6 @@ export const isLong = (text: string | null): text is string =>
 /** The whole text, in SQL. @param ownerId @param name each an expression */
 export const longText = (ownerId: string, name: string): string =>
   `(select string_agg(p.piece, '' order by p.ordinal) from text_pieces p where p.owner_id = ${ownerId} and p.name = ${name})`;
-
-/** The text of a column, long or not, as an expression. */
-export function textOf(
-  ownerId: string,
-  column: string,
-  text: string | null,
-  long: LongTexts,
-): RawBuilder<string> {
-  const name = long[column];
-  if (name === undefined) return sql<string>`${text === null ? null : clean(text)}::text`;
-  return sql<string>`(
-    select string_agg(p.piece, '' order by p.ordinal) from text_pieces p
-    where p.owner_id = ${ownerId}::uuid and p.name = ${name})`;
-}
 
 /** No cut between the halves of a surrogate pair. */
 function* piecesOf(text: string): Generator<string> {

@@ -6,7 +6,6 @@ import { parseEmailsJson } from '../../../../test/helpers/emails-json.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
 import type { EmailPage } from '../../../app/emails/email-ports.ts';
 import { createMessageStore } from '../../../../test/helpers/message-store.ts';
-import { createKysely } from '../db/pool.ts';
 import { createEmailStore } from './email-store.ts';
 import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 
@@ -66,7 +65,7 @@ const idsOf = async (page: Promise<EmailPage>) =>
 const lastPage = { date: new Date(FIRST.getTime() + (LIMIT + 1) * MINUTE_MS), id: SMALLEST_ID };
 
 it('reads the last page of a customer without reading the pages before it', async () => {
-  const store = createMessageStore(pool, createKysely(pool));
+  const store = createMessageStore(pool);
   const filters = { customerId: CUSTOMER, direction: null, since: null, until: null, limit: LIMIT };
   const read = await countRead(async () => {
     for (let i = 0; i < REPEATS; i += 1) {
@@ -77,7 +76,7 @@ it('reads the last page of a customer without reading the pages before it', asyn
 });
 
 it('reads an early span of a customer without reading what came later', async () => {
-  const store = createMessageStore(pool, createKysely(pool));
+  const store = createMessageStore(pool);
   const filters = { customerId: CUSTOMER, direction: null, since: FIRST, after: null, limit: LIMIT };
   const read = await countRead(async () => {
     for (let i = 0; i < REPEATS; i += 1) {
@@ -114,7 +113,7 @@ it.each([
 });
 
 it('finds that a large customer never wrote without reading what it was sent', async () => {
-  const store = createMessageStore(pool, createKysely(pool));
+  const store = createMessageStore(pool);
   const filters = { customerId: CUSTOMER, since: null, until: null, after: null, limit: LIMIT };
   const read = await countRead(async () => {
     expect(await idsOf(store.listCustomerEmails({ ...filters, direction: 'inbound' }))).toEqual([]);

@@ -3,6 +3,12 @@ import type { ColumnTypes } from '../db/column-types.ts';
 
 declare module '../db/statement.ts' {
   interface StatementTypes {
+    'add-attachments': {
+      values: {
+        row: string | null;
+      };
+      row: object;
+    };
     'add-email-aliases': {
       values: {
         emailId: string | null;
@@ -16,6 +22,18 @@ declare module '../db/statement.ts' {
         ids: readonly (string | null)[] | null;
       };
       row: object;
+    };
+    'compare-reading': {
+      values: {
+        row: string | null;
+      };
+      row: {
+        thread_id: string;
+        direction: 'inbound' | 'outbound';
+        placement_rule: 'thread_id' | 'in_reply_to' | 'references' | 'message_id' | 'bounce' | 'subject' | 'decision' | 'new';
+        is_decided: boolean | null;
+        changed: string[] | null;
+      };
     };
     'conclude-variant-comparison': {
       values: {
@@ -52,11 +70,36 @@ declare module '../db/statement.ts' {
         json: string | null;
       };
     };
+    'delete-attachments': {
+      values: {
+        id: string | null;
+      };
+      row: {
+        id: string;
+      };
+    };
+    'delete-emails': {
+      values: {
+        ids: readonly (string | null)[] | null;
+      };
+      row: {
+        thread_id: string;
+      };
+    };
     'delete-text-pieces': {
       values: {
         ownerId: string | null;
       };
       row: object;
+    };
+    'drop-variant': {
+      values: {
+        emailId: string | null;
+        digest: Buffer | null;
+      };
+      row: {
+        raw_path: string | null;
+      };
     };
     'due-variant-comparisons': {
       values: {
@@ -152,6 +195,20 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'keep-merged-as-variants': {
+      values: {
+        emailId: string | null;
+        ids: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'keep-received-as-variant': {
+      values: {
+        variantId: string | null;
+        emailId: string | null;
+      };
+      row: object;
+    };
     'list-emails': {
       values: {
         limit: number | string | null;
@@ -174,6 +231,12 @@ declare module '../db/statement.ts' {
         created_at: Date;
         cluster_id: string | null;
       };
+    };
+    'lock-email': {
+      values: {
+        id: string | null;
+      };
+      row: object;
     };
     'lock-email-of-variant': {
       values: {
@@ -228,7 +291,21 @@ declare module '../db/statement.ts' {
         id: string;
       };
     };
+    'merge-refused-variants': {
+      values: {
+        emailId: string | null;
+        ids: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
     'move-email-aliases': {
+      values: {
+        emailId: string | null;
+        ids: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'move-merged-variants': {
       values: {
         emailId: string | null;
         ids: readonly (string | null)[] | null;
@@ -423,6 +500,25 @@ declare module '../db/statement.ts' {
         thread_id: string;
       };
     };
+    'turn-into-sent': {
+      values: {
+        detail: string | null;
+        bcc: string | null;
+        emailId: string | null;
+      };
+      row: {
+        thread_id: string;
+      };
+    };
+    'unused-paths-of-merged': {
+      values: {
+        ids: readonly (string | null)[] | null;
+        emailId: string | null;
+      };
+      row: {
+        raw_path: string | null;
+      };
+    };
     'walk-emails': {
       values: {
         steps: number | string | null;
@@ -437,6 +533,23 @@ declare module '../db/statement.ts' {
         date: Date | null;
         json: string | null;
       };
+    };
+    'write-raw': {
+      values: {
+        raw: Buffer | null;
+        rawPath: string | null;
+        rawSizeBytes: number | string | null;
+        digest: Buffer | null;
+        source: string | null;
+        emailId: string | null;
+      };
+      row: object;
+    };
+    'write-reading': {
+      values: {
+        row: string | null;
+      };
+      row: object;
     };
   }
 }

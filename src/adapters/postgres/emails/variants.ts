@@ -10,7 +10,7 @@ import {
 import { dropLongTexts, isLong, longText, sendLongTexts } from './long-texts.ts';
 import { clean } from './received-values.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { run, statement } from '../db/statement.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 
 /** An email may be merged into another one, and that one into a third, while its variant comes. */
 const MAX_TRIES = 5;
@@ -92,6 +92,38 @@ async function add(pool: Pool, variant: VariantRecord): Promise<'kept' | 'known'
   });
 }
 
+/** What was received and recorded becomes a variant, because other content takes its place. */
+export async function keepAsVariant(executor: Executor, emailId: string, variantId: string): Promise<void> {
+  await run(executor, KEEP_RECEIVED, { emailId, variantId });
+}
+
+/** Returns the paths of its file, which nothing refers to any more. */
+export async function dropVariant(
+  executor: Executor,
+  emailId: string,
+  contentDigest: string,
+): Promise<readonly string[]> {
+  const rows = await run(executor, DROP, { emailId, digest: toBytes(contentDigest) });
+  return rows.flatMap((row) => row.raw_path ?? []);
+}
+
+/**
+ * The contents of records that are merged into the email, and their variants, become its variants; each once. Returns the
+ * paths of files that nothing refers to any more.
+ */
+export async function mergeVariants(
+  executor: Executor,
+  emailId: string,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  await run(executor, LOCK_EMAIL, { id: emailId });
+  await run(executor, KEEP_MERGED, { emailId, ids });
+  await run(executor, MOVE_MERGED, { emailId, ids });
+  const rows = await run(executor, UNUSED_PATHS, { emailId, ids });
+  await run(executor, MERGE_REFUSED, { emailId, ids });
+  return rows.flatMap((row) => row.raw_path ?? []);
+}
+
 const READ_RAW_PLACE = statement('read-raw-place', `select raw, raw_path from emails where id = ${EMAIL}`);
 
 const DUE_COMPARISONS = statement(
@@ -138,4 +170,62 @@ const INSERT = statement(
     (id, email_id, content_digest, received_at, received_by, is_sent_copy, text_body, raw_size_bytes, raw, raw_path)
   values ($id, $emailId, $digest, $receivedAt, $source, $isSentCopy,
     coalesce($text, ${longText('$id', "'text_body'")}), $sizeBytes, $raw, $rawPath)`,
+);
+
+const DIGEST = 'coalesce(content_digest, sha256(id::text::bytea))';
+
+const KEEP_RECEIVED = statement(
+  'keep-received-as-variant',
+  `insert into email_variants
+    (id, email_id, content_digest, received_at, received_by, is_sent_copy, text_body, raw_size_bytes, raw, raw_path)
+  select $variantId::uuid, id, ${DIGEST}, created_at, received_by, false, text_body, raw_size_bytes, raw, raw_path
+  from emails where id = $emailId and direction = 'inbound'`,
+);
+
+const DROP = statement(
+  'drop-variant',
+  'delete from email_variants where email_id = $emailId and content_digest = $digest returning raw_path',
+);
+
+const KEEP_MERGED = statement(
+  'keep-merged-as-variants',
+  `insert into email_variants (id, email_id, content_digest, received_at, received_by, is_sent_copy, text_body,
+    raw_size_bytes, raw, raw_path, is_compared)
+  select distinct on (digest) id, $emailId::uuid, digest, created_at, received_by, direction = 'outbound', text_body,
+    raw_size_bytes, raw, raw_path, false
+  from (select *, ${DIGEST} as digest from emails where id = any($ids::uuid[])) e
+  order by digest, created_at, id
+  on conflict (email_id, content_digest) do update set is_compared = false`,
+);
+
+const MOVE_MERGED = statement(
+  'move-merged-variants',
+  `update email_variants v set email_id = $emailId, is_compared = false
+  from (
+    select distinct on (content_digest) id from email_variants n where email_id = any($ids::uuid[]) and not exists (
+      select from email_variants o where o.email_id = $emailId and o.content_digest = n.content_digest
+    ) order by content_digest, received_at, id
+  ) n
+  where v.id = n.id`,
+);
+
+const UNUSED_PATHS = statement(
+  'unused-paths-of-merged',
+  `select raw_path from (
+    select raw_path from emails where id = any($ids::uuid[])
+    union all
+    select raw_path from email_variants where email_id = any($ids::uuid[])
+  ) c
+  where raw_path is not null and not exists (
+    select from email_variants v where v.email_id = $emailId and v.raw_path = c.raw_path
+  )`,
+);
+
+const MERGE_REFUSED = statement(
+  'merge-refused-variants',
+  `insert into email_variants_refused as r (email_id, messages, last_at)
+  select $emailId::uuid, sum(messages), max(last_at) from email_variants_refused where email_id = any($ids::uuid[])
+  having count(*) > 0
+  on conflict (email_id) do update
+    set messages = r.messages + excluded.messages, last_at = greatest(r.last_at, excluded.last_at)`,
 );

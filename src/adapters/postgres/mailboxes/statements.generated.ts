@@ -70,6 +70,13 @@ declare module '../db/statement.ts' {
         next_try_ms: number | null;
       };
     };
+    'give-messages-to-email': {
+      values: {
+        emailId: string | null;
+        mergedIds: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
     'mailbox-account-failure': {
       values: {
         accountId: string | null;

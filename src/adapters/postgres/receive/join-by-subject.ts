@@ -3,12 +3,11 @@
  * It works both ways: a reply looks for the email it may answer, and every email looks for replies that came before it,
  * as happens when a mailbox is read from its newest email.
  */
-import { sql, type Transaction } from 'kysely';
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import type { Address } from '../../../core/address/address.ts';
 import { readBaseSubject } from '../../../core/message/base-subject.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
-import type { Database } from '../db/database.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 import { toView } from '../emails/received-values.ts';
 import { toMessageId } from '../emails/rows.ts';
 import { setReasons } from '../threads/place-emails.ts';
@@ -29,24 +28,25 @@ const MAX_WAITING = 20;
 
 /** First key of the locks that serialise emails of one subject. Taken before all other locks. */
 const SUBJECT_LOCK = 0x7375626a;
+const LOCK_SUBJECT = statement(
+  'lock-subject',
+  `select pg_advisory_xact_lock(${SUBJECT_LOCK}, hashtext($lockName))`,
+);
 
 /** Stores in the waiting replies that they answer this email. */
-export async function linkBySubject(
-  trx: Transaction<Database>,
-  record: InboundRecord,
-): Promise<SubjectLinks> {
+export async function linkBySubject(executor: Executor, record: InboundRecord): Promise<SubjectLinks> {
   const { bySubject, accountId, isSentCopy, from, to, cc, bcc } = record;
   if (bySubject === null) return NONE;
   const sender = from === null ? [] : lowerCase([from]);
   const recipients = lowerCase([...to, ...cc, ...bcc]);
   const lockName = `${accountId} ${bySubject.key}`;
-  await sql`select pg_advisory_xact_lock(${SUBJECT_LOCK}, hashtext(${lockName}))`.execute(trx);
+  await run(executor, LOCK_SUBJECT, { lockName });
   return {
     answered:
       bySubject.isReply && isWithoutReferences(record)
-        ? await findAnswered(trx, record, bySubject, isSentCopy ? recipients : sender)
+        ? await findAnswered(executor, record, bySubject, isSentCopy ? recipients : sender)
         : null,
-    waiting: await takeWaiting(trx, record, bySubject, [...sender, ...recipients]),
+    waiting: await takeWaiting(executor, record, bySubject, [...sender, ...recipients]),
   };
 }
 
@@ -60,48 +60,63 @@ function isWithoutReferences({ inReplyTo, references, links }: InboundRecord): b
 
 /** The nearest before it, from or to one of the counterparties. */
 async function findAnswered(
-  trx: Transaction<Database>,
+  executor: Executor,
   { accountId, date }: InboundRecord,
   { key, windowDays }: Subject,
   counterparties: readonly string[],
 ): Promise<MessageId | null> {
-  const addresses = [...counterparties];
-  const { rows } = await sql<{ message_id: string }>`
-    select e.message_id
-    from emails e
-    where e.account_id = ${accountId} and e.subject_key = ${key}
-      and e.date <= ${date} and e.date >= ${date}::timestamptz - make_interval(days => ${windowDays}::int)
-      and (
-        lower(e.from_address ->> 'address') = any(${addresses}::text[]) or exists (
-          select from jsonb_array_elements(e.to_addresses || e.cc_addresses || e.bcc_addresses) a
-          where lower(a ->> 'address') = any(${addresses}::text[])
-        )
-      )
-    order by e.date desc, e.id desc limit 1`.execute(trx);
-  return rows[0] === undefined ? null : toMessageId(rows[0].message_id);
+  const [row] = await run(executor, FIND_ANSWERED, { accountId, key, date, windowDays, counterparties });
+  return row === undefined ? null : toMessageId(row.message_id);
 }
+
+const FIND_ANSWERED = statement(
+  'find-answered-by-subject',
+  `select e.message_id
+  from emails e
+  where e.account_id = $accountId and e.subject_key = $key
+    and e.date <= $date and e.date >= $date::timestamptz - make_interval(days => $windowDays::int)
+    and (
+      lower(e.from_address ->> 'address') = any($counterparties::text[]) or exists (
+        select from jsonb_array_elements(e.to_addresses || e.cc_addresses || e.bcc_addresses) a
+        where lower(a ->> 'address') = any($counterparties::text[])
+      )
+    )
+  order by e.date desc, e.id desc limit 1`,
+);
 
 /** Replies without references that came before, and joined nothing; from now on they answer this email. */
 async function takeWaiting(
-  trx: Transaction<Database>,
+  executor: Executor,
   { accountId, date, identity }: InboundRecord,
   { key, windowDays }: Subject,
   people: readonly string[],
 ): Promise<readonly MessageId[]> {
-  const found = await sql<{ id: string; message_id: string; subject: string }>`
-    select e.id, e.message_id, e.subject
-    from emails e
-    where e.account_id = ${accountId} and e.subject_key = ${key}
-      and e.date >= ${date} and e.date <= ${date}::timestamptz + make_interval(days => ${windowDays}::int)
-      and e.placement_rule = 'new' and e.direction = 'inbound'
-      and e.in_reply_to = '{}' and e.reference_ids = '{}' and e.bounced_message_id is null
-      and e.message_id <> ${identity.messageId}
-      and lower(e.from_address ->> 'address') = any(${[...people]}::text[])
-    order by e.date, e.id limit ${MAX_WAITING}`.execute(trx);
-  const replies = found.rows.filter(({ subject }) => readBaseSubject(subject).isReply);
+  const found = await run(executor, FIND_WAITING, {
+    accountId,
+    key,
+    date,
+    windowDays,
+    messageId: identity.messageId,
+    people,
+    limit: MAX_WAITING,
+  });
+  const replies = found.filter(({ subject }) => readBaseSubject(subject).isReply);
   await setReasons(
-    trx,
+    executor,
     replies.map(({ id }) => ({ id, rule: 'subject', messageId: identity.messageId })),
   );
   return replies.map((row) => toMessageId(row.message_id));
 }
+
+const FIND_WAITING = statement(
+  'find-waiting-by-subject',
+  `select e.id, e.message_id, e.subject
+  from emails e
+  where e.account_id = $accountId and e.subject_key = $key
+    and e.date >= $date and e.date <= $date::timestamptz + make_interval(days => $windowDays::int)
+    and e.placement_rule = 'new' and e.direction = 'inbound'
+    and e.in_reply_to = '{}' and e.reference_ids = '{}' and e.bounced_message_id is null
+    and e.message_id <> $messageId
+    and lower(e.from_address ->> 'address') = any($people::text[])
+  order by e.date, e.id limit $limit`,
+);

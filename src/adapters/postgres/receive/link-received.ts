@@ -1,11 +1,10 @@
 /** Finds the customers of received emails while they are recorded, and new senders. The threads are already locked. */
-import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import type { CompanySource, CustomerSource } from '../../../core/customer/link-emails.ts';
 import { normaliseAddress } from '../../../core/customer/rules.ts';
 import type { InboundPlacement } from '../../../core/thread/place-inbound.ts';
 import { ownerKey } from '../../../core/thread/place-together.ts';
-import type { Database } from '../db/database.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { linkColumns, linkJoins } from '../customers/match-customer.ts';
 import { toView } from '../emails/received-values.ts';
 import { RULES_ARE_FRESH } from '../customers/rules-lock.ts';
@@ -33,32 +32,17 @@ export interface ReceivedLink {
   readonly isFresh: boolean;
 }
 
-export interface LinkRow {
-  customer_id: string | null;
-  customer_source: CustomerSource | null;
-  company_id: string | null;
-  company_source: CompanySource | null;
-  match_customer: string | null;
-  match_source: CustomerSource | null;
-  match_company: string | null;
-  is_unlinked: boolean;
-  is_fresh: boolean;
-  has_emails: boolean;
-  is_participant: boolean;
-  is_borne: boolean;
-}
-
 /** In the order of the emails, which is that of their recording: a sender is not new to a thread that one before is in. */
 export async function readLinks(
-  trx: Transaction<Database>,
+  executor: Executor,
   placed: readonly PlacedRecord[],
 ): Promise<readonly ReceivedLink[]> {
-  const { rows } = await linksQuery(placed).execute(trx);
-  return toReceivedLinks(placed, rows);
+  return toReceivedLinks(placed, await run(executor, READ_LINKS, linksValues(placed)));
 }
 
-export function linksQuery(placed: readonly PlacedRecord[]): RawBuilder<LinkRow> {
-  const input = placed.map(({ record, threadId, placement }, ordinal) => ({
+/** The parameters of LINKS. */
+export function linksValues(placed: readonly PlacedRecord[]) {
+  const emails = placed.map(({ record, threadId, placement }, ordinal) => ({
     ordinal,
     thread_id: threadId,
     account_id: record.accountId,
@@ -67,47 +51,64 @@ export function linksQuery(placed: readonly PlacedRecord[]): RawBuilder<LinkRow>
     sender: senderOf(record),
     counterparties: record.isSentCopy ? counterpartiesOf(record) : [normaliseAddress(fromOf(record))],
   }));
-  const senders = [...new Set(input.flatMap(({ sender }) => sender ?? []))];
-  return sql<LinkRow>`
-    with input as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
-        as r (ordinal int, thread_id uuid, account_id text, named text, sender text, counterparties text[])
-    ), people as materialized (
-      -- Each thread is gone through once, however many of the emails are in it.
-      -- A stranger takes part once an email from a participant names it: its own emails let no address in, not even itself.
-      select e.thread_id, array_agg(distinct a.address) filter (
-          where a.address = any (${senders}::text[]) and not e.new_participant
-        ) as found
-      from emails e, lateral (
-        select lower(e.from_address ->> 'address') as address
-        union all
-        select lower(r ->> 'address') from jsonb_array_elements(e.to_addresses || e.cc_addresses || e.bcc_addresses) r
-      ) a
-      where e.thread_id in (select thread_id from input where sender is not null)
-      group by e.thread_id
-    )
-    select l.link_customer as customer_id, l.link_customer_source as customer_source, l.link_company as company_id,
-      l.link_company_source as company_source, l.match_customer, l.match_source, l.match_company, l.is_unlinked,
-      exists (
-        select from emails e where e.account_id = r.account_id and e.message_id = r.named
-        union all
-        select from emails e where e.account_id = r.account_id and e.relay_message_id = r.named
-      ) as is_borne,
-      rules.is_fresh, p.thread_id is not null as has_emails,
-      coalesce(r.sender = any (p.found), false) as is_participant
-    from (select ${sql.raw(RULES_ARE_FRESH)} as is_fresh) rules,
-      input r left join people p on p.thread_id = r.thread_id,
-      lateral (
-        select ${sql.raw(linkColumns('null::uuid', 'null::uuid'))}, t.customer_id is null as is_unlinked,
-          m.customer_id as match_customer, m.source as match_source, own.company_id as match_company
-        from email_threads t ${sql.raw(linkJoins('null::uuid', 'r.counterparties', 'true'))}
-        left join customer_companies own on own.customer_id = m.customer_id
-        where t.id = r.thread_id
-      ) l
-    order by r.ordinal`;
+  return {
+    placed: JSON.stringify(emails),
+    senders: [...new Set(emails.flatMap(({ sender }) => sender ?? []))],
+  };
 }
 
-/** @param rows what linksQuery gave */
+export const LINKS = `
+  with input as materialized (
+    select * from jsonb_to_recordset($placed::jsonb)
+      as r (ordinal int, thread_id uuid, account_id text, named text, sender text, counterparties text[])
+  ), people as materialized (
+    -- Each thread is gone through once, however many of the emails are in it.
+    -- A stranger takes part once an email from a participant names it: its own emails let no address in, not even itself.
+    select e.thread_id, array_agg(distinct a.address) filter (
+        where a.address = any ($senders::text[]) and not e.new_participant
+      ) as found
+    from emails e, lateral (
+      select lower(e.from_address ->> 'address') as address
+      union all
+      select lower(r ->> 'address') from jsonb_array_elements(e.to_addresses || e.cc_addresses || e.bcc_addresses) r
+    ) a
+    where e.thread_id in (select thread_id from input where sender is not null)
+    group by e.thread_id
+  )
+  select l.link_customer as customer_id, l.link_customer_source as customer_source, l.link_company as company_id,
+    l.link_company_source as company_source, l.match_customer, l.match_source, l.match_company, l.is_unlinked,
+    exists (
+      select from emails e where e.account_id = r.account_id and e.message_id = r.named
+      union all
+      select from emails e where e.account_id = r.account_id and e.relay_message_id = r.named
+    ) as is_borne,
+    rules.is_fresh, p.thread_id is not null as has_emails,
+    coalesce(r.sender = any (p.found), false) as is_participant
+  from (select ${RULES_ARE_FRESH} as is_fresh) rules,
+    input r left join people p on p.thread_id = r.thread_id,
+    lateral (
+      select ${linkColumns('null::uuid', 'null::uuid')}, t.customer_id is null as is_unlinked,
+        m.customer_id as match_customer, m.source as match_source, own.company_id as match_company
+      from email_threads t ${linkJoins('null::uuid', 'r.counterparties', 'true')}
+      left join customer_companies own on own.customer_id = m.customer_id
+      where t.id = r.thread_id
+    ) l
+  order by r.ordinal`;
+
+const READ_LINKS = statement('read-links', LINKS).narrow<{
+  customer_source: CustomerSource | null;
+  company_source: CompanySource | null;
+  match_source: CustomerSource | null;
+  is_unlinked: boolean;
+  is_borne: boolean;
+  is_fresh: boolean;
+  has_emails: boolean;
+  is_participant: boolean;
+}>();
+
+export type LinkRow = RowOf<typeof READ_LINKS>;
+
+/** @param rows what LINKS gave */
 export function toReceivedLinks(
   placed: readonly PlacedRecord[],
   rows: readonly LinkRow[],

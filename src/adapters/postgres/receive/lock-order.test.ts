@@ -9,7 +9,6 @@ import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import { waitUntil } from '../../../../test/helpers/wait-until.ts';
 import { createCustomerSettler } from '../customers/link-customers.ts';
 import { createMessageStore } from '../../../../test/helpers/message-store.ts';
-import { createKysely } from '../db/pool.ts';
 import { createInboundStore } from './record-inbound.ts';
 import { createThreadDecisions } from '../threads/thread-decisions.ts';
 
@@ -30,7 +29,7 @@ afterEach(async () => {
 });
 
 const receive = (parents: readonly ReturnType<typeof newMessageId>[] = []) =>
-  createInboundStore(pool, createKysely(pool)).recordInbound(inboundRecord({}, parents));
+  createInboundStore(pool).recordInbound(inboundRecord({}, parents));
 
 /** `work` waits for a lock of `other` when `more` happens there; both are done in the end. Returns how many deadlocks there were. */
 async function meet(work: Promise<unknown>, more: () => Promise<unknown>): Promise<number> {
@@ -53,9 +52,8 @@ it('a received email becomes a sent one while its thread is marked', async () =>
   const email = await receive();
   await other.query('select from thread_summaries where thread_id = $1 for update', [email.threadId]);
   const copy = inboundRecord({ isSentCopy: true });
-  const deadlocks = await meet(
-    createInboundStore(pool, createKysely(pool)).turnIntoSent(email.id, copy),
-    () => other.query('insert into unread_emails (email_id) values ($1) on conflict do nothing', [email.id]),
+  const deadlocks = await meet(createInboundStore(pool).turnIntoSent(email.id, copy), () =>
+    other.query('insert into unread_emails (email_id) values ($1) on conflict do nothing', [email.id]),
   );
   expect(deadlocks).toBe(0);
   const { rows } = await pool.query('select from unread_emails');
@@ -69,7 +67,7 @@ it('mail is linked again while a send to the same address is recorded', async ()
     to: [addressOf('ada', 'acme.test')],
     customerId,
   });
-  await createMessageStore(pool, createKysely(pool)).recordOutbound(record);
+  await createMessageStore(pool).recordOutbound(record);
   await pool.query('insert into customer_relinks select id from emails');
   await pool.query('delete from customer_addresses');
   await other.query('select from email_threads for no key update');

@@ -3,10 +3,9 @@
  * link-thread.ts does for one. A transaction locks threads before it writes Message-IDs, and both in one order, so that
  * two transactions never wait for each other.
  */
-import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import { ownerKey, placeTogether, type TogetherPlacement } from '../../../core/thread/place-together.ts';
-import type { Database } from '../db/database.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 import { LOCK_THREADS, makeThreads, NO_CUSTOMER } from '../emails/thread-rows.ts';
 import { tieMessageIds } from '../threads/message-ids.ts';
 
@@ -32,10 +31,10 @@ export interface Placed {
 /**
  * Locks and makes threads, and ties Message-IDs to them; requirePlaced says whether that succeeded. Throws Unfit.
  *
- * @param rows what ownersQuery gave
+ * @param rows what OWNERS gave
  */
 export async function placeReceived(
-  trx: Transaction<Database>,
+  executor: Executor,
   records: readonly InboundRecord[],
   all: readonly NamedId[],
   rows: readonly OwnerRow[],
@@ -46,7 +45,7 @@ export async function placeReceived(
   const found = placeTogether(records, owners, keptApart);
   requireFit(records, (_, index) => found[index] !== null);
   const places = found.filter((place) => place !== null);
-  await enterThreads(trx, records, places, named, owners);
+  await enterThreads(executor, records, places, named, owners);
   return { places, named, keptApart };
 }
 
@@ -54,7 +53,7 @@ export async function placeReceived(
  * Another email may have taken some of the Message-IDs at this moment, or made its thread one that is kept apart, or an
  * operator may have moved them. Throws Unfit.
  *
- * @param rows what ownersQuery gives after placeReceived
+ * @param rows what OWNERS gives after placeReceived
  */
 export function requirePlaced(
   records: readonly InboundRecord[],
@@ -99,29 +98,31 @@ export function namedIdsOf(records: readonly InboundRecord[]): readonly NamedId[
   return [...named.values()];
 }
 
+/** As JSON. */
 export interface OwnerRow {
   /** Which of the Message-IDs, from 1. */
-  ordinal: number | string;
-  thread_id: string;
-  is_kept_apart: boolean;
+  readonly ordinal: number;
+  readonly thread_id: string;
+  readonly is_kept_apart: boolean;
 }
 
-/** Threads of those that are known. */
-export function ownersQuery(named: readonly NamedId[]): RawBuilder<OwnerRow> {
-  return sql<OwnerRow>`
-    select n.ordinal, m.thread_id, t.cluster_id is not null as is_kept_apart
-    from unnest(
-      ${named.map(({ accountId }) => accountId)}::text[], ${named.map(({ messageId }) => messageId)}::text[]
-    ) with ordinality n (account_id, message_id, ordinal)
-    join thread_message_ids m on m.account_id = n.account_id and m.message_id = n.message_id
-    join email_threads t on t.id = m.thread_id`;
-}
+/** A query of the threads of those that are known. Its parameters are ownersValues. */
+export const OWNERS = `
+  select n.ordinal, m.thread_id, t.cluster_id is not null as is_kept_apart
+  from unnest($namedAccounts::text[], $namedIds::text[]) with ordinality n (account_id, message_id, ordinal)
+  join thread_message_ids m on m.account_id = n.account_id and m.message_id = n.message_id
+  join email_threads t on t.id = m.thread_id`;
 
-/** By ownerKey. @param rows what ownersQuery gave */
+export const ownersValues = (named: readonly NamedId[]) => ({
+  namedAccounts: named.map(({ accountId }) => accountId),
+  namedIds: named.map(({ messageId }) => messageId),
+});
+
+/** By ownerKey. @param rows what OWNERS gave */
 function toOwners(named: readonly NamedId[], rows: readonly OwnerRow[]): ReadonlyMap<string, string> {
   return new Map(
     rows.flatMap(({ ordinal, thread_id }): [string, string][] => {
-      const id = named[Number(ordinal) - 1];
+      const id = named[ordinal - 1];
       return id === undefined ? [] : [[id.key, thread_id]];
     }),
   );
@@ -133,7 +134,7 @@ function toOwners(named: readonly NamedId[], rows: readonly OwnerRow[]): Readonl
  * Unfit.
  */
 async function enterThreads(
-  trx: Transaction<Database>,
+  executor: Executor,
   records: readonly InboundRecord[],
   places: readonly TogetherPlacement[],
   named: readonly NamedId[],
@@ -149,28 +150,35 @@ async function enterThreads(
     for (const { messageId } of links) threadOf.set(ownerKey(accountId, messageId), threadId);
   }
   const unknown = named.filter(({ key }) => !before.has(key));
-  const { rows } = await sql<{ id: string }>`
-    with given as (
-      select * from unnest(${[...made.keys()]}::uuid[], ${[...made.values()]}::text[]) as n (id, account_id)
-    ), made as (
-      ${sql.raw(makeThreads(`select id, account_id, ${NO_CUSTOMER} from given`))}
-    ), locked as materialized (
-      select t.id from email_threads t where t.id = any (${[...known]}::uuid[])
-      order by t.id ${sql.raw(LOCK_THREADS)} skip locked
-    ), entered as materialized (
-      select id from made union all select id from locked
-    ), unknown as (
-      select n.account_id, n.message_id, e.id as thread_id
-      from unnest(
-        ${unknown.map(({ accountId }) => accountId)}::text[], ${unknown.map(({ messageId }) => messageId)}::text[],
-        ${unknown.map(({ key }) => threadOf.get(key))}::uuid[]
-      ) n (account_id, message_id, thread_id)
-      join entered e on e.id = n.thread_id
-    ), tied as (
-      ${sql.raw(tieMessageIds('select * from unknown'))}
-    )
-    select id from entered`.execute(trx);
+  const rows = await run(executor, ENTER, {
+    madeIds: [...made.keys()],
+    madeAccounts: [...made.values()],
+    knownIds: [...known],
+    unknownAccounts: unknown.map(({ accountId }) => accountId),
+    unknownIds: unknown.map(({ messageId }) => messageId),
+    unknownThreads: unknown.map(({ key }) => threadOf.get(key) ?? null),
+  });
   const there = new Set(rows.map(({ id }) => id));
   // One that is missing is locked, or ended and lives on in another.
   requireFit(records, (_, index) => there.has(places[index]?.threadId ?? ''));
 }
+
+const ENTER = statement(
+  'enter-threads',
+  `with made as (
+    ${makeThreads(`select id, account_id, ${NO_CUSTOMER}
+      from unnest($madeIds::uuid[], $madeAccounts::text[]) as n (id, account_id)`)}
+  ), locked as materialized (
+    select t.id from email_threads t where t.id = any ($knownIds::uuid[])
+    order by t.id ${LOCK_THREADS} skip locked
+  ), entered as materialized (
+    select id from made union all select id from locked
+  ), tied as (
+    ${tieMessageIds(`
+      select n.account_id, n.message_id, e.id as thread_id
+      from unnest($unknownAccounts::text[], $unknownIds::text[], $unknownThreads::uuid[])
+        n (account_id, message_id, thread_id)
+      join entered e on e.id = n.thread_id`)}
+  )
+  select id from entered`,
+).narrow<{ id: string }>();

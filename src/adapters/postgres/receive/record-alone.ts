@@ -1,17 +1,16 @@
 /** Records one received email in a transaction of its own, with all it may need: merged threads, a search by subject. */
-import type { Transaction } from 'kysely';
 import type { InboundRecord, KnownEmail } from '../../../app/receive/inbound-ports.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import { placeInbound, type InboundLink } from '../../../core/thread/place-inbound.ts';
-import type { Database } from '../db/database.ts';
+import type { Executor } from '../db/statement.ts';
 import { findRecorded, type Sought } from '../emails/find-recorded.ts';
-import { directionOf, insertReceived, stateOf } from './insert-received.ts';
+import { directionOf, insertReceived, stateOf, toContent } from './insert-received.ts';
 import { linkBySubject } from './join-by-subject.ts';
 import { readLinks } from './link-received.ts';
 import { linkThread } from '../threads/link-thread.ts';
 import { ownersOf } from '../threads/message-ids.ts';
+import { textsOf } from '../emails/email-row.ts';
 import { dropLongTexts, sendLongTexts } from '../emails/long-texts.ts';
-import { toTextColumns } from './received-columns.ts';
 
 /** Rolls back what was linked for an email that turned out to be recorded. */
 export class AlreadyRecorded extends Error {
@@ -25,19 +24,19 @@ export class AlreadyRecorded extends Error {
 
 /** Throws AlreadyRecorded, and what linkThread throws. */
 export async function insertAlone(
-  trx: Transaction<Database>,
+  executor: Executor,
   record: InboundRecord,
   exclusive: boolean,
 ): Promise<KnownEmail> {
   const { accountId } = record;
   // Before anything is locked: they may take a while.
-  const long = await sendLongTexts(trx, record.id, toTextColumns(record));
-  const { answered, waiting } = await linkBySubject(trx, record);
+  const long = await sendLongTexts(executor, record.id, textsOf(toContent(record)));
+  const { answered, waiting } = await linkBySubject(executor, record);
   const links: readonly InboundLink[] =
     answered === null ? record.links : [{ rule: 'subject', messageId: answered }, ...record.links];
   const messageIds = links.map(({ messageId }) => messageId);
-  const named = await ownersOf(trx, accountId, messageIds);
-  const { threadId, owners } = await linkThread(trx, {
+  const named = await ownersOf(executor, accountId, messageIds);
+  const { threadId, owners } = await linkThread(executor, {
     accountId,
     threadId: placeInbound(links, named).threadId ?? record.newThreadId,
     email: {
@@ -53,7 +52,7 @@ export async function insertAlone(
     exclusive,
   });
   // After linking, as for many.
-  const [known = null] = await findRecorded(trx, [toSought(record)]);
+  const [known = null] = await findRecorded(executor, [toSought(record)]);
   if (known !== null) throw new AlreadyRecorded(known);
   // Where decisions keep threads apart, not every link leads to the email's thread.
   const placement = placeInbound(
@@ -61,8 +60,8 @@ export async function insertAlone(
     new Map([...named.keys()].filter((id) => owners.get(id) === threadId).map((id) => [id, threadId])),
   );
   const email = { record, threadId, placement };
-  await insertReceived(trx, [email], await readLinks(trx, [email]), long);
-  await dropLongTexts(trx, record.id, long);
+  await insertReceived(executor, [email], await readLinks(executor, [email]), long);
+  await dropLongTexts(executor, record.id, long);
   return toKnown(record, threadId);
 }
 

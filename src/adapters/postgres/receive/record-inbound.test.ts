@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/
 import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
 import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import type { InboundRecord, InboundStore } from '../../../app/receive/inbound-ports.ts';
-import { createKysely, createPool } from '../db/pool.ts';
+import { createPool } from '../db/pool.ts';
 import { createInboundStore } from './record-inbound.ts';
 
 let database: TestDatabase;
@@ -24,7 +24,7 @@ afterAll(async () => {
   await database.drop();
 });
 beforeEach(() => {
-  store = createInboundStore(pool, createKysely(pool));
+  store = createInboundStore(pool);
 });
 
 const unrelated = () => inboundRecord({ accountId: randomUUID() });
@@ -162,7 +162,7 @@ it('a committed email is recorded, though the answer to the commit was lost and 
       return Object.assign(client, { query: losing });
     },
   });
-  store = createInboundStore(pool, createKysely(faulty));
+  store = createInboundStore(faulty);
   const first = store.recordInbound(unrelated());
   const results = emails.map((email) => store.recordInbound(email));
   await first;
@@ -187,7 +187,7 @@ it('when the database cannot be reached, all waiting calls fail at once', async 
       return nowhere.connect(...args);
     },
   });
-  store = createInboundStore(counting, createKysely(counting));
+  store = createInboundStore(counting);
   const outcomes = await Promise.allSettled(
     Array.from({ length: 1000 }, () => store.recordInbound(unrelated())),
   );

@@ -5,7 +5,6 @@
  * Emails that come while others are being written are written together next (record-together.ts). Those that need more
  * take a transaction of their own (record-alone.ts), which is rare.
  */
-import type { Kysely, Transaction } from 'kysely';
 import type { Pool } from 'pg';
 import type {
   InboundRecord,
@@ -18,7 +17,7 @@ import { Limit } from '../../../app/base/limit.ts';
 import type { ContentReplacements } from '../../../app/receive/replacement-ports.ts';
 import { linkedKeysOf } from '../../../core/thread/place-together.ts';
 import { createBatches } from '../db/batches.ts';
-import type { Database } from '../db/database.ts';
+import type { Executor } from '../db/statement.ts';
 import { findRecorded, type Sought } from '../emails/find-recorded.ts';
 import { TEXT_PIECE_CHARS } from '../emails/long-texts.ts';
 import { createKeyedTurns } from '../db/keyed-turns.ts';
@@ -41,7 +40,7 @@ const ENTRY_BYTES = 200;
 /** Transactions of single emails at the same moment: each takes a connection, which sends need too. */
 const MAX_ALONE = 4;
 
-export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundStore & ContentReplacements {
+export function createInboundStore(pool: Pool): InboundStore & ContentReplacements {
   // Emails of one conversation often come together, by an import or from a mailbox: at the same time each would
   // find the other's Message-IDs taken, and begin again.
   const turns = createKeyedTurns();
@@ -50,7 +49,7 @@ export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundSto
   const recordAlone = async (record: InboundRecord): Promise<InboundResult> => {
     try {
       const recorded = await turns.run(linkedKeysOf(record), () =>
-        limit.run(() => inLinkingTransaction(db, (trx, exclusive) => insertAlone(trx, record, exclusive))),
+        limit.run(() => inLinkingTransaction(pool, (trx, exclusive) => insertAlone(trx, record, exclusive))),
       );
       return { kind: 'recorded', ...recorded };
     } catch (error) {
@@ -63,7 +62,7 @@ export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundSto
     { items: MAX_BATCH, bytes: MAX_BATCH_BYTES, failTogether: true },
     bytesOf,
     async (records) => {
-      const recorded = await recordTogether(db, records, turns);
+      const recorded = await recordTogether(pool, records, turns);
       return records.map((one) => recorded.get(one.id) ?? recordAlone(one));
     },
   );
@@ -71,10 +70,7 @@ export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundSto
   const find = createBatches<Sought, KnownEmail | null>(
     { items: MAX_BATCH, bytes: Infinity, failTogether: true },
     () => 0,
-    async (sought) => {
-      // Named: it is planned once, not for each of the many times that only a few are asked for.
-      return await findRecorded(pool, sought);
-    },
+    (sought) => findRecorded(pool, sought),
   );
 
   return {
@@ -85,9 +81,9 @@ export function createInboundStore(pool: Pool, db: Kysely<Database>): InboundSto
       // It was committed on a try whose answer was lost: no other email has its identifier.
       return result.id === email.id ? { ...result, kind: 'recorded' } : result;
     },
-    turnIntoSent: (id, copy) => inLinkingTransaction(db, (trx) => turnIntoSent(trx, id, copy)),
-    ...createReplacements(pool, db),
-    ...createCopyMatching(db),
+    turnIntoSent: (id, copy) => inLinkingTransaction(pool, (trx) => turnIntoSent(trx, id, copy)),
+    ...createReplacements(pool),
+    ...createCopyMatching(pool),
   };
 }
 
@@ -100,9 +96,9 @@ function bytesOf(record: InboundRecord): number {
 }
 
 /** See `InboundStore.turnIntoSent`. */
-async function turnIntoSent(trx: Transaction<Database>, id: string, copy: SentCopy): Promise<void> {
-  await lockThreadOf(trx, id);
-  const threadId = await markAsSent(trx, id, copy);
+async function turnIntoSent(executor: Executor, id: string, copy: SentCopy): Promise<void> {
+  await lockThreadOf(executor, id);
+  const threadId = await markAsSent(executor, id, copy);
   // Its counterparties are its recipients now, not its sender.
-  if (threadId !== null) await settleCustomers(trx, [threadId]);
+  if (threadId !== null) await settleCustomers(executor, [threadId]);
 }

@@ -11,7 +11,6 @@ import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/
 import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import { compareSummaries } from '../../../../test/helpers/thread-summaries.ts';
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
-import { createKysely } from '../db/pool.ts';
 import { createInboundStore } from './record-inbound.ts';
 import { runs } from '../../../../test/helpers/runs.ts';
 
@@ -176,7 +175,7 @@ async function requireSame(plans: readonly Plan[], allParents: boolean): Promise
   const [alone, together] = [randomUUID(), randomUUID()].map((account) =>
     toRecords(account, plans, allParents),
   ) as [readonly InboundRecord[], readonly InboundRecord[]];
-  const store = createInboundStore(pool, createKysely(pool));
+  const store = createInboundStore(pool);
   const expected = [];
   for (const record of alone) expected.push(await store.recordInbound(record));
   const results = await Promise.all(together.map((record) => store.recordInbound(record)));

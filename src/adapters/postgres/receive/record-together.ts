@@ -1,17 +1,18 @@
 /** Records received emails together in one transaction, unless one of them needs more than that. */
-import type { Kysely, Transaction } from 'kysely';
+import type { Pool } from 'pg';
 import { ServiceError } from '../../../core/errors.ts';
 import type { InboundRecord, InboundResult } from '../../../app/receive/inbound-ports.ts';
 import { linkedKeysOf } from '../../../core/thread/place-together.ts';
-import type { Database } from '../db/database.ts';
-import { recordedQuery, toKnownEmails, type RecordedRow } from '../emails/find-recorded.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
+import { RECORDED, recordedValues, toKnownEmails, type RecordedRow } from '../emails/find-recorded.ts';
 import type { KeyedTurns } from '../db/keyed-turns.ts';
 import { insertReceived } from './insert-received.ts';
-import { linksQuery, toReceivedLinks, type LinkRow } from './link-received.ts';
+import { LINKS, linksValues, toReceivedLinks, type LinkRow } from './link-received.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import {
   namedIdsOf,
-  ownersQuery,
+  OWNERS,
+  ownersValues,
   placeReceived,
   requireFit,
   requirePlaced,
@@ -28,7 +29,7 @@ import { toKnown, toSought } from './record-alone.ts';
  * the others. Throws `database_unavailable`; what the database refuses of a single record, and what takes it too long.
  */
 export async function recordTogether(
-  db: Kysely<Database>,
+  pool: Pool,
   records: readonly InboundRecord[],
   turns: KeyedTurns,
 ): Promise<ReadonlyMap<string, InboundResult>> {
@@ -39,7 +40,7 @@ export async function recordTogether(
     if (batch.length === 0) return new Map();
     try {
       return await turns.run(batch.flatMap(linkedKeysOf), () =>
-        inLinkingTransaction(db, (trx) => insertTogether(trx, batch)),
+        inLinkingTransaction(pool, (trx) => insertTogether(trx, batch)),
       );
     } catch (error) {
       if (error instanceof Unfit) {
@@ -56,7 +57,7 @@ export async function recordTogether(
 
 /** Throws Unfit. */
 async function insertTogether(
-  trx: Transaction<Database>,
+  executor: Executor,
   records: readonly InboundRecord[],
 ): Promise<ReadonlyMap<string, InboundResult>> {
   const keys = new Set<string>();
@@ -70,11 +71,8 @@ async function insertTogether(
   const results = new Map<string, InboundResult>();
   const all = namedIdsOf(records);
   const wanted = records.map(toSought);
-  const before = await readTogether<{ owners: OwnerRow; known: RecordedRow }>(trx, {
-    owners: ownersQuery(all),
-    known: recordedQuery(wanted),
-  });
-  const knownBefore = toKnownEmails(wanted, before.known);
+  const [before] = await run(executor, READ_BEFORE, { ...ownersValues(all), ...recordedValues(wanted) });
+  const knownBefore = toKnownEmails(wanted, before?.known ?? []);
   const fresh = records.filter((record, index) => {
     const known = knownBefore[index] ?? null;
     if (known !== null) results.set(record.id, { kind: 'known', ...known });
@@ -82,7 +80,7 @@ async function insertTogether(
   });
   if (fresh.length === 0) return results;
 
-  const placed = await placeReceived(trx, fresh, all, before.owners);
+  const placed = await placeReceived(executor, fresh, all, before?.owners ?? []);
   const emails = fresh.flatMap((record, index) => {
     const place = placed.places[index];
     return place === undefined ? [] : [{ record, ...place }];
@@ -90,17 +88,30 @@ async function insertTogether(
   const sought = fresh.map(toSought);
   // Searched after linking: a request that records the same email now, or one that it is a copy of, links the same
   // Message-ID before.
-  const after = await readTogether<{ owners: OwnerRow; known: RecordedRow; links: LinkRow }>(trx, {
-    owners: ownersQuery(placed.named),
-    known: recordedQuery(sought),
-    links: linksQuery(emails),
+  const [after] = await run(executor, READ_AFTER, {
+    ...ownersValues(placed.named),
+    ...recordedValues(sought),
+    ...linksValues(emails),
   });
-  requirePlaced(fresh, placed, after.owners);
-  const known = toKnownEmails(sought, after.known);
+  requirePlaced(fresh, placed, after?.owners ?? []);
+  const known = toKnownEmails(sought, after?.known ?? []);
   requireFit(fresh, (_, index) => known[index] === null);
-  await insertReceived(trx, emails, toReceivedLinks(emails, after.links));
+  await insertReceived(executor, emails, toReceivedLinks(emails, after?.links ?? []));
   for (const { record, threadId } of emails) {
     results.set(record.id, { kind: 'recorded', ...toKnown(record, threadId) });
   }
   return results;
 }
+
+const READ_BEFORE = statement(
+  'read-before-placing',
+  readTogether({ owners: OWNERS, known: RECORDED }),
+).narrow<{
+  owners: OwnerRow[];
+  known: RecordedRow[];
+}>();
+
+const READ_AFTER = statement(
+  'read-after-placing',
+  readTogether({ owners: OWNERS, known: RECORDED, links: LINKS }),
+).narrow<{ owners: OwnerRow[]; known: RecordedRow[]; links: LinkRow[] }>();

@@ -1,18 +1,16 @@
 /** `OutboundStore` on PostgreSQL. */
-import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
 import type { OutboundStore } from '../../../app/send/outbound-ports.ts';
 import { normaliseMessageId } from '../../../core/message/message-id.ts';
 import type { PlacementFacts } from '../../../core/thread/place-outbound.ts';
-import type { Database } from '../db/database.ts';
 import { run, statement } from '../db/statement.ts';
 import { LISTED } from '../emails/listed.ts';
 import { toParent, type ParentRow } from '../emails/rows.ts';
 import { createOutboundRecorder } from './record-outbound.ts';
 
-export function createOutboundStore(pool: Pool, db: Kysely<Database>): OutboundStore {
+export function createOutboundStore(pool: Pool): OutboundStore {
   return {
-    recordOutbound: createOutboundRecorder(pool, db),
+    recordOutbound: createOutboundRecorder(pool),
 
     async readPlacementFacts(request): Promise<PlacementFacts> {
       const { threadId, inReplyTo, accountId, defaultAccountId } = request;

@@ -1,5 +1,5 @@
 /** Single rows of the queue, in transactions that lock them before their email; send-queue.ts changes many at once. */
-import { defaultLane, PRIORITIES } from '../../../core/delivery/priority.ts';
+import { defaultLane, PRIORITIES, type QueuedSend } from '../../../core/delivery/priority.ts';
 import type { Conclusion } from '../../../core/delivery/conclude.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { setState } from './send-states.ts';
@@ -19,6 +19,24 @@ const LOCK = statement(
   `select owner, claim_id, give_up_at, lease_until is not null as is_claimed
   from send_queue where email_id = $emailId for update`,
 ).narrow<{ is_claimed: boolean }>();
+
+/** Columns of the JSON of an email that is to be recorded (emails/email-row.ts), as toQueueRow makes them. */
+export const QUEUE_COLUMNS = ', lane text, priority smallint, due_at timestamptz, give_up_at timestamptz';
+
+export const toQueueRow = (queue: QueuedSend | null) => ({
+  lane: queue?.lane ?? null,
+  priority: queue === null ? null : PRIORITIES.indexOf(queue.priority),
+  due_at: queue?.dueAt ?? null,
+  give_up_at: queue?.giveUpAt ?? null,
+});
+
+/** @param source rows `r` of emails that are new: a repeat must not queue again what was sent meanwhile */
+export const insertQueued = (source: string): string => `
+  insert into send_queue (email_id, account_id, lane, priority, due_at, give_up_at, attempts)
+  select r.id, r.account_id, r.lane, r.priority, coalesce(r.due_at, now()), r.give_up_at,
+    jsonb_array_length(r.attempts)
+  from ${source}
+  where r.lane is not null`;
 
 /** Gives the email its state, and its queue row back or away. */
 export async function applyConclusion(

@@ -12,7 +12,7 @@ import { parseEmailsJson } from '../../../../test/helpers/emails-json.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
 import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
 import { createMessageStore, type MessageStore } from '../../../../test/helpers/message-store.ts';
-import { createKysely, createPool } from '../db/pool.ts';
+import { createPool } from '../db/pool.ts';
 import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 
 let database: TestDatabase;
@@ -22,7 +22,7 @@ let store: MessageStore;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createTestPool(database, 8);
-  store = createMessageStore(pool, createKysely(pool));
+  store = createMessageStore(pool);
 });
 afterAll(async () => {
   await pool.end();
@@ -98,7 +98,7 @@ it('says that the database is unavailable when it is, and nothing else', async (
     statementTimeoutMs: 500,
     logger: silentLogger,
   });
-  const store = createMessageStore(away, createKysely(away));
+  const store = createMessageStore(away);
   const unavailable = { code: 'database_unavailable' };
   await expect(store.recordOutbound(outboundRecord())).rejects.toMatchObject(unavailable);
   await expect(store.recordOutbound(answerTo(newMessageId()))).rejects.toMatchObject(unavailable);

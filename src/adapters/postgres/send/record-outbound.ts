@@ -6,7 +6,6 @@
  * something takes a transaction of its own, which links Message-IDs and may merge threads; so does one of which an
  * answer or a copy was recorded first.
  */
-import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Pool } from 'pg';
 import type { OutboundRecord, RecordedSend } from '../../../app/send/outbound-ports.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
@@ -15,11 +14,10 @@ import type { MessageId } from '../../../core/message/message-id.ts';
 import { linksOf } from '../../../core/thread/place-inbound.ts';
 import { absorbCopies } from './absorb-copies.ts';
 import { createBatches } from '../db/batches.ts';
-import type { Database } from '../db/database.ts';
-import { insertEmail, insertEmails, SENDS_LOCK, SENT_ELSEWHERE } from './insert-emails.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
+import { insertLinkedSend, insertNewSends, SENDS_LOCK, SENT_ELSEWHERE } from './insert-emails.ts';
 import { linkThread, type NamedCustomer } from '../threads/link-thread.ts';
 import { inLinkingTransaction, LinkConflict, RecordedMeanwhile } from '../db/linking-transaction.ts';
-import { guard } from '../db/pool.ts';
 import { findRewrittenCopy } from './rewritten-copies.ts';
 
 /** Emails in one statement at most. */
@@ -28,21 +26,18 @@ const MAX_BATCH = 64;
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 /** Returns the function that records one email; see `OutboundStore.recordOutbound`. */
-export function createOutboundRecorder(
-  pool: Pool,
-  db: Kysely<Database>,
-): (record: OutboundRecord) => Promise<RecordedSend> {
+export function createOutboundRecorder(pool: Pool): (record: OutboundRecord) => Promise<RecordedSend> {
   const recordNew = createBatches<OutboundRecord, RecordedSend>(
     { items: MAX_BATCH, bytes: MAX_BATCH_BYTES, failTogether: false },
     ({ rawSizeBytes }) => rawSizeBytes,
     async (records) => {
-      const known = await guard(insertEmails(pool, records));
-      return records.map((record) => (known.has(record.id) ? recordLinked(db, record) : NEVER_CAME_BACK));
+      const known = await insertNewSends(pool, records);
+      return records.map((record) => (known.has(record.id) ? recordLinked(pool, record) : NEVER_CAME_BACK));
     },
   );
   return (record) =>
     record.placement.rule !== 'new' || record.inReplyTo.length > 0
-      ? recordLinked(db, record)
+      ? recordLinked(pool, record)
       : recordNew(record);
 }
 
@@ -54,30 +49,26 @@ const NEVER_CAME_BACK: RecordedSend = { cameBack: false, orphans: [] };
 /** Rolls back what was linked for an email that is recorded already. */
 class AlreadyRecorded extends Error {}
 
-async function recordLinked(db: Kysely<Database>, record: OutboundRecord): Promise<RecordedSend> {
+async function recordLinked(pool: Pool, record: OutboundRecord): Promise<RecordedSend> {
   try {
-    return await inLinkingTransaction(db, (trx, exclusive) => link(trx, record, exclusive));
+    return await inLinkingTransaction(pool, (trx, exclusive) => link(trx, record, exclusive));
   } catch (error) {
     if (error instanceof AlreadyRecorded) return NEVER_CAME_BACK;
     throw error;
   }
 }
 
-async function link(
-  trx: Transaction<Database>,
-  record: OutboundRecord,
-  exclusive: boolean,
-): Promise<RecordedSend> {
+async function link(executor: Executor, record: OutboundRecord, exclusive: boolean): Promise<RecordedSend> {
   const { id, accountId, relayMessageId } = record;
   const { rule } = record.placement;
-  const anchorId = await findAnchor(trx, record);
+  const anchorId = await findAnchor(executor, record);
   const named = linksOf({ ...record, bounced: null, bySubject: null }).map(({ messageId }) => messageId);
   const own = { id, messageIds: ownIds(record), links: [], date: record.date, anchorId };
   const customer: NamedCustomer | null =
     record.customerId === null ? null : { id: record.customerId, joinsParty: rule !== 'new' };
   const mayMerge = rule !== 'thread_id';
   const request = { accountId, customer, exclusive };
-  const linked = await linkThread(trx, {
+  const linked = await linkThread(executor, {
     ...request,
     threadId: record.threadId,
     email: { ...own, links: named },
@@ -86,25 +77,25 @@ async function link(
   let { threadId, partyId } = linked;
   const ignoredIds = mayMerge ? [] : named.filter((name) => linked.owners.get(name) !== threadId);
   // Searched after linking: a request that records a copy at this moment links the same Message-ID first.
-  const known = await findKnown(trx, record, threadId);
+  const known = await findKnown(executor, record, threadId);
   if (known.ids.has(id)) throw new AlreadyRecorded();
   let recorded = record;
   if (known.ids.size > 0 && relayMessageId === null && MAY_COME_BACK.has(record.state)) {
-    const rewritten = await findRewrittenCopy(trx, record);
+    const rewritten = await findRewrittenCopy(executor, record);
     if (rewritten !== null) recorded = { ...record, relayMessageId: rewritten };
   }
   // Whatever thread was chosen by hand, an answer or a copy that came first belongs to it.
   if (recorded !== record || (!mayMerge && (known.isElsewhere || linked.isNamed))) {
     const links = named.filter((name) => !ignoredIds.includes(name));
     const email = { ...own, messageIds: ownIds(recorded), links };
-    ({ threadId, partyId } = await linkThread(trx, { ...request, threadId, email, mayMerge: true }));
+    ({ threadId, partyId } = await linkThread(executor, { ...request, threadId, email, mayMerge: true }));
   }
-  if (anchorId !== null && !exclusive && !(await isInThread(trx, anchorId, threadId)))
+  if (anchorId !== null && !exclusive && !(await isInThread(executor, anchorId, threadId)))
     throw new LinkConflict();
   const link = { anchorId, ignoredIds, partyId };
-  if (!(await insertEmail(trx, { ...recorded, threadId }, link))) throw new RecordedMeanwhile();
+  if (!(await insertLinkedSend(executor, { ...recorded, threadId }, link))) throw new RecordedMeanwhile();
   if (known.ids.size === 0) return NEVER_CAME_BACK;
-  return absorbCopies(trx, accountId, id, keysOf(recorded));
+  return absorbCopies(executor, accountId, id, keysOf(recorded));
 }
 
 /**
@@ -112,29 +103,32 @@ async function link(
  * nothing was there yet. Only exclusive transactions move it elsewhere.
  */
 async function findAnchor(
-  trx: Transaction<Database>,
+  executor: Executor,
   { accountId, threadId, placement }: OutboundRecord,
 ): Promise<string | null> {
   if (placement.rule === 'new') return null;
   const answered = placement.rule === 'thread_id' ? null : placement.matchedMessageId;
-  const { rows } = await sql<{ id: string }>`
-    select e.id from emails e
-    where e.thread_id = coalesce((select thread_id from thread_aliases where id = ${threadId}), ${threadId})
-      and (${answered}::text is null
-        or e.account_id = ${accountId} and (e.message_id = ${answered} or e.relay_message_id = ${answered}))
-    order by e.id limit 1`.execute(trx);
-  return rows[0]?.id ?? null;
+  const [anchor] = await run(executor, FIND_ANCHOR, { accountId, threadId, answered });
+  return anchor?.id ?? null;
 }
 
-async function isInThread(trx: Transaction<Database>, emailId: string, threadId: string): Promise<boolean> {
-  const found = await trx
-    .selectFrom('emails')
-    .select('id')
-    .where('id', '=', emailId)
-    .where('thread_id', '=', threadId)
-    .executeTakeFirst();
-  return found !== undefined;
+const FIND_ANCHOR = statement(
+  'find-anchor',
+  `select e.id from emails e
+  where e.thread_id = coalesce((select thread_id from thread_aliases where id = $threadId), $threadId)
+    and ($answered::text is null
+      or e.account_id = $accountId and (e.message_id = $answered or e.relay_message_id = $answered))
+  order by e.id limit 1`,
+);
+
+async function isInThread(executor: Executor, emailId: string, threadId: string): Promise<boolean> {
+  return (await run(executor, IS_IN_THREAD, { emailId, threadId })).length > 0;
 }
+
+const IS_IN_THREAD = statement(
+  'is-in-thread',
+  'select from emails where id = $emailId and thread_id = $threadId',
+);
 
 const ownIds = ({ messageId, relayMessageId }: OutboundRecord): readonly MessageId[] =>
   relayMessageId === null ? [messageId] : [messageId, relayMessageId];
@@ -150,26 +144,33 @@ interface Known {
   readonly isElsewhere: boolean;
 }
 
-async function findKnown(
-  trx: Transaction<Database>,
-  record: OutboundRecord,
-  threadId: string,
-): Promise<Known> {
+async function findKnown(executor: Executor, record: OutboundRecord, threadId: string): Promise<Known> {
+  const { id, accountId, date } = record;
   const keys = keysOf(record).map((key) => Buffer.from(key, 'hex'));
-  const { accountId } = record;
-  const { rows } = await sql<{ ids: string[]; is_elsewhere: boolean }>`
-    with lock as materialized (select ${sql.raw(SENDS_LOCK('x.id'))} from (select ${accountId}::text as id) x)
-    select
-      array(
-        select e.id from emails e
-        where e.id = ${record.id} or e.account_id = ${accountId} and (
-          e.identity_key = any(${keys}) or e.date = ${record.date} and ${sql.raw(SENT_ELSEWHERE)}
-        )
-      ) as ids,
-      exists (
-        select from thread_message_ids m
-        where m.account_id = ${accountId} and m.message_id = any(${[...ownIds(record)]}) and m.thread_id <> ${threadId}
-      ) as is_elsewhere
-    from lock`.execute(trx);
-  return { ids: new Set(rows[0]?.ids), isElsewhere: rows[0]?.is_elsewhere === true };
+  const [row] = await run(executor, FIND_KNOWN, {
+    id,
+    accountId,
+    date,
+    keys,
+    ownIds: ownIds(record),
+    threadId,
+  });
+  return { ids: new Set(row?.ids), isElsewhere: row?.is_elsewhere === true };
 }
+
+const FIND_KNOWN = statement(
+  'find-known-of-send',
+  `with lock as materialized (select ${SENDS_LOCK('x.id')} from (select $accountId::text as id) x)
+  select
+    array(
+      select e.id from emails e
+      where e.id = $id or e.account_id = $accountId and (
+        e.identity_key = any($keys::bytea[]) or e.date = $date and ${SENT_ELSEWHERE}
+      )
+    ) as ids,
+    exists (
+      select from thread_message_ids m
+      where m.account_id = $accountId and m.message_id = any($ownIds::text[]) and m.thread_id <> $threadId
+    ) as is_elsewhere
+  from lock`,
+).narrow<{ ids: string[] }>();

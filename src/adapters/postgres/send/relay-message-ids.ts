@@ -2,19 +2,18 @@
  * Message-IDs that a relay gave to sent emails in place of ours, learned from its reply or from a copy. Answers and copies
  * under such a Message-ID may have come first: their threads are merged with the email's, and the copies are merged into it.
  */
-import type { Kysely, Transaction } from 'kysely';
 import type { Pool } from 'pg';
 import type { RecordedSend } from '../../../app/send/outbound-ports.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
 import { sentIdentityKey } from '../../../core/message/identity.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import { absorbCopies } from './absorb-copies.ts';
-import type { Database } from '../db/database.ts';
 import { linkThread } from '../threads/link-thread.ts';
 import { tieMessageIds } from '../threads/message-ids.ts';
 import { LOCK_THREADS } from '../emails/thread-rows.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
-import { guard, isRetryable } from '../db/pool.ts';
+import { isRetryable } from '../db/pool.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
 import { toMessageId } from '../emails/rows.ts';
 
 export interface RelayMessageId {
@@ -36,17 +35,14 @@ export interface TiedEmail {
 
 /** For `inLinkingTransaction`. A repeat changes nothing. */
 export async function tieRelayMessageId(
-  trx: Transaction<Database>,
+  executor: Executor,
   { emailId, messageId }: RelayMessageId,
   exclusive: boolean,
 ): Promise<TiedEmail> {
-  const email = await trx
-    .selectFrom('emails')
-    .select(['account_id', 'message_id', 'thread_id', 'date', 'from_address', 'subject'])
-    .where('id', '=', emailId)
-    .executeTakeFirstOrThrow();
+  const [email] = await run(executor, READ_TIED, { emailId });
+  if (email === undefined) throw new Error('an email whose relay told its Message-ID is gone');
   // What answered the relay's Message-ID, or a copy, may be in another thread by now.
-  await linkThread(trx, {
+  await linkThread(executor, {
     accountId: email.account_id,
     threadId: email.thread_id,
     email: {
@@ -60,51 +56,46 @@ export async function tieRelayMessageId(
     mayMerge: true,
     exclusive,
   });
-  const taken = await trx
-    .updateTable('emails')
-    .set({ relay_message_id: messageId })
-    .where('id', '=', emailId)
-    .where((where) =>
-      where.or([where('relay_message_id', 'is', null), where('relay_message_id', '=', messageId)]),
-    )
-    .returning('id')
-    .executeTakeFirst();
+  const taken = await run(executor, TAKE, { emailId, messageId });
   // Searched after linking: a request that records a copy at this moment links the same Message-ID first.
   const key = sentIdentityKey(messageId, { ...email, from: email.from_address.address });
-  const { cameBack, orphans } = await absorbCopies(trx, email.account_id, emailId, [key]);
-  const now = await trx
-    .selectFrom('emails')
-    .select(['state', 'thread_id'])
-    .where('id', '=', emailId)
-    .executeTakeFirstOrThrow();
+  const { cameBack, orphans } = await absorbCopies(executor, email.account_id, emailId, [key]);
+  const [now = email] = await run(executor, READ_TIED, { emailId });
   return {
     messageId: toMessageId(email.message_id),
     threadId: now.thread_id,
     state: now.state,
-    isTaken: taken !== undefined,
+    isTaken: taken.length > 0,
     hasAbsorbed: cameBack,
     orphans,
   };
 }
 
 /** The Message-ID of a relay's reply. */
-export async function saveRelayMessageId(
-  pool: Pool,
-  db: Kysely<Database>,
-  relay: RelayMessageId,
-): Promise<RecordedSend> {
+export async function saveRelayMessageId(pool: Pool, relay: RelayMessageId): Promise<RecordedSend> {
   if (await tieFresh(pool, relay)) return { cameBack: false, orphans: [] };
-  const { hasAbsorbed, orphans } = await inLinkingTransaction(db, (trx, exclusive) =>
+  const { hasAbsorbed, orphans } = await inLinkingTransaction(pool, (trx, exclusive) =>
     tieRelayMessageId(trx, relay, exclusive),
   );
   return { cameBack: hasAbsorbed, orphans };
 }
 
+const READ_TIED = statement(
+  'read-tied-email',
+  'select account_id, message_id, thread_id, state, date, from_address, subject from emails where id = $emailId',
+);
+
+const TAKE = statement(
+  'take-relay-message-id',
+  `update emails set relay_message_id = $messageId
+  where id = $emailId and (relay_message_id is null or relay_message_id = $messageId)
+  returning id`,
+);
+
 /** It is nearly always unknown before: then one statement is enough. */
 async function tieFresh(pool: Pool, { emailId, messageId }: RelayMessageId): Promise<boolean> {
   try {
-    const query = { name: 'tie-relay-message-id', text: TIE_FRESH, values: [emailId, messageId] };
-    return (await guard(pool.query(query))).rowCount === 1;
+    return (await run(pool, TIE_FRESH, { emailId, messageId })).length === 1;
   } catch (error) {
     if (isRetryable(error)) return false;
     throw error;
@@ -112,17 +103,20 @@ async function tieFresh(pool: Pool, { emailId, messageId }: RelayMessageId): Pro
 }
 
 /**
- * $1 email, $2 Message-ID. The thread is locked first, as in linkThread; an email that is moved to another one meanwhile is
- * not found. Recording a copy or an answer links the same Message-ID, so that one of the two waits.
+ * The thread is locked first, as in linkThread; an email that is moved to another one meanwhile is not found. Recording a
+ * copy or an answer links the same Message-ID, so that one of the two waits.
  */
-const TIE_FRESH = `
-  with email as materialized (
+const TIE_FRESH = statement(
+  'tie-relay-message-id',
+  `with email as materialized (
     select e.id, e.account_id, e.thread_id
     from emails e join email_threads t on t.id = e.thread_id
-    where e.id = $1 and e.relay_message_id is null
+    where e.id = $emailId and e.relay_message_id is null
     ${LOCK_THREADS}
     for no key update of e
   ), fresh as (
-    ${tieMessageIds('select account_id, $2::text as message_id, thread_id from email')}
+    ${tieMessageIds('select account_id, $messageId::text as message_id, thread_id from email')}
   )
-  update emails e set relay_message_id = fresh.message_id from fresh where e.id = $1`;
+  update emails e set relay_message_id = fresh.message_id from fresh where e.id = $emailId
+  returning e.id`,
+);

@@ -1,63 +1,37 @@
 /** Sent emails that a copy with another Message-ID could be, and what a found one gets from its copy. */
-import { CompiledQuery, sql, type Kysely, type Transaction } from 'kysely';
-import type { InboundStore, KnownEmail } from '../../../app/receive/inbound-ports.ts';
+import type { Pool } from 'pg';
+import type { InboundStore } from '../../../app/receive/inbound-ports.ts';
 import { toSentContent } from '../../../app/receive/match-sent-copy.ts';
 import type { OutboundRecord } from '../../../app/send/outbound-ports.ts';
 import { isOwnMessageId, type MessageId } from '../../../core/message/message-id.ts';
 import { isRewrittenCopy, type CopyContent, type SentContent } from '../../../core/message/sent-copy.ts';
-import type { Database } from '../db/database.ts';
 import { AWAIT_SENDS, SENT_ELSEWHERE } from './insert-emails.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
-import { guard } from '../db/pool.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { clean } from '../emails/received-values.ts';
 import { tieRelayMessageId } from './relay-message-ids.ts';
 import { toMessageId } from '../emails/rows.ts';
-
-interface ContentRow {
-  message_id: string;
-  date: Date;
-  from_address: { address: string };
-  to_addresses: { address: string }[];
-  cc_addresses: { address: string }[];
-  bcc_addresses: { address: string }[];
-  subject: string;
-  in_reply_to: string[];
-  text_body: string;
-  html_body: string | null;
-  digests: string[];
-}
-
-interface SendRow extends ContentRow {
-  id: string;
-  state: KnownEmail['state'];
-  relay_message_id: string | null;
-}
 
 /** The email has got another Message-ID meanwhile. */
 class TakenMeanwhile extends Error {}
 
 /** The parts of `InboundStore` that match copies by their content. */
-export function createCopyMatching(
-  db: Kysely<Database>,
-): Pick<InboundStore, 'awaitSends' | 'findSends' | 'adoptCopy'> {
+export function createCopyMatching(pool: Pool): Pick<InboundStore, 'awaitSends' | 'findSends' | 'adoptCopy'> {
   return {
     async awaitSends(accountId) {
-      await guard(db.executeQuery(CompiledQuery.raw(AWAIT_SENDS, [accountId])));
+      await run(pool, AWAIT_SENDS, { accountId });
     },
 
     async findSends(accountId, { date, originalIds, to, cc, subject }: CopyContent) {
       const [recipient] = [...to, ...cc];
-      const values = [
+      const rows = await run(pool, FIND_SENDS, {
         accountId,
-        date === null ? null : new Date(Math.floor(date.getTime() / 1000) * 1000),
-        recipient === undefined ? null : clean(recipient.toLowerCase()),
+        date: date === null ? null : new Date(Math.floor(date.getTime() / 1000) * 1000),
+        recipient: recipient === undefined ? null : clean(recipient.toLowerCase()),
         originalIds,
-        MAX_CANDIDATES,
-        clean(subject),
-      ];
-      const { rows } = await guard(
-        db.executeQuery(CompiledQuery.raw(FIND_SENDS, values) as CompiledQuery<SendRow>),
-      );
+        limit: MAX_CANDIDATES,
+        subject: clean(subject),
+      });
       return rows.map((row) => ({
         id: row.id,
         state: row.state,
@@ -68,7 +42,7 @@ export function createCopyMatching(
 
     async adoptCopy(sendId, messageId) {
       try {
-        return await inLinkingTransaction(db, async (trx, exclusive) => {
+        return await inLinkingTransaction(pool, async (trx, exclusive) => {
           const { isTaken, ...tied } = await tieRelayMessageId(
             trx,
             { emailId: sendId, messageId },
@@ -90,13 +64,11 @@ export function createCopyMatching(
  * recorded first, as an email that another program sent; null when there is none.
  */
 export async function findRewrittenCopy(
-  trx: Transaction<Database>,
+  executor: Executor,
   record: OutboundRecord,
 ): Promise<MessageId | null> {
-  const { rows } = await sql<ContentRow>`
-    select ${sql.raw(CONTENT)} from emails e
-    where e.account_id = ${record.accountId} and e.date = ${record.date} and ${sql.raw(SENT_ELSEWHERE)}
-    order by e.subject <> ${record.subject}, e.id limit ${MAX_CANDIDATES}`.execute(trx);
+  const { accountId, date, subject } = record;
+  const rows = await run(executor, FIND_COPIES, { accountId, date, subject, limit: MAX_CANDIDATES });
   const sent = toSentContent(record);
   const copy = rows
     .map(toContent)
@@ -131,22 +103,32 @@ const CONTENT = `e.message_id, e.date, e.from_address, e.to_addresses, e.cc_addr
 /** Sends of one second to one recipient; more of them can't be told apart by a person either. */
 const MAX_CANDIDATES = 100;
 
+type ContentRow = RowOf<typeof FIND_COPIES>;
+
+const FIND_COPIES = statement(
+  'find-rewritten-copies',
+  `select ${CONTENT} from emails e
+  where e.account_id = $accountId and e.date = $date and ${SENT_ELSEWHERE}
+  order by e.subject <> $subject, e.id limit $limit`,
+).narrow<{ digests: string[] }>();
+
 /**
- * $1 account, $2 date, $3 a recipient in lower case, null when the copy names none, $4 Message-IDs the copy had before,
- * $5 limit, $6 subject.
- * Records of copies have an identity key; sends have none.
+ * $recipient in lower case, null when the copy names none; $originalIds are Message-IDs that the copy had before. Records of
+ * copies have an identity key; sends have none.
  */
-const FIND_SENDS = `
-  select e.id, e.state, e.relay_message_id, ${CONTENT}
+const FIND_SENDS = statement(
+  'find-sends-of-copy',
+  `select e.id, e.state, e.relay_message_id, ${CONTENT}
   from emails e
-  where e.account_id = $1 and e.direction = 'outbound' and e.identity_key is null
+  where e.account_id = $accountId and e.direction = 'outbound' and e.identity_key is null
     and e.state in ('sending', 'sent', 'deferred', 'unknown')
-    and (e.message_id = any ($4) or e.date = $2 and (
-      case when $3::text is null then e.to_addresses || e.cc_addresses = '[]'
+    and (e.message_id = any ($originalIds) or e.date = $date and (
+      case when $recipient::text is null then e.to_addresses || e.cc_addresses = '[]'
       else exists (
-        select from jsonb_array_elements(e.to_addresses || e.cc_addresses) a where lower(a ->> 'address') = $3
+        select from jsonb_array_elements(e.to_addresses || e.cc_addresses) a where lower(a ->> 'address') = $recipient
       ) end
     ))
   -- With the same subject first: a newsletter has many emails in a second.
-  order by e.subject <> $6, e.relay_message_id is not null, e.id
-  limit $5`;
+  order by e.subject <> $subject, e.relay_message_id is not null, e.id
+  limit $limit`,
+).narrow<{ digests: string[] }>();

@@ -1,11 +1,9 @@
 /** `SendQueue` on PostgreSQL. All times of leases are the database's, so that the clocks of processes do not matter. */
-import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
 import type { ClaimRef } from '../../../app/send/claim.ts';
 import type { ClaimedSends, SendQueue } from '../../../app/send/queue-ports.ts';
 import { createBatches } from '../db/batches.ts';
 import { claimSends, firstDue } from './claim-sends.ts';
-import type { Database } from '../db/database.ts';
 import { run, statement } from '../db/statement.ts';
 import { isLimited, lockRoom, useRoom } from './rate-windows.ts';
 import { FREE, lockQueueRow } from './queue-rows.ts';
@@ -13,7 +11,7 @@ import { giveUpOpen, loseAttempt, takeBackAttempt } from './send-states.ts';
 import { settleAttempt } from './settle-attempt.ts';
 import { inTransaction } from '../db/transaction.ts';
 
-export function createSendQueue(pool: Pool, db: Kysely<Database>): SendQueue {
+export function createSendQueue(pool: Pool): SendQueue {
   const begin = createBatches<Beginning, boolean>(
     BEGIN_LIMITS,
     () => 0,
@@ -54,7 +52,7 @@ export function createSendQueue(pool: Pool, db: Kysely<Database>): SendQueue {
 
     begin: (owner, ref, leaseMs) => begin({ owner, ref, leaseMs }),
 
-    settle: (owner, attempt, decide) => settleAttempt(pool, db, owner, attempt, decide),
+    settle: (owner, attempt, decide) => settleAttempt(pool, owner, attempt, decide),
 
     release: (owner, { emailId, claimId, attempt }, { evenBegun }) =>
       inTransaction(pool, async (client) => {

@@ -7,8 +7,77 @@
  * never wait for each other in a circle.
  */
 import type { EndedAttempt } from '../../../app/send/journal-ports.ts';
-import type { DeliveryState, EmailState, RecipientOutcome } from '../../../core/delivery/states.ts';
+import type { RecordedOutcome } from '../../../app/send/outbound-ports.ts';
+import type { DeliveryState, EmailState, RecipientOutcome, Reply } from '../../../core/delivery/states.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
+
+/** Columns of the JSON of an email that is to be recorded (emails/email-row.ts), as toOutcomeRow makes them. */
+export const OUTCOME_COLUMNS = ', deliveries jsonb, attempts jsonb';
+
+export const toOutcomeRow = ({ deliveries, attempt }: Pick<RecordedOutcome, 'deliveries' | 'attempt'>) => ({
+  deliveries: deliveries.map(toRecipientRow),
+  attempts:
+    attempt === null
+      ? []
+      : [
+          {
+            attempt: attempt.number,
+            started_at: attempt.startedAt,
+            ended_at: attempt.endedAt,
+            outcome: attempt.outcome,
+            ...toReplyRow(attempt.reply),
+            detail: attempt.detail,
+          },
+        ],
+});
+
+const toRecipientRow = ({ address, state, reply }: RecipientOutcome) => ({
+  address,
+  state,
+  ...toReplyRow(reply),
+});
+
+const toReplyRow = (reply: Reply | null) => ({
+  reply_code: reply?.code ?? null,
+  reply_status: reply?.enhancedStatus ?? null,
+  reply_text: reply?.text ?? null,
+});
+
+/** @param source rows `r` of emails that are new, with id, deliveries */
+export const insertRecipients = (source: string): string => `
+  insert into email_deliveries (email_id, ordinal, address, state, reply_code, reply_status, reply_text)
+  select r.id, d.ordinality - 1, d.address, d.state, d.reply_code, d.reply_status, d.reply_text
+  from ${source}, rows from (
+    jsonb_to_recordset(r.deliveries)
+      as (address text, state text, reply_code int, reply_status text, reply_text text)
+  ) with ordinality as d (address, state, reply_code, reply_status, reply_text, ordinality)
+  on conflict (email_id, ordinal) do nothing`;
+
+/** @param source rows `r` of emails that are new, with id, attempts */
+export const insertAttempts = (source: string): string => `
+  insert into delivery_attempts (
+    email_id, attempt, started_at, ended_at, outcome, reply_code, reply_status, reply_text, detail
+  )
+  select r.id, a.* from ${source}, jsonb_to_recordset(r.attempts) as a (
+    attempt int, started_at timestamptz, ended_at timestamptz, outcome text, reply_code int, reply_status text,
+    reply_text text, detail text
+  )
+  where r.attempts <> '[]'`;
+
+/** Another program sent the email, and its mail server took it for all these recipients. */
+export async function addTakers(
+  executor: Executor,
+  emailId: string,
+  takers: readonly string[],
+): Promise<void> {
+  const rows = takers.map((address) => toRecipientRow({ address, state: 'accepted', reply: null }));
+  await run(executor, ADD_TAKERS, { emailId, takers: JSON.stringify(rows) });
+}
+
+const ADD_TAKERS = statement(
+  'add-takers',
+  insertRecipients('(select $emailId::uuid as id, $takers::jsonb as deliveries) r'),
+);
 
 /** A claim was made. */
 export const beginSending = (source: string): string => `
@@ -131,14 +200,7 @@ export async function saveOutcomes(
   outcomes: readonly RecipientOutcome[],
 ): Promise<void> {
   if (outcomes.length === 0) return;
-  const rows = outcomes.map(({ address, state, reply }) => ({
-    address,
-    state,
-    reply_code: reply?.code ?? null,
-    reply_status: reply?.enhancedStatus ?? null,
-    reply_text: reply?.text ?? null,
-  }));
-  await run(executor, SAVE_OUTCOMES, { emailId, outcomes: JSON.stringify(rows) });
+  await run(executor, SAVE_OUTCOMES, { emailId, outcomes: JSON.stringify(outcomes.map(toRecipientRow)) });
 }
 
 const SAVE_OUTCOMES = statement(

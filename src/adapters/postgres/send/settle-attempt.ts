@@ -2,13 +2,11 @@
  * Stores how an attempt ended, in one transaction; a Message-ID that the relay gave follows in another one, which locks
  * threads before emails.
  */
-import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
 import type { EndedAttempt } from '../../../app/send/journal-ports.ts';
 import type { RecordedSend } from '../../../app/send/outbound-ports.ts';
 import type { Situation } from '../../../app/send/queue-ports.ts';
 import { isOpen, type Conclusion } from '../../../core/delivery/conclude.ts';
-import type { Database } from '../db/database.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { applyConclusion, dequeue, lockQueueRow, type QueueRow } from './queue-rows.ts';
@@ -18,7 +16,6 @@ import { endAsSent, readStates, saveAttempt, saveOutcomes } from './send-states.
 /** See `SendQueue.settle`. */
 export async function settleAttempt(
   pool: Pool,
-  db: Kysely<Database>,
   owner: string,
   ended: EndedAttempt,
   decide: (situation: Situation) => Conclusion,
@@ -46,7 +43,7 @@ export async function settleAttempt(
     relayMessageId !== known.message_id &&
     relayMessageId !== known.relay_message_id;
   return isNew
-    ? saveRelayMessageId(pool, db, { emailId, messageId: relayMessageId })
+    ? saveRelayMessageId(pool, { emailId, messageId: relayMessageId })
     : { cameBack: false, orphans: [] };
 }
 

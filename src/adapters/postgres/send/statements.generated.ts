@@ -3,6 +3,29 @@ import type { ColumnTypes } from '../db/column-types.ts';
 
 declare module '../db/statement.ts' {
   interface StatementTypes {
+    'add-report': {
+      values: {
+        id: string | null;
+        accountId: string | null;
+        report: string | null;
+      };
+      row: object;
+    };
+    'add-takers': {
+      values: {
+        emailId: string | null;
+        takers: string | null;
+      };
+      row: object;
+    };
+    'await-sends': {
+      values: {
+        accountId: string | null;
+      };
+      row: {
+        pg_advisory_xact_lock: string | null;
+      };
+    };
     'begin-claims': {
       values: {
         leaseMs: number | null;
@@ -72,6 +95,14 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'conclude-report': {
+      values: {
+        emailId: string | null;
+        reportedAt: Date | string | null;
+        reportId: string | null;
+      };
+      row: object;
+    };
     'delete-expired-idempotency-keys': {
       values: {
         limit: number | null;
@@ -118,6 +149,88 @@ declare module '../db/statement.ts' {
         attempt: number;
       };
     };
+    'find-anchor': {
+      values: {
+        threadId: string | null;
+        answered: string | null;
+        accountId: string | null;
+      };
+      row: {
+        id: string;
+      };
+    };
+    'find-known-of-send': {
+      values: {
+        accountId: string | null;
+        id: string | null;
+        keys: readonly (Buffer | null)[] | null;
+        date: Date | string | null;
+        ownIds: readonly (string | null)[] | null;
+        threadId: string | null;
+      };
+      row: {
+        ids: string[] | null;
+        is_elsewhere: boolean | null;
+      };
+    };
+    'find-recorded-copies': {
+      values: {
+        accountId: string | null;
+        keys: readonly (Buffer | null)[] | null;
+        emailId: string | null;
+      };
+      row: {
+        id: string;
+        paths: string[] | null;
+      };
+    };
+    'find-rewritten-copies': {
+      values: {
+        accountId: string | null;
+        date: Date | string | null;
+        subject: string | null;
+        limit: number | string | null;
+      };
+      row: {
+        message_id: string;
+        date: Date;
+        from_address: ColumnTypes['emails.from_address'];
+        to_addresses: ColumnTypes['emails.to_addresses'];
+        cc_addresses: ColumnTypes['emails.cc_addresses'];
+        bcc_addresses: ColumnTypes['emails.bcc_addresses'];
+        subject: string;
+        in_reply_to: string[];
+        text_body: string;
+        html_body: string | null;
+        digests: string[] | null;
+      };
+    };
+    'find-sends-of-copy': {
+      values: {
+        accountId: string | null;
+        originalIds: readonly (string | null)[] | null;
+        date: Date | string | null;
+        recipient: string | null;
+        subject: string | null;
+        limit: number | string | null;
+      };
+      row: {
+        id: string;
+        state: ColumnTypes['emails.state'];
+        relay_message_id: string | null;
+        message_id: string;
+        date: Date;
+        from_address: ColumnTypes['emails.from_address'];
+        to_addresses: ColumnTypes['emails.to_addresses'];
+        cc_addresses: ColumnTypes['emails.cc_addresses'];
+        bcc_addresses: ColumnTypes['emails.bcc_addresses'];
+        subject: string;
+        in_reply_to: string[];
+        text_body: string;
+        html_body: string | null;
+        digests: string[] | null;
+      };
+    };
     'find-suppressed': {
       values: {
         addresses: readonly (string | null)[] | null;
@@ -142,6 +255,29 @@ declare module '../db/statement.ts' {
       row: {
         id: string;
       };
+    };
+    'insert-linked-send': {
+      values: {
+        emails: string | null;
+      };
+      row: {
+        decides: boolean | null;
+      };
+    };
+    'insert-new-sends': {
+      values: {
+        emails: string | null;
+      };
+      row: {
+        id: string | null;
+      };
+    };
+    'is-in-thread': {
+      values: {
+        emailId: string | null;
+        threadId: string | null;
+      };
+      row: object;
     };
     'lift-suppression': {
       values: {
@@ -213,6 +349,12 @@ declare module '../db/statement.ts' {
         elapsed_ms: number | null;
       };
     };
+    'match-reports-again': {
+      values: {
+        emailIds: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
     'next-version-of-suppressions': {
       values: object;
       row: {
@@ -255,6 +397,15 @@ declare module '../db/statement.ts' {
         parent: unknown;
       };
     };
+    'postpone-report': {
+      values: {
+        forDays: number | null;
+        minPauseS: number | null;
+        maxPauseS: number | null;
+        reportId: string | null;
+      };
+      row: object;
+    };
     'put-back-into-queue': {
       values: {
         dueAt: Date | string | null;
@@ -268,6 +419,20 @@ declare module '../db/statement.ts' {
       };
       row: {
         state: 'pending' | 'accepted' | 'deferred' | 'rejected' | 'unknown';
+      };
+    };
+    'read-tied-email': {
+      values: {
+        emailId: string | null;
+      };
+      row: {
+        account_id: string;
+        message_id: string;
+        thread_id: string;
+        state: ColumnTypes['emails.state'];
+        date: Date;
+        from_address: ColumnTypes['emails.from_address'];
+        subject: string;
       };
     };
     'reject-recipients': {
@@ -393,6 +558,24 @@ declare module '../db/statement.ts' {
         since: Date;
         active: boolean | null;
         version: string;
+      };
+    };
+    'take-relay-message-id': {
+      values: {
+        messageId: string | null;
+        emailId: string | null;
+      };
+      row: {
+        id: string;
+      };
+    };
+    'tie-relay-message-id': {
+      values: {
+        emailId: string | null;
+        messageId: string | null;
+      };
+      row: {
+        id: string;
       };
     };
     'use-send-window': {

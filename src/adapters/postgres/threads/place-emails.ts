@@ -17,7 +17,7 @@ const MOVE = statement(
   'move-emails',
   `update emails e set thread_id = m.thread_id
   from unnest($ids::uuid[], $threadIds::uuid[]) as m (id, thread_id)
-  where e.id = m.id`,
+  where e.id = m.id and e.thread_id <> m.thread_id`,
 );
 
 /** All that are in the ending threads. */

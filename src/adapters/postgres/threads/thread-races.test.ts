@@ -29,7 +29,7 @@ let nodes: readonly [Node, Node];
 function startNode(): Node {
   const pool = createTestPool(database, 8);
   const db = createKysely(pool);
-  return { pool, db, store: createMessageStore(pool, db) };
+  return { pool, db, store: createMessageStore(pool) };
 }
 
 beforeAll(async () => {

@@ -23,7 +23,6 @@ import type { MessageId } from '../../../core/message/message-id.ts';
 import { linksOf } from '../../../core/thread/place-inbound.ts';
 import { placeOutbound } from '../../../core/thread/place-outbound.ts';
 import { createMessageStore } from '../../../../test/helpers/message-store.ts';
-import { createKysely } from '../db/pool.ts';
 import { createInboundStore } from '../receive/record-inbound.ts';
 import { saveRelayMessageId } from '../send/relay-message-ids.ts';
 import { createThreadDecisions } from './thread-decisions.ts';
@@ -129,10 +128,9 @@ function toRecord(accountId: string, { own, inReplyTo, references, day }: Receiv
 }
 
 function createWorld(accountId: string) {
-  const db = createKysely(pool);
   /** Two processes. */
-  const inbound = [createInboundStore(pool, db), createInboundStore(pool, db)] as const;
-  const messages = createMessageStore(pool, db);
+  const inbound = [createInboundStore(pool), createInboundStore(pool)] as const;
+  const messages = createMessageStore(pool);
   const decisions = createThreadDecisions(pool);
   const emails: string[] = [];
   const sent = new Set<number>();
@@ -240,7 +238,7 @@ function createWorld(accountId: string) {
       [emailId, accountId, nameOf(name)],
     );
     if (emailId === undefined || rows.length === 0) return null;
-    await saveRelayMessageId(pool, db, { emailId, messageId: nameOf(name) });
+    await saveRelayMessageId(pool, { emailId, messageId: nameOf(name) });
     return { kind: 'relay', email: index % emails.length, name: nameOf(name) };
   }
 

@@ -1,0 +1,236 @@
+/**
+ * An email as it is written, whichever way it comes: the row of `emails` and those of its attachments, as JSON that
+ * statements read. Each column is named once here, with its type and how it is read from the JSON.
+ */
+import type { Placement, StoredAttachment } from '../../../app/emails/email-ports.ts';
+import type { MailSource } from '../../../app/emails/variant-view.ts';
+import type { RecordedRaw } from '../../../app/files/file-ports.ts';
+import type { Address } from '../../../core/address/address.ts';
+import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
+import type { EmailState } from '../../../core/delivery/states.ts';
+import type { MessageId } from '../../../core/message/message-id.ts';
+import { longText, type LongTexts } from './long-texts.ts';
+import { clean, toView } from './received-values.ts';
+
+/** What a message says. */
+export interface EmailContent {
+  readonly messageId: MessageId;
+  /** Another one that it is known by; null for none. */
+  readonly relayMessageId: MessageId | null;
+  readonly inReplyTo: readonly MessageId[];
+  readonly references: readonly MessageId[];
+  readonly from: Address | null;
+  readonly to: readonly Address[];
+  readonly cc: readonly Address[];
+  readonly bcc: readonly Address[];
+  readonly subject: string;
+  readonly textBody: string;
+  readonly htmlBody: string | null;
+  readonly date: Date;
+  readonly automatic: AutomaticMail | null;
+  readonly attachments: readonly StoredAttachment[];
+  /** What only reading a message tells. */
+  readonly read?: {
+    readonly writtenMessageId: MessageId | null;
+    readonly bouncedMessageId: MessageId | null;
+    readonly sender: Address | null;
+    readonly replyTo: readonly Address[];
+    readonly replyText: string;
+    readonly defects: readonly string[];
+    readonly identityKey: string;
+    readonly contentDigest: string;
+  };
+}
+
+/** An email that is to be recorded. */
+export interface NewEmail extends EmailContent, RecordedRaw {
+  readonly id: string;
+  readonly accountId: string;
+  readonly threadId: string;
+  readonly direction: 'inbound' | 'outbound';
+  readonly state: EmailState;
+  readonly stateDetail: string | null;
+  readonly placement: Placement;
+  readonly subjectKey: string | null;
+  /** How a message that was read came. */
+  readonly arrival?: {
+    readonly receivedBy: MailSource | null;
+    readonly isNewParticipant: boolean;
+    readonly isOnlyNamed: boolean;
+  };
+  /** What a caller said about its place; see docs/schema.sql. */
+  readonly choice?: {
+    readonly exchangeWith: string | null;
+    readonly anchorId: string | null;
+    readonly ignoredIds: readonly string[];
+    readonly partyId: string | null;
+  };
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Without its id. @param long texts that were sent ahead */
+export function toContentRow(content: EmailContent, long: LongTexts = {}): Row {
+  const { read, automatic } = content;
+  const short = (column: string, text: string | null | undefined) =>
+    column in long || typeof text !== 'string' ? null : clean(text);
+  return {
+    message_id: content.messageId,
+    relay_message_id: content.relayMessageId,
+    in_reply_to: content.inReplyTo,
+    reference_ids: content.references,
+    from_address: content.from === null ? { name: '', address: '' } : toView(content.from),
+    to_addresses: content.to.map(toView),
+    cc_addresses: content.cc.map(toView),
+    bcc_addresses: content.bcc.map(toView),
+    subject: clean(content.subject),
+    automatic,
+    date: content.date,
+    text_body: short('text_body', content.textBody),
+    html_body: short('html_body', content.htmlBody),
+    long_texts: long,
+    attachments: content.attachments.map((attachment) => ({
+      id: attachment.id,
+      filename: clean(attachment.filename),
+      content_type: attachment.contentType,
+      size_bytes: attachment.sizeBytes,
+      storage_path: attachment.storagePath,
+      sha256: attachment.sha256,
+    })),
+    ...(read === undefined
+      ? {}
+      : {
+          written_message_id: read.writtenMessageId,
+          bounced_message_id: read.bouncedMessageId,
+          sender_address: read.sender === null ? null : toView(read.sender),
+          reply_to_addresses: read.replyTo.map(toView),
+          reply_text: short('reply_text', read.replyText),
+          defects: read.defects,
+          identity_key: read.identityKey,
+          content_digest: read.contentDigest,
+        }),
+  };
+}
+
+/** @param long texts that were sent ahead */
+export function toEmailRow(email: NewEmail, long: LongTexts = {}): Row {
+  const { arrival, choice } = email;
+  return {
+    ...toContentRow(email, long),
+    id: email.id,
+    account_id: email.accountId,
+    thread_id: email.threadId,
+    direction: email.direction,
+    state: email.state,
+    state_detail: email.stateDetail,
+    placement_rule: email.placement.rule,
+    placement_message_id: email.placement.matchedMessageId,
+    subject_key: email.subjectKey,
+    raw_size_bytes: email.rawSizeBytes,
+    raw: email.raw?.toString('base64') ?? null,
+    raw_path: email.rawPath,
+    ...(arrival === undefined
+      ? {}
+      : {
+          received_by: arrival.receivedBy,
+          new_participant: arrival.isNewParticipant,
+          own_customer: arrival.isOnlyNamed,
+        }),
+    ...(choice === undefined
+      ? {}
+      : {
+          exchange_with: choice.exchangeWith,
+          anchor_id: choice.anchorId,
+          ignored_ids: choice.ignoredIds,
+          party_id: choice.partyId,
+        }),
+  };
+}
+
+/** The texts that may be too long for a statement; see long-texts.ts. */
+export const textsOf = ({ textBody, htmlBody, read }: EmailContent) => ({
+  text_body: textBody,
+  html_body: htmlBody,
+  reply_text: read?.replyText ?? null,
+});
+
+export interface Column {
+  readonly name: string;
+  /** In the JSON. */
+  readonly type: string;
+  /** Its value of a row `r` of the JSON. */
+  readonly value: string;
+}
+
+const column = (name: string, type: string, value = `r.${name}`): Column => ({ name, type, value });
+const filled = (name: string, type: string, empty: string) =>
+  column(name, type, `coalesce(r.${name}, '${empty}')`);
+const bytes = (name: string, format: 'hex' | 'base64') =>
+  column(name, 'text', `decode(r.${name}, '${format}')`);
+const text = (name: string) =>
+  column(
+    name,
+    'text',
+    `case when r.long_texts ? '${name}' then ${longText('r.id', `r.long_texts ->> '${name}'`)} else r.${name} end`,
+  );
+
+/** What reading a message again may change. */
+export const READ_COLUMNS: readonly Column[] = [
+  column('message_id', 'text'),
+  column('written_message_id', 'text'),
+  column('in_reply_to', 'text[]'),
+  column('reference_ids', 'text[]'),
+  column('bounced_message_id', 'text'),
+  column('from_address', 'jsonb'),
+  column('sender_address', 'jsonb'),
+  filled('reply_to_addresses', 'jsonb', '[]'),
+  column('to_addresses', 'jsonb'),
+  column('cc_addresses', 'jsonb'),
+  column('bcc_addresses', 'jsonb'),
+  column('subject', 'text'),
+  filled('defects', 'text[]', '{}'),
+  column('automatic', 'jsonb'),
+  text('text_body'),
+  text('html_body'),
+  text('reply_text'),
+  column('date', 'timestamptz'),
+];
+
+/** They follow from what is read. */
+export const DIGEST_COLUMNS = [bytes('identity_key', 'hex'), bytes('content_digest', 'hex')];
+
+export const RAW_COLUMNS = [
+  column('raw_size_bytes', 'bigint'),
+  bytes('raw', 'base64'),
+  column('raw_path', 'text'),
+  column('received_by', 'jsonb'),
+];
+
+/** All but the customer's link, which a statement may find itself. */
+export const EMAIL_COLUMNS: readonly Column[] = [
+  ...READ_COLUMNS,
+  ...DIGEST_COLUMNS,
+  ...RAW_COLUMNS,
+  column('id', 'uuid'),
+  column('account_id', 'text'),
+  column('thread_id', 'uuid'),
+  column('relay_message_id', 'text'),
+  column('direction', 'text'),
+  column('state', 'text'),
+  column('state_detail', 'text'),
+  column('placement_rule', 'text'),
+  column('placement_message_id', 'text'),
+  column('subject_key', 'text'),
+  filled('new_participant', 'boolean', 'false'),
+  filled('own_customer', 'boolean', 'false'),
+  column('exchange_with', 'text'),
+  column('anchor_id', 'uuid'),
+  filled('ignored_ids', 'text[]', '{}'),
+  column('party_id', 'uuid'),
+];
+
+/** The rows of a parameter, as `r`. @param more further columns of the JSON, as SQL */
+export const emailRecords = (parameter: string, more = ''): string => `
+  jsonb_to_recordset(${parameter}::jsonb) as r (
+    ${EMAIL_COLUMNS.map(({ name, type }) => `${name} ${type}`).join(', ')}, long_texts jsonb, attachments jsonb${more}
+  )`;

@@ -1,0 +1,204 @@
+/**
+ * Writes rows of `emails` and `email_attachments`, and is alone in it: emails that were sent, received or imported, and what
+ * is read of a message again. What happens to a recorded email besides is written by the modules that docs/architecture.md
+ * lists. See email-row.ts for the columns.
+ */
+import type { ReadEmail } from '../../../app/receive/reparse-ports.ts';
+import type { MailSource } from '../../../app/emails/variant-view.ts';
+import type { RecordedRaw } from '../../../app/files/file-ports.ts';
+import type { Address } from '../../../core/address/address.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
+import {
+  DIGEST_COLUMNS,
+  EMAIL_COLUMNS,
+  emailRecords,
+  READ_COLUMNS,
+  textsOf,
+  toContentRow,
+  type EmailContent,
+} from './email-row.ts';
+import { lockSummariesOf } from './lock-summaries.ts';
+import { dropLongTexts, sendLongTexts, type LongTexts } from './long-texts.ts';
+import { toView } from './received-values.ts';
+
+/**
+ * The parts `new_emails` and `new_attachments` of a statement: `new_emails` has the ids of those that were not there. One
+ * that is there is left as it is, which makes every repeat harmless.
+ *
+ * @param source has the columns of emailRecords, and link_customer, link_customer_source, link_company, link_company_source
+ */
+export const insertEmailRows = (source: string): string => `
+  new_emails as (
+    insert into emails (
+      ${EMAIL_COLUMNS.map(({ name }) => name).join(', ')}, customer_id, customer_source, company_id, company_source
+    )
+    select ${EMAIL_COLUMNS.map(({ value }) => value).join(', ')},
+      r.link_customer, r.link_customer_source, r.link_company, r.link_company_source
+    from ${source} r
+    on conflict do nothing
+    returning id
+  ), new_attachments as (
+    ${insertAttachments(`${source} r join new_emails n on n.id = r.id`)}
+  )`;
+
+/** @param source rows `r` with id, attachments */
+function insertAttachments(source: string): string {
+  return `
+    insert into email_attachments (id, email_id, ordinal, filename, content_type, size_bytes, storage_path, sha256)
+    select a.id, r.id, a.ordinality - 1, a.filename, a.content_type, a.size_bytes, a.storage_path,
+      decode(a.sha256, 'hex')
+    from ${source}, rows from (
+      jsonb_to_recordset(r.attachments)
+        as (id uuid, filename text, content_type text, size_bytes bigint, storage_path text, sha256 text)
+    ) with ordinality as a (id, filename, content_type, size_bytes, storage_path, sha256, ordinality)
+    where r.attachments <> '[]'`;
+}
+
+/** What a message says today, beside what was read of it before. */
+export interface Rereading {
+  readonly before: RowOf<typeof COMPARE>;
+  /** For writeReading: the JSON of its row. */
+  readonly row: string;
+  readonly long: LongTexts;
+}
+
+/**
+ * Compares a message with what was read of it before; null when there is no such email. Long texts are in the database after
+ * that, until writeReading or forgetReading. Texts are compared there: none of them is fetched for that.
+ */
+export async function compareReading(
+  executor: Executor,
+  emailId: string,
+  content: EmailContent,
+): Promise<Rereading | null> {
+  const long = await sendLongTexts(executor, emailId, textsOf(content));
+  const row = JSON.stringify([{ id: emailId, ...toContentRow(content, long) }]);
+  const [before] = await run(executor, COMPARE, { row });
+  return before === undefined ? null : { before, row, long };
+}
+
+/** A relay's Message-ID stays when the message tells no other one. Times are compared by the milliseconds that a Date has. */
+const COMPARED = [
+  ...READ_COLUMNS.map(({ name, value }) =>
+    name === 'date'
+      ? { name, value, stored: `date_trunc('milliseconds', e.date)` }
+      : { name, value, stored: `e.${name}` },
+  ),
+  {
+    name: 'relay_message_id',
+    value: 'coalesce(r.relay_message_id, e.relay_message_id)',
+    stored: 'e.relay_message_id',
+  },
+];
+
+const COMPARE = statement(
+  'compare-reading',
+  `select e.thread_id, e.direction, e.placement_rule,
+    e.placement_rule = 'thread_id' or exists (select from email_labels l where l.email_id = e.id) as is_decided,
+    array_remove(array[
+      ${COMPARED.map(({ name, value, stored }) => `case when ${stored} is distinct from ${value} then '${name}' end`).join(', ')}
+    ], null) as changed
+  from ${emailRecords('$row')} join emails e on e.id = r.id
+  where e.identity_key is not null`,
+).narrow<{ is_decided: boolean; changed: string[] }>();
+
+export const forgetReading = (executor: Executor, emailId: string, { long }: Rereading): Promise<void> =>
+  dropLongTexts(executor, emailId, long);
+
+/**
+ * Puts what a message says today in the place of what was read before. The attachments are all anew, in today's order; the
+ * ids of those that stay are the same. Throws when another process replaced them since they were read, because the files
+ * were chosen from what was read.
+ */
+export async function writeReading(
+  executor: Executor,
+  { id, attachments }: ReadEmail,
+  { row, long }: Rereading,
+  hasOtherAttachments: boolean,
+): Promise<void> {
+  await run(executor, LOCK_EMAIL, { id });
+  if (hasOtherAttachments) {
+    const removed = await run(executor, DELETE_ATTACHMENTS, { id });
+    const there = new Set(removed.map((attachment) => attachment.id));
+    if (there.size !== attachments.length || attachments.some((one) => !there.has(one.id))) {
+      throw new Error('its attachments were changed meanwhile; try again');
+    }
+    await run(executor, ADD_ATTACHMENTS, { row });
+  }
+  await run(executor, WRITE_READING, { row });
+  await dropLongTexts(executor, id, long);
+}
+
+const LOCK_EMAIL = statement('lock-email', 'select from emails where id = $id for update');
+
+const DELETE_ATTACHMENTS = statement(
+  'delete-attachments',
+  'delete from email_attachments where email_id = $id returning id',
+);
+
+const ADD_ATTACHMENTS = statement('add-attachments', insertAttachments(emailRecords('$row')));
+
+const WRITE_READING = statement(
+  'write-reading',
+  `update emails e set ${[
+    ...[...READ_COLUMNS, ...DIGEST_COLUMNS].map(({ name, value }) => `${name} = ${value}`),
+    'relay_message_id = coalesce(r.relay_message_id, e.relay_message_id)',
+  ].join(', ')}
+  from ${emailRecords('$row')} where e.id = r.id`,
+);
+
+/** The message whose reading an email has now. */
+export async function writeRaw(
+  executor: Executor,
+  emailId: string,
+  contentDigest: string,
+  { raw, rawPath, rawSizeBytes }: RecordedRaw,
+  receivedBy: MailSource | null,
+): Promise<void> {
+  const source = receivedBy === null ? null : JSON.stringify(receivedBy);
+  const digest = Buffer.from(contentDigest, 'hex');
+  await run(executor, WRITE_RAW, { emailId, digest, raw, rawPath, rawSizeBytes, source });
+}
+
+const WRITE_RAW = statement(
+  'write-raw',
+  `update emails set raw = $raw, raw_path = $rawPath, raw_size_bytes = $rawSizeBytes, content_digest = $digest,
+    received_by = $source::jsonb
+  where id = $emailId`,
+);
+
+/**
+ * A received email is one that was sent from the account. Only the sender's own copy names the Bcc recipients. Returns its
+ * thread; null when it is a sent one, or gone.
+ */
+export async function turnIntoSent(
+  executor: Executor,
+  emailId: string,
+  bcc: readonly Address[],
+  detail: string,
+): Promise<string | null> {
+  // Before its mark goes, with the change: marking a thread takes its locks in this order.
+  await lockSummariesOf(executor, [emailId]);
+  const [row] = await run(executor, TURN, { emailId, detail, bcc: JSON.stringify(bcc.map(toView)) });
+  return row?.thread_id ?? null;
+}
+
+/** With its state, because the schema ties that to the direction. */
+const TURN = statement(
+  'turn-into-sent',
+  `update emails set direction = 'outbound', state = 'sent', state_detail = $detail, new_participant = false,
+    own_customer = false, bcc_addresses = $bcc::jsonb
+  where id = $emailId and direction = 'inbound'
+  returning thread_id`,
+);
+
+/** With all that belongs to them; after lockSummariesOf. Returns their threads, each once. */
+export async function deleteEmails(executor: Executor, ids: readonly string[]): Promise<readonly string[]> {
+  const rows = await run(executor, DELETE, { ids });
+  return [...new Set(rows.map(({ thread_id }) => thread_id))];
+}
+
+const DELETE = statement(
+  'delete-emails',
+  'delete from emails where id = any($ids::uuid[]) returning thread_id',
+);

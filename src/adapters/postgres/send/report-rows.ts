@@ -1,0 +1,98 @@
+/**
+ * Writes `bounce_reports` and is alone in it: what was read from each report about sent emails, so that it can be matched
+ * again when the sent email is recorded after it.
+ */
+import type { RecordedReport } from '../../../app/receive/report-ports.ts';
+import { isUnguessable } from '../../../core/message/message-id.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
+
+/** A report is retried as long as a send may be recorded late: one node may be away for that long. */
+const MATCH_FOR_DAYS = 30;
+/** The pause doubles with the age of the report, between these, in seconds. */
+const MIN_MATCH_PAUSE_S = 5;
+const MAX_MATCH_PAUSE_S = 600;
+
+export const toReportRow = (report: RecordedReport) => ({
+  kind: report.kind,
+  format: report.format,
+  message_ids: report.originalMessageIds.filter(isUnguessable),
+  recipients: report.recipients,
+  reported_at: report.reportedAt,
+});
+
+/**
+ * As a part of a statement: records reports with the emails that they are.
+ *
+ * @param source rows `r` with id, account_id, report as toReportRow makes it
+ */
+export const insertReports = (source: string): string => `
+  insert into bounce_reports
+    (report_id, account_id, kind, format, message_ids, recipients, reported_at, next_match_at)
+  select g.id, g.account_id, b.kind, b.format, b.message_ids, b.recipients, least(b.reported_at, now()),
+    case when b.message_ids <> '{}' then now() end
+  from (select r.id, r.account_id, r.report from ${source}) g,
+    jsonb_to_record(g.report)
+      as b (kind text, format text, message_ids text[], recipients jsonb, reported_at timestamptz)
+  on conflict do nothing`;
+
+/** What was recorded before, and turned out to be a report. */
+export async function addReport(
+  executor: Executor,
+  id: string,
+  accountId: string,
+  report: RecordedReport,
+): Promise<void> {
+  await run(executor, ADD, { id, accountId, report: JSON.stringify(toReportRow(report)) });
+}
+
+const ADD = statement(
+  'add-report',
+  insertReports('(select $id::uuid as id, $accountId::text as account_id, $report::jsonb as report) r'),
+);
+
+/** @param emailId the email that it is about; null when it had none of the recipients */
+export async function concludeReport(
+  executor: Executor,
+  reportId: string,
+  emailId: string | null,
+  reportedAt: Date,
+): Promise<void> {
+  await run(executor, CONCLUDE, { reportId, emailId, reportedAt });
+}
+
+const CONCLUDE = statement(
+  'conclude-report',
+  `update bounce_reports set next_match_at = null, email_id = $emailId, reported_at = $reportedAt
+  where report_id = $reportId`,
+);
+
+/** See `ReportStore.postponeReport`. */
+export async function postponeReport(executor: Executor, reportId: string): Promise<void> {
+  await run(executor, POSTPONE, {
+    reportId,
+    forDays: MATCH_FOR_DAYS,
+    minPauseS: MIN_MATCH_PAUSE_S,
+    maxPauseS: MAX_MATCH_PAUSE_S,
+  });
+}
+
+const POSTPONE = statement(
+  'postpone-report',
+  `update bounce_reports set next_match_at = case
+      when created_at < now() - make_interval(days => $forDays) then null
+      else now() + least(
+        greatest(now() - created_at, make_interval(secs => $minPauseS)), make_interval(secs => $maxPauseS)
+      )
+    end
+  where report_id = $reportId and next_match_at is not null`,
+);
+
+/** Those that were matched to one of the emails: they are records of copies, and end. */
+export async function matchReportsAgain(executor: Executor, emailIds: readonly string[]): Promise<void> {
+  await run(executor, MATCH_AGAIN, { emailIds });
+}
+
+const MATCH_AGAIN = statement(
+  'match-reports-again',
+  'update bounce_reports set email_id = null, next_match_at = now() where email_id = any($emailIds::uuid[])',
+);
