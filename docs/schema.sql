@@ -881,9 +881,6 @@ CREATE OR REPLACE FUNCTION public.emails_events_after_insert()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-  declare
-    historical uuid[] = coalesce(nullif(current_setting('email_worker.historical_emails', true), ''), '{}')::uuid[];
-    quiet uuid[] = coalesce(nullif(current_setting('email_worker.quiet_emails', true), ''), '{}')::uuid[];
   begin
     insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)
     select type, clock_timestamp(), account_id, email_id, thread_id, customer_id, company_id, is_historical, data
@@ -892,14 +889,27 @@ AS $function$
       select 0 as rank, t.id as key, 'thread.created' as type, t.account_id::text, null::uuid as email_id, t.id as thread_id,
         t.customer_id, t.company_id, n.is_historical, '{}' as data
       from (
-        select thread_id, bool_and(id = any (historical)) as is_historical
-        from inserted where id <> all (quiet) group by thread_id
+        select thread_id, bool_and(case e.received_by ->> 'way'
+          when 'import' then true
+          when 'imap' then exists (
+            select from mailboxes b
+            where b.account_id = e.account_id and b.path = e.received_by ->> 'place' and b.last_success_at is null
+          )
+          else false
+        end) as is_historical from inserted e group by thread_id
       ) n join email_threads t on t.id = n.thread_id
       where t.created_at = now() and not exists (
         select from emails e where e.thread_id = t.id and e.id not in (select id from inserted)
       )
       union all
-      select 1, id, 'email.' || state, account_id, id, thread_id, customer_id, company_id, id = any (historical),
+      select 1, id, 'email.' || state, account_id, id, thread_id, customer_id, company_id, case e.received_by ->> 'way'
+          when 'import' then true
+          when 'imap' then exists (
+            select from mailboxes b
+            where b.account_id = e.account_id and b.path = e.received_by ->> 'place' and b.last_success_at is null
+          )
+          else false
+        end,
         concat('{"email":', case
     when length(e.json_before_text) < 16000
     -- They go on with the text of the email, and with its files.
@@ -907,7 +917,7 @@ AS $function$
     else event_email_json(e.json_before_text, e.json_after_text)
   end, ',"state":"', state, '"}')
       from inserted e
-      where state <> 'sending' and id <> all (quiet)
+      where state <> 'sending'
     ) events
     order by rank, key;
     return null;

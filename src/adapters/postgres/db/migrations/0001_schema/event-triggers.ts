@@ -1,15 +1,7 @@
 /**
  * The triggers that write events. No code that writes a table has to know of them.
- *
- * A transaction may say what its emails mean to a reader of events, by two settings that hold the ids of emails as a uuid array:
- * `email_worker.historical_emails` happened long ago (an import, the first reading of a mailbox), `email_worker.quiet_emails`
- * causes no event.
  */
 import { EVENT_COLUMNS } from './events.ts';
-
-/** Ids of emails in a setting of the transaction. */
-const emailsOf = (setting: string) =>
-  `coalesce(nullif(current_setting('email_worker.${setting}', true), ''), '{}')::uuid[]`;
 
 /** A statement that adds events continues with the values of EVENT_COLUMNS behind the time. */
 const ADD = `insert into event_inbox (${EVENT_COLUMNS})`;
@@ -21,6 +13,16 @@ const email = (e: string) => `case
     then left(${e}.json_before_text, ${-',"text_body":'.length}) || left(${e}.json_after_text, ${-',"has_attachments":'.length}) || '}'
     else event_email_json(${e}.json_before_text, ${e}.json_after_text)
   end`;
+
+/** Of the email `e`: it was imported, or found at the first reading of its mailbox. */
+const IS_HISTORICAL = `case e.received_by ->> 'way'
+          when 'import' then true
+          when 'imap' then exists (
+            select from mailboxes b
+            where b.account_id = e.account_id and b.path = e.received_by ->> 'place' and b.last_success_at is null
+          )
+          else false
+        end`;
 
 /** A trigger for each row of another table, with one event. */
 function rowTrigger(name: string, on: string, when: string | null, event: string): readonly string[] {
@@ -47,9 +49,6 @@ export const EVENT_TRIGGERS = [
   end $$`,
 
   `create function emails_events_after_insert() returns trigger language plpgsql as $$
-  declare
-    historical uuid[] = ${emailsOf('historical_emails')};
-    quiet uuid[] = ${emailsOf('quiet_emails')};
   begin
     ${ADD}
     select type, clock_timestamp(), account_id, email_id, thread_id, customer_id, company_id, is_historical, data
@@ -58,17 +57,16 @@ export const EVENT_TRIGGERS = [
       select 0 as rank, t.id as key, 'thread.created' as type, t.account_id::text, null::uuid as email_id, t.id as thread_id,
         t.customer_id, t.company_id, n.is_historical, '{}' as data
       from (
-        select thread_id, bool_and(id = any (historical)) as is_historical
-        from inserted where id <> all (quiet) group by thread_id
+        select thread_id, bool_and(${IS_HISTORICAL}) as is_historical from inserted e group by thread_id
       ) n join email_threads t on t.id = n.thread_id
       where t.created_at = now() and not exists (
         select from emails e where e.thread_id = t.id and e.id not in (select id from inserted)
       )
       union all
-      select 1, id, 'email.' || state, account_id, id, thread_id, customer_id, company_id, id = any (historical),
+      select 1, id, 'email.' || state, account_id, id, thread_id, customer_id, company_id, ${IS_HISTORICAL},
         concat('{"email":', ${email('e')}, ',"state":"', state, '"}')
       from inserted e
-      where state <> 'sending' and id <> all (quiet)
+      where state <> 'sending'
     ) events
     order by rank, key;
     return null;
