@@ -9,8 +9,8 @@ import { parseSmtpUrl } from '../../src/adapters/smtp-out/smtp-url.ts';
 import type { Envelope, Transport } from '../../src/app/send/transport-ports.ts';
 import { skipWithoutMailServers, startMailServers, type MailServers } from '../helpers/mail-servers.ts';
 import { countMessages, fetchByMessageId, stripTraceHeaders } from '../helpers/read-mailbox.ts';
+import { silentLogger } from '../helpers/silent-logger.ts';
 
-const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const ENVELOPE: Envelope = { mailFrom: 'crm@example.com', rcptTo: ['alice@example.test'] };
 
 describe.skipIf(skipWithoutMailServers())('a message through Postfix and Dovecot', () => {
@@ -28,7 +28,7 @@ describe.skipIf(skipWithoutMailServers())('a message through Postfix and Dovecot
   });
 
   function connect(url: string): Transport {
-    const transport = createSmtpTransport({ ...parseSmtpUrl(url), logger: SILENT });
+    const transport = createSmtpTransport({ ...parseSmtpUrl(url), logger: silentLogger });
     open.push(transport);
     return transport;
   }

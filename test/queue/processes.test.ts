@@ -42,6 +42,20 @@ async function openSink(options: SMTPServerOptions): Promise<SmtpSink> {
   return sink;
 }
 
+/** A mail server that answers no hand-over before `release`. */
+async function openHoldingSink() {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  let arrived = false;
+  const sink = await openSink({
+    onMailFrom(_address, _session, callback) {
+      arrived = true;
+      void held.then(() => callback());
+    },
+  });
+  return { sink, hasArrived: () => arrived, release };
+}
+
 function start(sink: SmtpSink, dataDir?: string): Promise<ServiceProcess> {
   return startServiceProcess({
     ...(dataDir === undefined ? {} : { dataDir }),
@@ -156,19 +170,11 @@ describe.each([2, 4])('%i processes on one queue, killed at random', (processes)
 
 describe('a process that is stopped while it sends', () => {
   it('records the acceptance when it goes on, over what others assumed', async () => {
-    let release = () => {};
-    const held = new Promise<void>((resolve) => (release = resolve));
-    let arrived = false;
-    const sink = await openSink({
-      onMailFrom(_address, _session, callback) {
-        arrived = true;
-        void held.then(() => callback());
-      },
-    });
+    const { sink, hasArrived, release } = await openHoldingSink();
     const paused = await start(sink);
     running.push(paused);
     const { id, messageId } = await enqueue(paused);
-    await waitUntil('the hand-over has begun', () => arrived);
+    await waitUntil('the hand-over has begun', hasArrived);
     paused.process.kill('SIGSTOP');
 
     const other = await start(sink);
@@ -186,19 +192,11 @@ describe('a process that is stopped while it sends', () => {
 
 describe('a database that goes away', () => {
   it('gets the outcome when it is back', async () => {
-    let release = () => {};
-    const held = new Promise<void>((resolve) => (release = resolve));
-    let arrived = false;
-    const sink = await openSink({
-      onMailFrom(_address, _session, callback) {
-        arrived = true;
-        void held.then(() => callback());
-      },
-    });
+    const { sink, hasArrived, release } = await openHoldingSink();
     const service = await start(sink);
     running.push(service);
     const { id, messageId } = await enqueue(service);
-    await waitUntil('the hand-over has begun', () => arrived);
+    await waitUntil('the hand-over has begun', hasArrived);
     const putBack = await takeAway();
     try {
       release();

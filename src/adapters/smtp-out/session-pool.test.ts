@@ -1,5 +1,5 @@
 /** The pool through the transport: how many connections it opens, which messages wait, and what becomes of them. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   RESET,
   SILENCE,
@@ -10,37 +10,21 @@ import {
 import type { Content } from '../../app/files/file-ports.ts';
 import type { Envelope, Transport, TransportResult } from '../../app/send/transport-ports.ts';
 import type { Logger } from '../../app/base/basics.ts';
-import { createSmtpTransport, type SmtpTransport } from './smtp-transport.ts';
-import { parseSmtpUrl } from './smtp-url.ts';
+import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { useSmtpParts } from '../../../test/helpers/smtp-parts.ts';
 
-const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const ENVELOPE: Envelope = { mailFrom: 'sender@example.com', rcptTo: ['a@example.test'] };
 const message = (number: number): Content => ({
   kind: 'bytes',
   bytes: Buffer.from(`Subject: ${number}\r\n\r\n`),
 });
 
-const open: { close(): Promise<void> }[] = [];
+const { startScripted, connect: connectTo } = useSmtpParts();
 
-afterEach(async () => {
-  for (const part of open.splice(0)) await part.close();
-});
-
-async function start(script: Script = {}): Promise<ScriptedServer> {
-  const server = await startScriptedServer({ script });
-  open.push(server);
-  return server;
-}
-
-function connect(port: number, query: string, logger: Logger = SILENT): SmtpTransport {
-  const limits = { connectTimeoutMs: 10_000, commandTimeoutMs: 10_000, dataTimeoutMs: 10_000 };
-  const transport = createSmtpTransport({
-    ...parseSmtpUrl(`smtp://127.0.0.1:${port}?${query}`, limits),
-    logger,
-  });
-  open.unshift(transport);
-  return transport;
-}
+const start = (script: Script = {}) => startScripted({ script });
+const LIMITS = { connectTimeoutMs: 10_000, commandTimeoutMs: 10_000, dataTimeoutMs: 10_000 };
+const connect = (port: number, query: string, logger?: Logger) =>
+  connectTo(`smtp://127.0.0.1:${port}?${query}`, LIMITS, logger);
 
 const sendMany = (transport: Transport, count: number): Promise<readonly TransportResult[]> =>
   Promise.all(Array.from({ length: count }, (_, number) => transport.send(ENVELOPE, message(number))));
@@ -113,7 +97,7 @@ describe('the pool', () => {
 
   it('makes do with fewer connections when the server allows no more', async () => {
     const warnings: string[] = [];
-    const logger = { ...SILENT, warn: (_: object, text: string) => void warnings.push(text) };
+    const logger = { ...silentLogger, warn: (_: object, text: string) => void warnings.push(text) };
     const server = await start({
       connect: ({ connection }) => (connection > 2 ? '421 4.7.0 Too many connections\r\n' : undefined),
       dot: () => ['', '250 2.0.0 Ok\r\n'],

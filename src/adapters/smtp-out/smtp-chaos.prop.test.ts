@@ -6,9 +6,9 @@ import type { Reaction, Script } from '../../../test/helpers/scripted-smtp-serve
 import { createSmtpTransport } from './smtp-transport.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
 import { runs } from '../../../test/helpers/runs.ts';
+import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 
 const MESSAGES = 30;
-const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 const STEPS = ['connect', 'ehlo', 'mail', 'rcpt', 'data', 'dot', 'rset'] as const;
 
@@ -64,7 +64,7 @@ describe('the transport', () => {
         };
         const transport = createSmtpTransport({
           ...parseSmtpUrl(`smtp://127.0.0.1:${server.port}?max_connections=2`, limits),
-          logger: SILENT,
+          logger: silentLogger,
         });
         const results = await Promise.all(
           Array.from({ length: MESSAGES }, (_, number) =>

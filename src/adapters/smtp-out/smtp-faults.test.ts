@@ -1,21 +1,17 @@
 /** What becomes of a message when the server or the line fails at each step; see scripted-smtp-server.ts. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   CLOSE,
   RESET,
   SILENCE,
-  startScriptedServer,
   type Reaction,
   type Script,
   type ScriptedServer,
 } from '../../../test/helpers/scripted-smtp-server.ts';
 import type { Content } from '../../app/files/file-ports.ts';
-import type { Envelope, Transport, TransportResult } from '../../app/send/transport-ports.ts';
-import type { Logger } from '../../app/base/basics.ts';
-import { createSmtpTransport } from './smtp-transport.ts';
-import { parseSmtpUrl } from './smtp-url.ts';
+import type { Envelope, TransportResult } from '../../app/send/transport-ports.ts';
+import { useSmtpParts } from '../../../test/helpers/smtp-parts.ts';
 
-const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const QUICK = { connectTimeoutMs: 400, greetingTimeoutMs: 150, commandTimeoutMs: 200, dataTimeoutMs: 200 };
 const ENVELOPE: Envelope = { mailFrom: 'sender@example.com', rcptTo: ['a@example.test', 'b@example.test'] };
 const SMALL: Content = { kind: 'bytes', bytes: Buffer.from('Subject: small\r\n\r\nHello\r\n.dot\r\n') };
@@ -25,24 +21,12 @@ const LARGE: Content = {
   bytes: Buffer.from(`Subject: large\r\n\r\n${`${'x'.repeat(76)}\r\n`.repeat(400_000)}`),
 };
 
-const open: { close(): Promise<void> }[] = [];
+const { startScripted, connect: connectTo } = useSmtpParts();
 
-afterEach(async () => {
-  for (const part of open.splice(0)) await part.close();
-});
-
-async function start(script: Script, extensions?: readonly string[]): Promise<ScriptedServer> {
-  const server = await startScriptedServer({ script, ...(extensions ? { extensions } : {}) });
-  open.push(server);
-  return server;
-}
-
-function connect(server: ScriptedServer, query = ''): Transport {
-  const url = `smtp://127.0.0.1:${server.port}?max_connections=1${query}`;
-  const transport = createSmtpTransport({ ...parseSmtpUrl(url, QUICK), logger: SILENT });
-  open.unshift(transport);
-  return transport;
-}
+const start = (script: Script, extensions?: readonly string[]) =>
+  startScripted({ script, ...(extensions ? { extensions } : {}) });
+const connect = ({ port }: ScriptedServer, query = '') =>
+  connectTo(`smtp://127.0.0.1:${port}?max_connections=1${query}`, QUICK);
 
 const states = (result: TransportResult): readonly string[] => result.recipients.map(({ state }) => state);
 

@@ -3,31 +3,19 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SMTPServerOptions } from 'smtp-server';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCertificate, type TestCertificate } from '../../../test/helpers/certificate.ts';
-import {
-  PASSWORD,
-  startRealSmtpServer,
-  type RealSmtpServer,
-} from '../../../test/helpers/real-smtp-server.ts';
-import {
-  CLOSE,
-  startScriptedServer,
-  type Reaction,
-  type ScriptedServerOptions,
-} from '../../../test/helpers/scripted-smtp-server.ts';
+import { PASSWORD } from '../../../test/helpers/real-smtp-server.ts';
+import { CLOSE, type Reaction } from '../../../test/helpers/scripted-smtp-server.ts';
 import type { Content } from '../../app/files/file-ports.ts';
-import type { Envelope, Transport } from '../../app/send/transport-ports.ts';
-import type { Logger } from '../../app/base/basics.ts';
-import { createSmtpTransport } from './smtp-transport.ts';
-import { parseSmtpUrl } from './smtp-url.ts';
+import type { Envelope } from '../../app/send/transport-ports.ts';
+import { useSmtpParts } from '../../../test/helpers/smtp-parts.ts';
 
-const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const ENVELOPE: Envelope = { mailFrom: 'sender@example.com', rcptTo: ['a@example.test'] };
 const SMALL: Content = { kind: 'bytes', bytes: Buffer.from('Subject: x\r\n\r\nHello\r\n') };
 const LOGIN = `alice:${encodeURIComponent(PASSWORD)}@`;
 
-const open: { close(): Promise<unknown> }[] = [];
+const { startReal, startScripted, connect } = useSmtpParts();
 let folder: string;
 let tls: TestCertificate;
 let caFile: string;
@@ -39,31 +27,11 @@ beforeAll(async () => {
   await writeFile(caFile, tls.cert);
 });
 
-afterEach(async () => {
-  for (const part of open.splice(0)) await part.close();
-});
-
 afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function startServer(options: SMTPServerOptions): Promise<RealSmtpServer> {
-  const server = await startRealSmtpServer({ ...tls, ...options });
-  open.push(server);
-  return server;
-}
-
-async function startScripted(options: ScriptedServerOptions): ReturnType<typeof startScriptedServer> {
-  const server = await startScriptedServer(options);
-  open.push(server);
-  return server;
-}
-
-function connect(url: string): Transport {
-  const transport = createSmtpTransport({ ...parseSmtpUrl(url), logger: SILENT });
-  open.unshift(transport);
-  return transport;
-}
+const startServer = (options: SMTPServerOptions) => startReal({ ...tls, ...options });
 
 describe('TLS', () => {
   it.each([

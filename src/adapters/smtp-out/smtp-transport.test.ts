@@ -2,57 +2,27 @@
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startRealSmtpServer, type RealSmtpServer } from '../../../test/helpers/real-smtp-server.ts';
-import {
-  startScriptedServer,
-  type ScriptedServerOptions,
-} from '../../../test/helpers/scripted-smtp-server.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Content } from '../../app/files/file-ports.ts';
-import type { Envelope, Transport } from '../../app/send/transport-ports.ts';
-import type { Logger } from '../../app/base/basics.ts';
+import type { Envelope } from '../../app/send/transport-ports.ts';
 import { Connection } from './smtp-connection.ts';
 import { MessageStream } from './message-stream.ts';
-import { createSmtpTransport } from './smtp-transport.ts';
-import { parseSmtpUrl } from './smtp-url.ts';
+import { useSmtpParts } from '../../../test/helpers/smtp-parts.ts';
 
-const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const ENVELOPE: Envelope = { mailFrom: 'sender@example.com', rcptTo: ['a@example.test'] };
 const RAW = Buffer.from('Subject: x\r\n\r\nHello\r\n.\r\n..two\r\n');
 const SMALL: Content = { kind: 'bytes', bytes: RAW };
 
-const open: { close(): Promise<unknown> }[] = [];
+const { startReal: startServer, startScripted, connect } = useSmtpParts();
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'smtp-out-'));
 });
 
-afterEach(async () => {
-  for (const part of open.splice(0)) await part.close();
-});
-
 afterAll(async () => {
   await rm(folder, { recursive: true });
 });
-
-async function startServer(): Promise<RealSmtpServer> {
-  const server = await startRealSmtpServer();
-  open.push(server);
-  return server;
-}
-
-async function startScripted(options: ScriptedServerOptions): ReturnType<typeof startScriptedServer> {
-  const server = await startScriptedServer(options);
-  open.push(server);
-  return server;
-}
-
-function connect(url: string): Transport {
-  const transport = createSmtpTransport({ ...parseSmtpUrl(url), logger: SILENT });
-  open.unshift(transport);
-  return transport;
-}
 
 describe('a message', () => {
   it('arrives byte for byte, with its envelope', async () => {
