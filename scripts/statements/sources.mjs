@@ -2,10 +2,15 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
+/** SQL that is no statement; `begin` and `commit` are sent by transaction.ts, the schema by migrate.ts. */
+const UNCHECKED = /\.query\s*[(<]/g;
+const MAY_SEND = /^(db\/(statement|transaction|migrate)\.ts|embedded\/)/;
+
 const DEFINITION = /\bstatements?\(\s*'([^']*)'/g;
 
 /**
- * Returns the file of each statement by its name, and faults: every name is a literal, so that it is found by a search.
+ * Returns the file of each statement by its name, and faults: every name is a literal, so that it is found by a search, and
+ * there is no SQL but in statements.
  */
 export function findStatements(folder) {
   const places = new Map();
@@ -13,6 +18,12 @@ export function findStatements(folder) {
   for (const entry of fs.readdirSync(folder, { recursive: true }).sort()) {
     if (!entry.endsWith('.ts') || /\.(test|generated)\.ts$/.test(entry)) continue;
     const text = fs.readFileSync(path.join(folder, entry), 'utf8');
+    for (const match of MAY_SEND.test(entry) ? [] : text.matchAll(UNCHECKED)) {
+      const line = text.slice(0, match.index).split('\n').length;
+      faults.push(
+        `src/adapters/postgres/${entry}:${line}: SQL is sent as a statement, which is checked: db/statement.ts`,
+      );
+    }
     for (const match of text.matchAll(DEFINITION)) {
       const line = text.slice(0, match.index).split('\n').length;
       const place = {

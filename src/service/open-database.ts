@@ -3,13 +3,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { findEmbeddedPostgres } from '../adapters/postgres/embedded/find-server.ts';
 import { startEmbeddedPostgres } from '../adapters/postgres/embedded/server.ts';
 import { isLatest, migrateToLatest } from '../adapters/postgres/db/migrate.ts';
-import { createKysely, createPool, isAway, type PoolOptions } from '../adapters/postgres/db/pool.ts';
+import { createPool, isAway, type PoolOptions } from '../adapters/postgres/db/pool.ts';
 import type { Logger } from '../app/base/basics.ts';
 import type { Config } from '../config/config.ts';
 
 export interface OpenDatabase {
   readonly pool: ReturnType<typeof createPool>;
-  readonly db: ReturnType<typeof createKysely>;
   /** The same with a few connections of its own, for statements that take as long as there is mail. */
   readonly patient: ReturnType<typeof createPool>;
 }
@@ -98,7 +97,7 @@ function openPool(options: PoolOptions, teardown: (() => Promise<void>)[]): Open
     await Promise.all([...clients].map((client) => client.end()));
     await ended;
   });
-  return { pool, db: createKysely(pool), patient };
+  return { pool, patient };
 }
 
 /** Migrations take the time they need, so they have connections of their own. */

@@ -1,10 +1,7 @@
 /** Stores of sent and of received mail on a database of their own, and values that their tests share. */
 import { randomUUID } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import type pg from 'pg';
-import type { Database } from '../../src/adapters/postgres/db/database.ts';
 import { createMessageStore, type MessageStore } from './message-store.ts';
-import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
 import { createInboundStore } from '../../src/adapters/postgres/receive/record-inbound.ts';
 import type { InboundStore } from '../../src/app/receive/inbound-ports.ts';
 import type { StoredAttachment } from '../../src/app/emails/email-ports.ts';
@@ -15,7 +12,6 @@ import { createTestPool } from './test-pool.ts';
 interface MailStores {
   readonly database: TestDatabase;
   readonly pool: pg.Pool;
-  readonly db: Kysely<Database>;
   readonly store: MessageStore;
   readonly inbound: InboundStore;
   /** Closes the pool and drops the database. */
@@ -25,11 +21,9 @@ interface MailStores {
 export async function openMailStores(maxConnections?: number): Promise<MailStores> {
   const database = await createTestDatabase();
   const pool = createTestPool(database, maxConnections);
-  const db = createKysely(pool);
   return {
     database,
     pool,
-    db,
     store: createMessageStore(pool),
     inbound: createInboundStore(pool),
     async end() {

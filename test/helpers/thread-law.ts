@@ -1,6 +1,6 @@
 /** What the threads of an account should be: by the law alone, from all that is stored of its emails. */
 import type pg from 'pg';
-import { createKysely } from '../../src/adapters/postgres/db/pool.ts';
+import { inTransaction } from '../../src/adapters/postgres/db/transaction.ts';
 import { readThreadGraph } from '../../src/adapters/postgres/threads/thread-graph.ts';
 import { groupByLinks } from '../../src/core/thread/link-graph.ts';
 import { numbered } from './groups.ts';
@@ -24,15 +24,13 @@ export async function compareWithLaw(
   const { rows } = await pool.query<{ id: string }>('select id from email_threads where account_id = $1', [
     accountId,
   ]);
-  const graph = await createKysely(pool)
-    .transaction()
-    .execute((trx) =>
-      readThreadGraph(
-        trx,
-        accountId,
-        rows.map(({ id }) => id),
-      ),
-    );
+  const graph = await inTransaction(pool, (trx) =>
+    readThreadGraph(
+      trx,
+      accountId,
+      rows.map(({ id }) => id),
+    ),
+  );
   const groups = groupByLinks(graph);
   const names = [...graph.messageIds.keys()].sort();
   const refused = await pool.query<{ name: string }>(

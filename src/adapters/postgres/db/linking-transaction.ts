@@ -1,9 +1,6 @@
 /** Transactions that link threads: begun again, as exclusive ones if need be, until they succeed. */
-import type { Kysely, Transaction } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
-import type { Database } from './database.ts';
-import { guard, isRetryable } from './pool.ts';
-import { BeginAgain, inTransaction, MAX_TRIES } from './transaction.ts';
+import { BeginAgain, inTransaction } from './transaction.ts';
 
 /** The Message-IDs belong to other threads than expected: roll back, and try again with `exclusive`. */
 export class LinkConflict extends BeginAgain {
@@ -25,30 +22,14 @@ export class RecordedMeanwhile extends BeginAgain {
 export async function inLinkingTransaction<T>(
   pool: Pool,
   work: (client: PoolClient, exclusive: boolean) => Promise<T>,
-): Promise<T>;
-export async function inLinkingTransaction<T>(
-  db: Kysely<Database>,
-  work: (trx: Transaction<Database>, exclusive: boolean) => Promise<T>,
-): Promise<T>;
-export async function inLinkingTransaction<T>(
-  db: Pool | Kysely<Database>,
-  work: (trx: PoolClient & Transaction<Database>, exclusive: boolean) => Promise<T>,
 ): Promise<T> {
   let exclusive = false;
-  const linked = async (trx: PoolClient | Transaction<Database>) => {
+  return await inTransaction(pool, async (client) => {
     try {
-      return await work(trx as PoolClient & Transaction<Database>, exclusive);
+      return await work(client, exclusive);
     } catch (error) {
       exclusive ||= error instanceof LinkConflict;
       throw error;
     }
-  };
-  if (!('executeQuery' in db)) return await inTransaction(db, linked);
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await guard(db.transaction().execute(linked));
-    } catch (error) {
-      if (attempt >= MAX_TRIES || !(error instanceof BeginAgain || isRetryable(error))) throw error;
-    }
-  }
+  });
 }

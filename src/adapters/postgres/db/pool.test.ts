@@ -1,11 +1,11 @@
-import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { watchPostgres } from '../../../../test/crash/stream-watchers.ts';
 import { TcpProxy } from '../../../../test/crash/tcp-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
 import { query } from '../../../../test/helpers/query.ts';
 import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
-import { createKysely, createPool } from './pool.ts';
+import { createPool } from './pool.ts';
+import { inTransaction } from './transaction.ts';
 
 describe('connection pool', () => {
   let database: TestDatabase;
@@ -59,11 +59,13 @@ describe('connection pool', () => {
       statementTimeoutMs: 1000,
       logger: silentLogger,
     });
-    const db = createKysely(pool);
     await pool.query('select 1');
     proxy.arm({ moment: 'query', action: 'silence', skip: 0 });
-    const work = () => db.transaction().execute((trx) => sql`select 1`.execute(trx));
-    await expect(work()).rejects.toThrow('Query read timeout');
+    const work = () => inTransaction(pool, (client) => client.query('select 1'));
+    await expect(work()).rejects.toMatchObject({
+      code: 'database_unavailable',
+      cause: new Error('Query read timeout'),
+    });
     await expect(work()).resolves.toMatchObject({ rows: [{ '?column?': 1 }] });
     await pool.end();
     await proxy.stop();

@@ -1,10 +1,8 @@
 /** The connection pool, and the mapping of its failures to our error codes. */
 import type { Duplex } from 'node:stream';
-import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { ServiceError } from '../../../core/errors.ts';
 import type { Logger } from '../../../app/base/basics.ts';
-import type { Database } from './database.ts';
 
 export interface PoolOptions {
   /** A `postgres://` address, or the parts of one. */
@@ -83,10 +81,6 @@ function createCuttable(signal: AbortSignal): typeof Connection {
 /** pg's own error after `query_timeout`: the server did not even say that it ended the statement. */
 function isReadTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
-}
-
-export function createKysely(pool: pg.Pool): Kysely<Database> {
-  return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
 }
 
 /** SQLSTATE classes and codes after which the same statement may work later: the server, not the statement, is at fault. */

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
 import { createTestPool } from '../../../../test/helpers/test-pool.ts';
-import { createKysely } from './pool.ts';
 import { allStatements, run, runCounting, statement, statements, type Statement } from './statement.ts';
+import { inTransaction } from './transaction.ts';
 
 declare module './statement.ts' {
   interface StatementTypes {
@@ -50,10 +50,8 @@ describe('a statement', () => {
     expect(await run(pool, ECHO, { times: 2, word: 'ab' })).toEqual([{ said: 'ababab' }]);
   });
 
-  it('runs in a transaction of Kysely too', async () => {
-    const rows = await createKysely(pool)
-      .transaction()
-      .execute((trx) => run(trx, ECHO, { word: 'x', times: 1 }));
+  it('runs on the connection of a transaction too', async () => {
+    const rows = await inTransaction(pool, (client) => run(client, ECHO, { word: 'x', times: 1 }));
     expect(rows).toEqual([{ said: 'xx' }]);
   });
 

@@ -5,9 +5,7 @@
  * Parameters are `$name` in the text. A statement is sent by its name, so each connection has it parsed once and planned a
  * few times at most. One whose best plan depends on its values is planned each time, and says why.
  */
-import { CompiledQuery, type Kysely } from 'kysely';
 import type { QueryResult } from 'pg';
-import type { Database } from './database.ts';
 import { guard } from './pool.ts';
 
 /** Name → types. The generated files of the rooms add to it. */
@@ -25,11 +23,11 @@ type TypesOf<Name extends keyof StatementTypes> = StatementTypes[Name] extends T
   ? StatementTypes[Name]
   : never;
 
-/** What a statement can be run on: the pool for one of its own, or the connection of a transaction. */
-export type Executor = Session | Kysely<Database>;
-
-/** The part of `pg.Pool` and `pg.PoolClient` that statements need. */
-export interface Session {
+/**
+ * What a statement can be run on: the pool for one of its own, or the connection of a transaction. The part of `pg.Pool` and
+ * `pg.PoolClient` that statements need.
+ */
+export interface Executor {
   query(config: { name?: string; text: string; values: unknown[] }): Promise<QueryResult>;
 }
 
@@ -182,26 +180,19 @@ export async function runCounting<Values extends object>(
   statement: Statement<Values, object>,
   ...[values]: Arguments<Values>
 ): Promise<number> {
-  return Number((await send(executor, statement, values)).count);
+  return (await send(executor, statement, values)).rowCount ?? 0;
 }
 
 async function send(
   executor: Executor,
   { name, text, parameters, isPlannedEachTime }: StatementText,
   given: object = {},
-): Promise<{ readonly rows: readonly unknown[]; readonly count: number | bigint }> {
+): Promise<QueryResult> {
   const byName = given as Readonly<Record<string, unknown>>;
   const values = parameters.map((parameter) => {
     const value = byName[parameter];
     if (value === undefined) throw new Error(`the statement ${name} needs a value of ${parameter}`);
     return value;
   });
-  if ('executeQuery' in executor) {
-    const { rows, numAffectedRows } = await guard(executor.executeQuery(CompiledQuery.raw(text, values)));
-    return { rows, count: numAffectedRows ?? 0 };
-  }
-  const { rows, rowCount } = await guard(
-    executor.query(isPlannedEachTime ? { text, values } : { name, text, values }),
-  );
-  return { rows, count: rowCount ?? 0 };
+  return await guard(executor.query(isPlannedEachTime ? { text, values } : { name, text, values }));
 }

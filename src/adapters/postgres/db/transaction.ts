@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import { guard, isRetryable } from './pool.ts';
 
 /** Tries of a transaction that conflicts with another one. */
-export const MAX_TRIES = 10;
+const MAX_TRIES = 10;
 
 /** The transaction relied on what has changed meanwhile: it is rolled back and begins again. */
 export class BeginAgain extends Error {}

@@ -1,6 +1,5 @@
 /** Emails that join a thread at the very moment that it is merged away: an ended thread never comes to life again. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -10,16 +9,14 @@ import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/
 import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import { waitUntil } from '../../../../test/helpers/wait-until.ts';
 import type { OutboundRecord } from '../../../app/send/outbound-ports.ts';
-import type { Database } from '../db/database.ts';
 import { lockLinks } from './link-thread.ts';
 import { createMessageStore, type MessageStore } from '../../../../test/helpers/message-store.ts';
 import { absorbThreads } from './move-threads.ts';
-import { createKysely } from '../db/pool.ts';
+import { inTransaction } from '../db/transaction.ts';
 import { createThreadDecisions } from './thread-decisions.ts';
 
 interface Node {
   readonly pool: pg.Pool;
-  readonly db: Kysely<Database>;
   readonly store: MessageStore;
 }
 
@@ -28,8 +25,7 @@ let nodes: readonly [Node, Node];
 
 function startNode(): Node {
   const pool = createTestPool(database, 8);
-  const db = createKysely(pool);
-  return { pool, db, store: createMessageStore(pool) };
+  return { pool, store: createMessageStore(pool) };
 }
 
 beforeAll(async () => {
@@ -78,9 +74,9 @@ it.each(Object.keys(JOINS))('a send %s waits for a merge that is not committed',
   const [left, right] = await twoThreads();
   const send = JOINS[name]!(right.threadId, right);
   let recorded: Promise<unknown> = Promise.resolve();
-  await nodes[0].db.transaction().execute(async (trx) => {
+  await inTransaction(nodes[0].pool, async (trx) => {
     await lockLinks(trx, 'default');
-    await trx.selectFrom('email_threads').where('id', '=', right.threadId).forUpdate().execute();
+    await trx.query('select from email_threads where id = $1 for update', [right.threadId]);
     await absorbThreads(trx, left.threadId, [right.threadId]);
     recorded = nodes[1].store.recordOutbound(send);
     await waitUntil('the send waits', async () => {
