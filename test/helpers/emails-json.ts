@@ -1,7 +1,7 @@
 /** Emails as the database gives them to the API, both ways. */
 import { toEmailJson } from '../../src/adapters/http/emails/email-view.ts';
 import type { EmailJson } from '../../src/adapters/http/schemas/schemas.ts';
-import type { EmailListingJson } from '../../src/adapters/http/emails/email-detail-schema.ts';
+import type { EmailListingJson } from '../../src/adapters/http/emails/email-schemas.ts';
 import type { EmailDetail, EmailsJson, EmailSummary } from '../../src/app/emails/email-ports.ts';
 
 export function toEmailsJson(emails: readonly EmailSummary[]): EmailsJson {

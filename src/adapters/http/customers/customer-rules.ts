@@ -12,7 +12,7 @@ import {
   toRegisteredJson,
   toRegistrationJson,
 } from './customer-view.ts';
-import { EmailListings } from '../emails/email-detail-schema.ts';
+import { EmailListings } from '../emails/email-schemas.ts';
 import { smallJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { CustomerParams, jsonResponse, NullableUuid } from '../schemas/schemas.ts';

@@ -347,6 +347,7 @@ interface Schema {
   /** The generator makes one value of a `const`. */
   readonly enum?: readonly unknown[];
   readonly items?: Schema;
+  readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
@@ -357,6 +358,8 @@ function exampleOf(schema: Schema, operationId: string, name: string, title = ''
   const known = keys.find((key) => key in FIELDS);
   if (known !== undefined) return FIELDS[known];
   if (schema.items !== undefined) return [exampleOf(schema.items, operationId, '', title)];
+  if (schema.type === 'boolean') return false;
+  if (schema.type?.includes('null') === true) return null;
   if (schema.properties === undefined) throw new Error(`no example for ${operationId}: ${title}.${name}`);
   const fields = Object.entries(schema.properties);
   return Object.fromEntries(

@@ -2,12 +2,11 @@
  * Emails as JSON: where our words become the API's. Message-IDs get their angle brackets here. What lists have of an email is made by
  * PostgreSQL as well, in adapters/postgres/emails/email-json.ts.
  */
-import type { BounceView, EmailDetail, EmailSummary } from '../../../app/emails/email-ports.ts';
+import type { BounceView, EmailSummary } from '../../../app/emails/email-ports.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
 import type { DeliveryReport } from '../../../core/delivery/delivery-report.ts';
 import type { Reply } from '../../../core/delivery/states.ts';
 import type { MailSource, VariantDetail, VariantView } from '../../../app/emails/variant-view.ts';
-import type { EmailDetailJson } from './email-detail-schema.ts';
 import type { EmailJson } from '../schemas/schemas.ts';
 import type { VariantDetailJson } from './variant-schema.ts';
 
@@ -33,13 +32,13 @@ export function toEmailJson(email: EmailSummary): EmailJson {
   };
 }
 
-function toReplyJson(reply: Reply | null) {
+export function toReplyJson(reply: Reply | null) {
   return reply === null
     ? null
     : { code: reply.code, enhanced_status: reply.enhancedStatus, text: reply.text };
 }
 
-function toReportJson(report: DeliveryReport) {
+export function toReportJson(report: DeliveryReport) {
   return {
     outcome: report.outcome,
     enhanced_status: report.status,
@@ -49,7 +48,7 @@ function toReportJson(report: DeliveryReport) {
   };
 }
 
-function toBounceJson({ kind, format, emailId, recipients }: BounceView) {
+export function toBounceJson({ kind, format, emailId, recipients }: BounceView) {
   return {
     kind,
     format,
@@ -65,73 +64,18 @@ function toBounceJson({ kind, format, emailId, recipients }: BounceView) {
   };
 }
 
-/** Everything known about one email. */
-export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
-  return {
-    ...toEmailJson(email),
-    thread_id: email.threadId,
-    account_id: email.accountId,
-    customer_id: email.customerId,
-    customer_source: email.customerSource,
-    company_id: email.companyId,
-    company_source: email.companySource,
-    cc_addresses: email.cc.map(toAddressJson),
-    bcc_addresses: email.bcc.map(toAddressJson),
-    html_body: email.htmlBody,
-    in_reply_to: email.inReplyTo.map(formatMessageId),
-    references: email.references.map(formatMessageId),
-    relay_message_id: email.relayMessageId === null ? null : formatMessageId(email.relayMessageId),
-    state: email.state,
-    state_detail: email.stateDetail,
-    recipients: email.deliveries.map(({ address, state, reply, report }) => ({
-      address,
-      state,
-      reply: toReplyJson(reply),
-      report: report === null ? null : toReportJson(report),
-    })),
-    placement: {
-      rule: email.placement.rule,
-      matched_message_id:
-        email.placement.matchedMessageId === null ? null : formatMessageId(email.placement.matchedMessageId),
-    },
-    reply_text: email.replyText,
-    sender_address: email.sender === null ? null : toAddressJson(email.sender),
-    reply_to_addresses: email.replyTo.map(toAddressJson),
-    new_participant: email.newParticipant,
-    unread: email.isUnread,
-    automatic:
-      email.automatic === null
-        ? null
-        : {
-            kind: email.automatic.kind,
-            evidence: email.automatic.evidence,
-            suppress_replies: email.automatic.suppressReplies,
-          },
-    bounce: email.bounce === null ? null : toBounceJson(email.bounce),
-    defects: [...email.defects],
-    received_by: toSourceJson(email.receivedBy),
-    variants: email.variants.map(toVariantJson),
-    refused_variants: email.refusedVariants,
-    size_bytes: email.rawSizeBytes,
-    created_at: email.createdAt.toISOString(),
-    attempts: email.attempts.map((attempt) => ({
-      number: attempt.number,
-      started_at: attempt.startedAt.toISOString(),
-      ended_at: attempt.endedAt?.toISOString() ?? null,
-      outcome: attempt.outcome,
-      reply: toReplyJson(attempt.reply),
-      detail: attempt.detail,
-    })),
-    next_attempt_at: email.nextAttemptAt?.toISOString() ?? null,
-    give_up_at: email.giveUpAt?.toISOString() ?? null,
-  };
-}
-
 export function toVariantDetailJson(variant: VariantDetail): VariantDetailJson {
   return { ...toVariantJson(variant), text_body: variant.textBody };
 }
 
-function toVariantJson({ id, receivedAt, source, isSentCopy, rawSizeBytes, contentDigest }: VariantView) {
+export function toVariantJson({
+  id,
+  receivedAt,
+  source,
+  isSentCopy,
+  rawSizeBytes,
+  contentDigest,
+}: VariantView) {
   return {
     id,
     received_at: receivedAt.toISOString(),
@@ -142,10 +86,10 @@ function toVariantJson({ id, receivedAt, source, isSentCopy, rawSizeBytes, conte
   };
 }
 
-const toSourceJson = (source: MailSource | null) =>
+export const toSourceJson = (source: MailSource | null) =>
   source === null ? null : { way: source.way, place: source.place };
 
-// A stored address may carry more than the two fields the API shows.
-function toAddressJson({ name, address }: EmailJson['from_address']): EmailJson['from_address'] {
+/** A stored address may carry more than the two fields the API shows. */
+export function toAddressJson({ name, address }: EmailJson['from_address']): EmailJson['from_address'] {
   return { name, address };
 }

@@ -5,9 +5,9 @@
 import type { FastifyReply } from 'fastify';
 import type { RawMessage } from '../../../app/emails/use-cases.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { toEmailDetailJson, toVariantDetailJson } from './email-view.ts';
+import { toVariantDetailJson } from './email-view.ts';
 import { FILE_HEADERS, sendFile } from '../answers/file-response.ts';
-import { EmailDetail } from './email-detail-schema.ts';
+import { EmailDetailSchema, toEmailDetailJson } from './email-detail.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { EmailParams, jsonResponse, Uuid } from '../schemas/schemas.ts';
 import { VariantDetailSchema } from './variant-schema.ts';
@@ -36,7 +36,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
         description: 'With HTML body, all recipients, headers used for threading and the state of delivery.',
         params: EmailParams,
         response: {
-          200: jsonResponse('The email.', EmailDetail),
+          200: jsonResponse('The email.', EmailDetailSchema),
           ...errorResponses('invalid_uuid', 'unauthorized', 'email_not_found', 'database_unavailable'),
         },
       },

@@ -6,7 +6,7 @@ import type { EmailState } from '../../../core/delivery/states.ts';
 import { LISTED_DEFECTS } from '../../../app/emails/email-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { AccountId, PAGE_PARAMETERS, SearchQuery, toPageRequest } from '../schemas/page-schemas.ts';
-import { EmailListings, State } from '../emails/email-detail-schema.ts';
+import { EmailListings, State } from '../emails/email-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { EmailParams, jsonResponse, record, Uuid } from '../schemas/schemas.ts';

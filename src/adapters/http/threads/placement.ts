@@ -3,7 +3,7 @@
  */
 import type { ExplainedPlacement, PlacedEmail } from '../../../app/threads/placement-facts.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { PlacementRule, PLACEMENT_RULES } from '../emails/email-detail-schema.ts';
+import { PlacementRule, PLACEMENT_RULES } from '../emails/email-schemas.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import {
   Direction,

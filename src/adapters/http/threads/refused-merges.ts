@@ -1,7 +1,7 @@
 /** GET /api/refused-merges: threads of different customers that mail would have joined. */
 import type { RefusedMerge } from '../../../app/threads/refused-merge-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { PLACEMENT_RULES } from '../emails/email-detail-schema.ts';
+import { PLACEMENT_RULES } from '../emails/email-schemas.ts';
 import { ACCOUNT_PAGE_ERRORS, AccountPageQuery, pageSchema, toAccountPage } from '../schemas/page-schemas.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { jsonResponse, MessageIdText, NullableUuid, record, Timestamp, Uuid } from '../schemas/schemas.ts';

@@ -28,3 +28,6 @@ const ADD = statement(
   'add-email-aliases',
   'insert into email_aliases (id, email_id) select id, $emailId::uuid from unnest($ids::uuid[]) id',
 );
+
+/** Of a statement about one email: the identifier `$id`, or the one that it leads to. */
+export const EMAIL_ID = `coalesce((select email_id from email_aliases where id = $id::uuid), $id::uuid)`;

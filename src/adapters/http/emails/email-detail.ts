@@ -1,18 +1,12 @@
-/**
- * JSON schema of one email with everything known about it.
- */
+/** One email with everything known about it: its JSON, and the schema of that. A new field is added here, in both. */
 import type { XStatic } from 'typebox/schema';
+import type { EmailDetail } from '../../../app/emails/email-ports.ts';
 import { COMPANY_SOURCES, CUSTOMER_SOURCES } from '../../../core/customer/link-emails.ts';
-import { AUTOMATIC_KINDS } from '../../../core/delivery/automatic.ts';
-import { BOUNCE_ACTIONS } from '../../../core/delivery/bounce-recipient.ts';
-import { BOUNCE_FORMATS, BOUNCE_KINDS } from '../../../core/delivery/bounce.ts';
-import { BOUNCE_SEVERITIES } from '../../../core/delivery/failure-severity.ts';
-import { REPORT_OUTCOMES } from '../../../core/delivery/delivery-report.ts';
-import { ATTEMPT_OUTCOMES, DELIVERY_STATES, EMAIL_STATES } from '../../../core/delivery/states.ts';
+import { DELIVERY_STATES } from '../../../core/delivery/states.ts';
+import { formatMessageId } from '../../../core/message/message-id.ts';
 import {
   AddressObject,
   emailProperties,
-  EnhancedStatus,
   MessageIdText,
   NullableTimestamp,
   NullableUuid,
@@ -20,111 +14,28 @@ import {
   Timestamp,
   Uuid,
 } from '../schemas/schemas.ts';
-import { pageSchema } from '../schemas/page-schemas.ts';
+import {
+  Attempt,
+  Automatic,
+  BounceSchema,
+  PlacementRule,
+  Report,
+  SmtpReply,
+  stateProperties,
+} from './email-schemas.ts';
+import {
+  toAddressJson,
+  toBounceJson,
+  toEmailJson,
+  toReplyJson,
+  toReportJson,
+  toSourceJson,
+  toVariantJson,
+} from './email-view.ts';
 import { NullableSource, Variant } from './variant-schema.ts';
 
-const SmtpReply = record('SmtpReply', {
-  code: { type: 'integer', minimum: 200, maximum: 599 },
-  enhanced_status: EnhancedStatus,
-  text: { type: 'string' },
-});
-
-const Attempt = record('Attempt', {
-  number: { type: 'integer', minimum: 1 },
-  started_at: Timestamp,
-  ended_at: { ...NullableTimestamp, description: 'null when the end was not seen.' },
-  outcome: { type: 'string', enum: ATTEMPT_OUTCOMES },
-  reply: {
-    anyOf: [SmtpReply, { type: 'null' }],
-    description: 'The reply that decided; null when there was none.',
-  },
-  detail: { type: 'string', description: 'English.' },
-});
-
-export const State = { title: 'EmailState', type: 'string', enum: EMAIL_STATES } as const;
-
-/** How far the sending of an email is. */
-const stateProperties = {
-  state: State,
-  state_detail: {
-    type: ['string', 'null'],
-    description:
-      'English reason of `failed`, `unknown` and `deferred`, what a `sent` email lacks, and that another program sent it.',
-  },
-  next_attempt_at: {
-    ...NullableTimestamp,
-    description: 'When it is sent or tried next; null when it is not in the queue, or being sent.',
-  },
-} as const;
-
-export const PLACEMENT_RULES = [
-  'thread_id',
-  'in_reply_to',
-  'references',
-  'message_id',
-  'bounce',
-  'subject',
-  'decision',
-  'new',
-] as const;
-export const PlacementRule = { title: 'PlacementRule', type: 'string', enum: PLACEMENT_RULES } as const;
-
-/** An email in the list over all threads: the fields of a list and how far it is. */
-const EmailListingSchema = record('EmailListing', {
-  ...emailProperties,
-  ...stateProperties,
-  thread_id: Uuid,
-  account_id: { type: 'string' },
-});
-/** One page of the list over all threads. */
-export const EmailListings = pageSchema('EmailListings', 'emails', EmailListingSchema);
-export type EmailListingJson = XStatic<typeof EmailListingSchema>;
-
-const Automatic = record('Automatic', {
-  kind: { type: 'string', enum: AUTOMATIC_KINDS },
-  evidence: { type: 'string', description: 'What told it, such as `auto-submitted: auto-replied`.' },
-  suppress_replies: { type: 'boolean', description: 'No machine may answer it.' },
-});
-
-const Report = record('DeliveryReport', {
-  outcome: {
-    type: 'string',
-    enum: REPORT_OUTCOMES,
-    description:
-      '`bounced_hard`: the address takes no mail. `bounced_soft`: not delivered, for another reason. `blocked`: ' +
-      'refused for its contents, its sender or a policy. `complained`: the reader called it spam.',
-  },
-  enhanced_status: EnhancedStatus,
-  diagnostic: { type: 'string', description: 'What the refusing server said; may be empty.' },
-  reported_at: Timestamp,
-  email_id: { ...Uuid, description: 'The received email that is the report.' },
-});
-
-const BounceSchema = record('Bounce', {
-  kind: { type: 'string', enum: BOUNCE_KINDS },
-  format: { type: 'string', enum: BOUNCE_FORMATS },
-  email_id: {
-    ...NullableUuid,
-    description: 'The sent email that it is about; null when it proves nothing about any.',
-  },
-  recipients: {
-    type: 'array',
-    items: record('BounceRecipient', {
-      address: { type: 'string', description: 'Empty when the report names no recipient.' },
-      final_address: {
-        type: ['string', 'null'],
-        description: 'As the last server saw it, where that is another.',
-      },
-      action: { type: 'string', enum: BOUNCE_ACTIONS },
-      severity: { type: ['string', 'null'], enum: [...BOUNCE_SEVERITIES, null] },
-      enhanced_status: EnhancedStatus,
-      diagnostic: { type: 'string' },
-    }),
-  },
-});
-
 /** The fields of a list and everything else that is known. */
-export const EmailDetail = record('EmailDetail', {
+export const EmailDetailSchema = record('EmailDetail', {
   ...emailProperties,
   thread_id: Uuid,
   account_id: { type: 'string' },
@@ -242,4 +153,66 @@ export const EmailDetail = record('EmailDetail', {
     description: 'After this it is not tried again; null when it is not in the queue.',
   },
 });
-export type EmailDetailJson = XStatic<typeof EmailDetail>;
+type EmailDetailJson = XStatic<typeof EmailDetailSchema>;
+
+/** Everything known about one email. */
+export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
+  return {
+    ...toEmailJson(email),
+    thread_id: email.threadId,
+    account_id: email.accountId,
+    customer_id: email.customerId,
+    customer_source: email.customerSource,
+    company_id: email.companyId,
+    company_source: email.companySource,
+    cc_addresses: email.cc.map(toAddressJson),
+    bcc_addresses: email.bcc.map(toAddressJson),
+    html_body: email.htmlBody,
+    in_reply_to: email.inReplyTo.map(formatMessageId),
+    references: email.references.map(formatMessageId),
+    relay_message_id: email.relayMessageId === null ? null : formatMessageId(email.relayMessageId),
+    state: email.state,
+    state_detail: email.stateDetail,
+    recipients: email.deliveries.map(({ address, state, reply, report }) => ({
+      address,
+      state,
+      reply: toReplyJson(reply),
+      report: report === null ? null : toReportJson(report),
+    })),
+    placement: {
+      rule: email.placement.rule,
+      matched_message_id:
+        email.placement.matchedMessageId === null ? null : formatMessageId(email.placement.matchedMessageId),
+    },
+    reply_text: email.replyText,
+    sender_address: email.sender === null ? null : toAddressJson(email.sender),
+    reply_to_addresses: email.replyTo.map(toAddressJson),
+    new_participant: email.newParticipant,
+    unread: email.isUnread,
+    automatic:
+      email.automatic === null
+        ? null
+        : {
+            kind: email.automatic.kind,
+            evidence: email.automatic.evidence,
+            suppress_replies: email.automatic.suppressReplies,
+          },
+    bounce: email.bounce === null ? null : toBounceJson(email.bounce),
+    defects: [...email.defects],
+    received_by: toSourceJson(email.receivedBy),
+    variants: email.variants.map(toVariantJson),
+    refused_variants: email.refusedVariants,
+    size_bytes: email.rawSizeBytes,
+    created_at: email.createdAt.toISOString(),
+    attempts: email.attempts.map((attempt) => ({
+      number: attempt.number,
+      started_at: attempt.startedAt.toISOString(),
+      ended_at: attempt.endedAt?.toISOString() ?? null,
+      outcome: attempt.outcome,
+      reply: toReplyJson(attempt.reply),
+      detail: attempt.detail,
+    })),
+    next_attempt_at: email.nextAttemptAt?.toISOString() ?? null,
+    give_up_at: email.giveUpAt?.toISOString() ?? null,
+  };
+}
