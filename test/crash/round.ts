@@ -5,6 +5,7 @@ import { waitUntil } from '../helpers/wait-until.ts';
 import { type ClaimCounts, countClaimEvents, readClaimEvents } from './claim-events.ts';
 import { checkApi } from './check-api.ts';
 import { checkEvidence, type EmailRow, type Findings, isFinal, tokenOf } from './check.ts';
+import { FeedFollower } from './feed-follower.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { Load } from './load.ts';
 import { findByCommand } from './processes.ts';
@@ -68,6 +69,11 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
   const kills: number[] = [];
   const found: string[] = [];
 
+  const follower = await FeedFollower.begin(
+    world.nodes,
+    world.database,
+    createRandom(options.seed, options.round, 2),
+  );
   world.starver?.begin();
   load.start(CLIENTS);
   await Promise.all([
@@ -88,6 +94,8 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
     found.push(...(await audit(world)));
     lap('audit');
   }
+  found.push(...(await follower.end(world.database, prefix)));
+  lap('feed');
   // No request asked for a message that comes after all this.
   accepted.push(...(await world.smtp.readNew()));
   const rows = await readRows(world, prefix);
