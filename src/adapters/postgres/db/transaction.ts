@@ -12,6 +12,11 @@ const BEGIN = {
   'read committed': 'begin',
   /** All statements read what was committed before the first one, and write nothing. */
   snapshot: 'begin isolation level repeatable read read only',
+  /**
+   * Its statements are planned once for each connection, whatever their values are: they look up rows by keys, and planning one
+   * takes longer than carrying it out. PostgreSQL alone would plan those with arrays each time.
+   */
+  'planned once': 'begin; set local plan_cache_mode = force_generic_plan',
 } as const;
 
 /**

@@ -8,7 +8,7 @@ import { RECORDED, recordedValues, toKnownEmails, type RecordedRow } from '../em
 import type { KeyedTurns } from '../db/keyed-turns.ts';
 import { insertReceived } from './insert-received.ts';
 import { LINKS, linksValues, toReceivedLinks, type LinkRow } from './link-received.ts';
-import { inLinkingTransaction } from '../db/linking-transaction.ts';
+import { inTransaction } from '../db/transaction.ts';
 import {
   namedIdsOf,
   OWNERS,
@@ -40,7 +40,7 @@ export async function recordTogether(
     if (batch.length === 0) return new Map();
     try {
       return await turns.run(batch.flatMap(linkedKeysOf), () =>
-        inLinkingTransaction(pool, (trx) => insertTogether(trx, batch)),
+        inTransaction(pool, (client) => insertTogether(client, batch), 'planned once'),
       );
     } catch (error) {
       if (error instanceof Unfit) {
