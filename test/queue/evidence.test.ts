@@ -205,9 +205,10 @@ describe('a process that fell silent', () => {
 
   it('does not take back what an operator knows, nor what was sent again', async () => {
     const owner = await start({ work: false });
+    // Both are claimed before the other node starts, which would claim them itself.
+    const repeated = await claimOne(owner, 1);
     const resolved = await lose(owner);
     expect(await resolved.other.resolveSend(resolved.id, 'sent')).toBe('sent');
-    const repeated = await claimOne(owner, 1);
     await waitForState(resolved.other, repeated.id, 'unknown');
     expect(await resolved.other.retrySend(repeated.id)).toBe('queued');
     await waitForState(resolved.other, repeated.id, 'sent');
