@@ -4,7 +4,7 @@
  */
 import type { EventFeed, FeedSignal } from '../app/events/event-ports.ts';
 import type { Logger } from '../app/base/basics.ts';
-import { ServiceError } from '../core/errors.ts';
+import { createFailureLog } from '../app/base/failure-log.ts';
 
 /** Between two looks without cause, in ms. */
 const LOOK_MS = 10_000;
@@ -37,7 +37,7 @@ export function startEventNumberer({ feed, signal, logger }: EventNumbererPorts)
   let timer: NodeJS.Timeout | undefined;
   let dueAt = Infinity;
   let running: Promise<void> | null = null;
-  let isAway = false;
+  const failures = createFailureLog(logger, 'events could not be numbered');
   let isWritten = true;
   let lookedAt = -Infinity;
   let numberedAt = -Infinity;
@@ -79,12 +79,9 @@ export function startEventNumberer({ feed, signal, logger }: EventNumbererPorts)
     try {
       if (isWritten || performance.now() >= lookedAt + LOOK_MS) await numberAll();
       if (signal.waiting > 0) await followOthers();
-      isAway = false;
-    } catch (err) {
-      // An unavailable database is worth one line, not one each time.
-      const isKnown = isAway && err instanceof ServiceError && err.temporary;
-      isAway = true;
-      if (!isKnown) logger.error({ err }, 'events could not be numbered');
+      failures.worked();
+    } catch (error) {
+      failures.failed(error);
     }
     plan(signal.waiting > 0 ? FOLLOW_MS : LOOK_MS);
   }

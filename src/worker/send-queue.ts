@@ -9,6 +9,7 @@ import { giveBack, settleClaims } from '../app/send/settle-claims.ts';
 import { isConnectionFailure } from '../app/send/store-outcome.ts';
 import type { RateLimit } from '../core/delivery/rate-window.ts';
 import { startJournalSettler } from './journal-settler.ts';
+import { createFailureLog } from '../app/base/failure-log.ts';
 import { startLoop, type Loop } from './loop.ts';
 import { systemTimers, type Timers } from '../app/base/timers.ts';
 
@@ -106,19 +107,18 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
   }
 
   async function work(): Promise<void> {
-    let away = false;
+    const failures = createFailureLog(logger, 'the send queue can not be worked on; trying again');
     while (!status.stopping) {
       wakeRequested = false;
       let claimed = 0;
       try {
         if (claimsDue) await settle();
         if (!settling.holdsUpQueue()) claimed = await claimDue();
-        away = false;
-      } catch (err) {
+        failures.worked();
+      } catch (error) {
         // Whatever failed may have worked on the server's side.
         claimsDue = true;
-        if (!away) logger.warn({ err }, 'the send queue can not be worked on; trying again');
-        away = true;
+        failures.failed(error);
       }
       if (claimed === 0) await rest();
     }
