@@ -31,13 +31,13 @@ create table customer_addresses (
   customer_id uuid not null,
   created_at timestamp with time zone not null default now(),
   origin text not null default 'learned'::text,
-  settled boolean not null default false,
+  is_applied boolean not null default false,
   constraint customer_addresses_pkey PRIMARY KEY (address, customer_id),
   constraint customer_addresses_address_check CHECK ((address = lower((address COLLATE "C")))),
   constraint customer_addresses_origin_check CHECK ((origin = ANY (ARRAY['learned'::text, 'registered'::text, 'removed'::text])))
 );
 CREATE INDEX customer_addresses_customer ON customer_addresses (customer_id, address);
-CREATE INDEX customer_addresses_unsettled ON customer_addresses (created_at) WHERE (NOT settled);
+CREATE INDEX customer_addresses_unapplied ON customer_addresses (created_at) WHERE (NOT is_applied);
 
 create table customer_companies (
   customer_id uuid not null,

@@ -5,7 +5,7 @@ import { createThreadReader } from '../adapters/postgres/threads/read-thread.ts'
 import { createCustomerStore } from '../adapters/postgres/customers/customer-rules.ts';
 import { createReportStore } from '../adapters/postgres/receive/delivery-reports.ts';
 import { createIdempotencyKeys } from '../adapters/postgres/send/idempotency-keys.ts';
-import { createCustomerSettler } from '../adapters/postgres/customers/link-customers.ts';
+import { createCustomerLinker } from '../adapters/postgres/customers/link-customers.ts';
 import { createMailboxStatusStore } from '../adapters/postgres/mailboxes/mailbox-status.ts';
 import { createPlacementStore } from '../adapters/postgres/threads/read-placement.ts';
 import { createInboundStore } from '../adapters/postgres/receive/record-inbound.ts';
@@ -38,7 +38,7 @@ import type { Sending } from './start-sending.ts';
 import type { Loop, WokenLoop } from '../worker/loop.ts';
 import type { WorkKind } from '../worker/work-watch.ts';
 import { startCopyComparer } from '../worker/copy-comparer.ts';
-import { startCustomerSettler } from '../worker/customer-settler.ts';
+import { startCustomerLinker } from '../worker/customer-linker.ts';
 import { startEventKeeper } from '../worker/event-keeper.ts';
 import { startEventNumberer } from '../worker/event-numberer.ts';
 import { startKeyCleaner } from '../worker/key-cleaner.ts';
@@ -96,7 +96,7 @@ export function createApplication(
   endAtTeardown(
     startKeySettler(keyWork, createKeySettlement({ ...keyPorts, clock, statementTimeoutMs }), logger),
   );
-  wakeFor('customers', startCustomerSettler(createCustomerSettler(pool), logger));
+  wakeFor('customers', startCustomerLinker(createCustomerLinker(pool), logger));
   endAtTeardown(startKeyCleaner(keys, logger));
   wakeFor('search', startSearchIndexer(createSearchIndex(pool, logger), logger));
   watch.start();

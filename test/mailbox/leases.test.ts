@@ -76,7 +76,7 @@ describe('one owner', () => {
       () => records.noteAttempt(other.owner, other.accountId),
       () => records.openMailboxes(other.owner, other.accountId, [{ path: 'X', specialUse: null }]),
       () => records.recordChanges(generation, { arrived: uids, gone: [] }),
-      () => records.settle(generation, { taken: [], failed: [] }),
+      () => records.conclude(generation, { taken: [], failed: [] }),
       () => records.concludePass(generation, 0),
       () => records.noteMailboxFailure(generation, 'x'),
     ]) {

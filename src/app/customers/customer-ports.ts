@@ -82,7 +82,7 @@ export interface CustomerStore {
 }
 
 /** What sends taught, and what was recorded while rules changed, linked a little later. */
-export interface CustomerSettler {
+export interface CustomerLinker {
   /** Links some of it; false when nothing is left. */
-  settleSome(): Promise<boolean>;
+  linkSome(): Promise<boolean>;
 }

@@ -120,7 +120,7 @@ export interface MailboxRecords {
     messages: readonly ArrivedMessage[],
   ): Promise<readonly (KnownEmail | null)[]>;
   /** What became of messages. */
-  settle(
+  conclude(
     mailbox: GenerationRef,
     results: { readonly taken: readonly TakenMessage[]; readonly failed: readonly FailedMessage[] },
   ): Promise<void>;

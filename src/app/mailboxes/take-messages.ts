@@ -101,7 +101,7 @@ export async function takeSlice(ports: TakeMessagesPorts, from: TakeFrom): Promi
   const failed = toTake
     .filter(isTooLarge)
     .map((message) => failureOf(message, 'bad', tooLarge(message.sizeBytes, ports.maxBytes)));
-  if (taken.length + failed.length > 0) await ports.records.settle(mailbox, { taken, failed });
+  if (taken.length + failed.length > 0) await ports.records.conclude(mailbox, { taken, failed });
   if (taken.length > 0) from.onTaken();
 
   const wanted = toTake.filter((message) => !isTooLarge(message)).toSorted((a, b) => b.uid - a.uid);
@@ -171,7 +171,7 @@ async function summarise(
   } catch (error) {
     if (!(error instanceof MailboxError) || signal.aborted) throw error;
     const failed = suspectsOf(left, error).map((message) => failureOf(message, 'doubtful', error));
-    await ports.records.settle(mailbox, { taken: [], failed });
+    await ports.records.conclude(mailbox, { taken: [], failed });
     if (error.kind !== 'refused') throw error;
     return summaries;
   }
@@ -288,7 +288,7 @@ async function takeBatch(
     if (error.kind !== 'refused') throw error;
   } finally {
     await Promise.all(recording);
-    if (taken.length + failed.length > 0) await ports.records.settle(mailbox, { taken, failed });
+    if (taken.length + failed.length > 0) await ports.records.conclude(mailbox, { taken, failed });
   }
   if (away !== null) throw away;
 }

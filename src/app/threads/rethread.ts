@@ -42,7 +42,7 @@ export interface ThreadSnapshot {
 export interface RethreadStore {
   inSnapshot<T>(work: (snapshot: ThreadSnapshot) => Promise<T>): Promise<T>;
   /** Weighs the threads as they are now and corrects them, in one transaction. */
-  settle(threadIds: readonly string[]): Promise<ThreadChanges>;
+  arrange(threadIds: readonly string[]): Promise<ThreadChanges>;
 }
 
 export interface RethreadOptions {
@@ -86,7 +86,7 @@ export async function rethread(store: RethreadStore, options: RethreadOptions): 
   if (!options.dryRun) {
     for (const threadIds of suspects) {
       if (options.signal.aborted) break;
-      add(await store.settle(threadIds));
+      add(await store.arrange(threadIds));
     }
   }
   return result;

@@ -33,9 +33,9 @@ export async function takeLearned(executor: Executor, limit: number): Promise<re
 
 const TAKE_LEARNED = statement(
   'take-learned-addresses',
-  `update customer_addresses set settled = true
+  `update customer_addresses set is_applied = true
   where (address, customer_id) in (
-    select address, customer_id from customer_addresses where not settled order by created_at limit $limit
+    select address, customer_id from customer_addresses where not is_applied order by created_at limit $limit
   )
   returning address`,
 );
@@ -53,13 +53,13 @@ export async function replaceAddresses(
 const REPLACE = statement(
   'replace-customer-addresses',
   `with removed as (
-    update customer_addresses set origin = 'removed', settled = true
+    update customer_addresses set origin = 'removed', is_applied = true
     where customer_id = $customerId and origin <> 'removed' and address <> all ($addresses::text[])
     returning address
   ), registered as (
-    insert into customer_addresses as c (address, customer_id, origin, settled)
+    insert into customer_addresses as c (address, customer_id, origin, is_applied)
     select address, $customerId, 'registered', true from unnest($addresses::text[]) address
-    on conflict (address, customer_id) do update set origin = 'registered', settled = true
+    on conflict (address, customer_id) do update set origin = 'registered', is_applied = true
     where c.origin <> 'registered'
     returning address
   )

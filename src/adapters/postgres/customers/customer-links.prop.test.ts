@@ -10,12 +10,12 @@ import { inboundRecord } from '../../../../test/helpers/inbound-record.ts';
 import { openMailStores } from '../../../../test/helpers/mail-stores.ts';
 import { addressOf, newMessageId, outboundRecord } from '../../../../test/helpers/outbound-record.ts';
 import type { TestDatabase } from '../../../../test/helpers/postgres.ts';
-import type { CustomerSettler, CustomerStore } from '../../../app/customers/customer-ports.ts';
+import type { CustomerLinker, CustomerStore } from '../../../app/customers/customer-ports.ts';
 import type { InboundStore } from '../../../app/receive/inbound-ports.ts';
 import type { MessageStore } from '../../../../test/helpers/message-store.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import { createCustomerStore } from './customer-rules.ts';
-import { createCustomerSettler } from './link-customers.ts';
+import { createCustomerLinker } from './link-customers.ts';
 import { runs } from '../../../../test/helpers/runs.ts';
 
 let database: TestDatabase;
@@ -23,14 +23,14 @@ let pool: pg.Pool;
 let store: MessageStore;
 let inbound: InboundStore;
 let customers: CustomerStore;
-let settler: CustomerSettler;
+let linker: CustomerLinker;
 let end: () => Promise<void>;
 
 beforeAll(async () => {
   const stores = await openMailStores(12);
   ({ database, pool, store, inbound, end } = stores);
   customers = createCustomerStore(pool, pool);
-  settler = createCustomerSettler(pool);
+  linker = createCustomerLinker(pool);
 });
 afterAll(() => end());
 afterEach(async () => {
@@ -94,7 +94,7 @@ const step = fc.oneof(
       companyId: sometimes(companyId),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('settle' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('link' as const) }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -136,13 +136,13 @@ async function carryOut(step: Step, number: number, ids: readonly MessageId[]): 
     case 'register':
       await customers.replaceRegistration(step.customerId, step, step.companyId);
       return;
-    case 'settle':
-      await settler.settleSome();
+    case 'link':
+      await linker.linkSome();
   }
 }
 
 async function check(): Promise<void> {
-  while (await settler.settleSome());
+  while (await linker.linkSome());
   const { stored, expected } = await compareCustomerLinks(database.connectionString);
   expect(stored).toEqual(expected);
   const { rows } = await pool.query('select from customer_relinks');

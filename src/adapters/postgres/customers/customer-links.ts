@@ -69,7 +69,7 @@ const LIKE_FIRST = statement(
 
 /**
  * What a send named for the thread stays known when that send does not come along: the first email of the new thread that
- * is no stranger's takes its place. What rules say is worked out anew by settleCustomers.
+ * is no stranger's takes its place. What rules say is worked out anew by relinkCustomers.
  */
 export async function inheritCustomer(executor: Executor, from: string, to: string): Promise<void> {
   await run(executor, INHERIT_CUSTOMER, { from, to });

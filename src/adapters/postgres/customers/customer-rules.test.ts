@@ -5,32 +5,32 @@ import { parseEmailsJson } from '../../../../test/helpers/emails-json.ts';
 import { inboundRecord } from '../../../../test/helpers/inbound-record.ts';
 import { openMailStores } from '../../../../test/helpers/mail-stores.ts';
 import { addressOf, newMessageId, outboundRecord } from '../../../../test/helpers/outbound-record.ts';
-import type { CustomerSettler, CustomerStore } from '../../../app/customers/customer-ports.ts';
+import type { CustomerLinker, CustomerStore } from '../../../app/customers/customer-ports.ts';
 import type { InboundStore } from '../../../app/receive/inbound-ports.ts';
 import type { MessageStore } from '../../../../test/helpers/message-store.ts';
 import type { Address } from '../../../core/address/address.ts';
 import { createCustomerStore } from './customer-rules.ts';
-import { createCustomerSettler } from './link-customers.ts';
+import { createCustomerLinker } from './link-customers.ts';
 
 let pool: pg.Pool;
 let store: MessageStore;
 let inbound: InboundStore;
 let customers: CustomerStore;
-let settler: CustomerSettler;
+let linker: CustomerLinker;
 let end: () => Promise<void>;
 
 beforeAll(async () => {
   const stores = await openMailStores(8);
   ({ pool, store, inbound, end } = stores);
   customers = createCustomerStore(pool, pool);
-  settler = createCustomerSettler(pool);
+  linker = createCustomerLinker(pool);
 });
 afterAll(() => end());
 
 /** A domain of its own for each test. */
 const newDomain = () => `${randomUUID()}.test`;
-const settle = async () => {
-  while (await settler.settleSome());
+const linkAll = async () => {
+  while (await linker.linkSome());
 };
 
 async function receive(from: Address, fields: Parameters<typeof inboundRecord>[0] = {}): Promise<string> {
@@ -167,10 +167,10 @@ describe('learned addresses', () => {
     const ada = addressOf('ada', domain);
     const past = await receive(ada);
     await send([ada], one);
-    await settle();
+    await linkAll();
     expect(await ownerOf(past)).toBe(`${one} address`);
     await send([ada], two);
-    await settle();
+    await linkAll();
     expect(await ownerOf(past)).toBe('nobody ambiguous');
     expect(await ownerOf(await send([ada]))).toBe('nobody ambiguous');
     expect(await ownerOf(await send([ada, addressOf('bob', domain)]))).toBe('nobody ambiguous');
@@ -190,7 +190,7 @@ describe('learned addresses', () => {
     await send([ada, addressOf('bob', domain)], customer);
     await put(customer, [`bob@${domain}`]);
     await send([ada], customer);
-    await settle();
+    await linkAll();
     expect(await ownerOf(await receive(ada))).toBe('nobody -');
     expect((await customers.readRegistration(customer)).addresses).toEqual([
       { address: `bob@${domain}`, origin: 'registered', status: 'decides', otherCustomerIds: [] },
@@ -275,7 +275,7 @@ it('records mail while rules change, without waiting, and links it by the new ru
   await blocker.query('commit');
   blocker.release();
   await change;
-  await settle();
+  await linkAll();
   expect(await Promise.all([past, ...meanwhile].map(ownerOf))).toEqual([
     `${customer} address`,
     `${customer} address`,

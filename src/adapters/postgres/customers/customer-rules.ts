@@ -11,7 +11,7 @@ import { replaceAddresses } from './customer-addresses.ts';
 import { threadsOfCustomer, threadsUnder } from './find-by-rule.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { lockRules, renewRulesVersion } from './rules-lock.ts';
-import { lockAndSettle } from './settle-customers.ts';
+import { lockAndRelink } from './relink-customers.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
 /** Addresses that a customer's registration shows; all that are set by hand are among them. */
@@ -46,7 +46,7 @@ export function createCustomerStore(pool: Pool, patient: Pool): CustomerStore {
           ...(await threadsUnder(trx, changed)),
           ...(isOtherCompany ? await threadsOfCustomer(trx, customerId) : []),
         ]);
-        const relinked = await lockAndSettle(trx, [...threads]);
+        const relinked = await lockAndRelink(trx, [...threads]);
         await renewRulesVersion(trx);
         return relinked;
       }),

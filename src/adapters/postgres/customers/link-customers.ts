@@ -1,25 +1,25 @@
-/** `CustomerSettler` on PostgreSQL; see rules-lock.ts. Any number of processes may do it at the same moment. */
+/** `CustomerLinker` on PostgreSQL; see rules-lock.ts. Any number of processes may do it at the same moment. */
 import type { Pool } from 'pg';
-import type { CustomerSettler } from '../../../app/customers/customer-ports.ts';
+import type { CustomerLinker } from '../../../app/customers/customer-ports.ts';
 import { learnFrom, takeLearned } from './customer-addresses.ts';
 import { removeMarks, takeMarked } from './customer-links.ts';
 import { threadsUnder } from './find-by-rule.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { lockRulesSoon, renewRulesVersion, rulesAreInOrder, tryToShareRules } from './rules-lock.ts';
-import { lockAndSettle } from './settle-customers.ts';
+import { lockAndRelink } from './relink-customers.ts';
 import { run, statement } from '../db/statement.ts';
 
-/** Addresses settled at once: some milliseconds, in which mail that comes in leaves marks. */
+/** Addresses applied at once: some milliseconds, in which mail that comes in leaves marks. */
 const MAX_ADDRESSES = 500;
 const MAX_EMAILS = 500;
 
-export function createCustomerSettler(pool: Pool): CustomerSettler {
+export function createCustomerLinker(pool: Pool): CustomerLinker {
   return {
-    async settleSome() {
+    async linkSome() {
       const [work] = await run(pool, FIND_WORK);
-      const settled = work?.learned === true && (await settleLearned(pool));
-      const linked = work?.marked === true && (await settleMarked(pool));
-      return settled || linked;
+      const applied = work?.learned === true && (await linkByLearned(pool));
+      const linked = work?.marked === true && (await linkMarked(pool));
+      return applied || linked;
     },
   };
 }
@@ -28,27 +28,27 @@ export function createCustomerSettler(pool: Pool): CustomerSettler {
  * What a send taught is a new rule: past mail is linked by it, or no longer, where two customers claim an address.
  * False: another transaction changes the rules, so it has to wait.
  */
-function settleLearned(pool: Pool): Promise<boolean> {
+function linkByLearned(pool: Pool): Promise<boolean> {
   return inLinkingTransaction(pool, async (trx) => {
     if (!(await lockRulesSoon(trx))) return false;
     const addresses = await takeLearned(trx, MAX_ADDRESSES);
-    await lockAndSettle(trx, await threadsUnder(trx, { addresses, domains: [] }));
+    await lockAndRelink(trx, await threadsUnder(trx, { addresses, domains: [] }));
     await renewRulesVersion(trx);
     return true;
   });
 }
 
 /** False: another transaction changes the rules, so it has to wait; or nothing is left. */
-async function settleMarked(pool: Pool): Promise<boolean> {
+async function linkMarked(pool: Pool): Promise<boolean> {
   const marked = await inLinkingTransaction(pool, async (trx) => {
     if (!(await tryToShareRules(trx))) return [];
     const ids = await takeMarked(trx, MAX_EMAILS);
     const threads = await run(trx, THREADS_OF_EMAILS, { ids });
-    await lockAndSettle(
+    await lockAndRelink(
       trx,
       threads.map(({ thread_id }) => thread_id),
     );
-    // As when a send is recorded: the thread first. What is new is applied to past mail by settleLearned.
+    // As when a send is recorded: the thread first. What is new is applied to past mail by linkByLearned.
     await learnFrom(trx, ids);
     await removeMarks(trx, ids);
     return ids;
@@ -72,6 +72,6 @@ const THREADS_OF_EMAILS = statement(
 
 const FIND_WORK = statement(
   'customer-work',
-  `select exists (select from customer_addresses where not settled) as learned,
+  `select exists (select from customer_addresses where not is_applied) as learned,
     exists (select from customer_relinks) as marked`,
 );

@@ -75,7 +75,7 @@ export function createMailboxRecords(pool: Pool): MailboxRecords {
       return recorded.map((email, index) => (arrived.has(index) ? email : null));
     },
 
-    settle: (mailbox, { taken, failed }) => {
+    conclude: (mailbox, { taken, failed }) => {
       const all: readonly (Partial<FailedMessage & TakenMessage> & { uid: number })[] = [...taken, ...failed];
       return fenced(pool, SETTLE, {
         ...mailbox,
@@ -191,8 +191,8 @@ const NEXT_MESSAGES = statement(
 
 /** One of each for a message; `delays` of what is set aside, null: it is not. */
 const SETTLE = statement(
-  'settle-mailbox-messages',
-  `${HELD}, settled as (
+  'conclude-mailbox-messages',
+  `${HELD}, concluded as (
     update mailbox_messages m set email_id = r.email_id, arrival_digest = r.arrival, tries = coalesce(r.tries, m.tries), last_error = r.reason,
       next_try_at = case when r.email_id is null then now() + r.delay_ms * interval '1 millisecond' else m.next_try_at end,
       quarantined_at = case when r.delays is not null then coalesce(m.quarantined_at, date_trunc('milliseconds', now())) end,

@@ -55,6 +55,25 @@ declare module '../db/statement.ts' {
         due: boolean | null;
       };
     };
+    'conclude-mailbox-messages': {
+      values: {
+        accountId: string | null;
+        owner: string | null;
+        uids: readonly (number | string | null)[] | null;
+        emailIds: readonly (string | null)[] | null;
+        tries: readonly (number | null)[] | null;
+        delaysMs: readonly (number | null)[] | null;
+        quarantineDelays: readonly (number | null)[] | null;
+        reasons: readonly (string | null)[] | null;
+        summaries: readonly (string | null)[] | null;
+        arrivals: readonly (Buffer | null)[] | null;
+        mailboxId: string | null;
+        uidValidity: number | string | null;
+      };
+      row: {
+        held: boolean | null;
+      };
+    };
     'conclude-mailbox-pass': {
       values: {
         accountId: string | null;
@@ -269,25 +288,6 @@ declare module '../db/statement.ts' {
         seen_at: Date;
         quarantined_at: Date | null;
         next_try_at: Date;
-      };
-    };
-    'settle-mailbox-messages': {
-      values: {
-        accountId: string | null;
-        owner: string | null;
-        uids: readonly (number | string | null)[] | null;
-        emailIds: readonly (string | null)[] | null;
-        tries: readonly (number | null)[] | null;
-        delaysMs: readonly (number | null)[] | null;
-        quarantineDelays: readonly (number | null)[] | null;
-        reasons: readonly (string | null)[] | null;
-        summaries: readonly (string | null)[] | null;
-        arrivals: readonly (Buffer | null)[] | null;
-        mailboxId: string | null;
-        uidValidity: number | string | null;
-      };
-      row: {
-        held: boolean | null;
       };
     };
   }

@@ -1,6 +1,6 @@
 /** Writes received emails and Sent copies whose threads exist and are locked: any number of them in one statement. */
 import { markToRelink } from '../customers/customer-links.ts';
-import { settleCustomersOf } from '../customers/settle-customers.ts';
+import { relinkCustomersOf } from '../customers/relink-customers.ts';
 import { RecordedMeanwhile } from '../db/linking-transaction.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 import { emailRecords, toEmailRow, type EmailContent } from '../emails/email-row.ts';
@@ -29,7 +29,7 @@ export async function insertReceived(
   const [counts] = await run(executor, INSERT, { emails: JSON.stringify(rows), read: `{${read.join()}}` });
   if (Number(counts?.inserted) !== emails.length) throw new RecordedMeanwhile();
   const deciding = emails.filter((_, index) => links[index]?.decides === true);
-  await settleCustomersOf(
+  await relinkCustomersOf(
     executor,
     deciding.map(({ record, threadId }) => ({ id: record.id, threadId })),
   );

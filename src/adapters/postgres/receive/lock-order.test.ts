@@ -7,7 +7,7 @@ import { addressOf, newMessageId, outboundRecord } from '../../../../test/helper
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
 import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import { waitUntil } from '../../../../test/helpers/wait-until.ts';
-import { createCustomerSettler } from '../customers/link-customers.ts';
+import { createCustomerLinker } from '../customers/link-customers.ts';
 import { createMessageStore } from '../../../../test/helpers/message-store.ts';
 import { createInboundStore } from './record-inbound.ts';
 import { createThreadDecisions } from '../threads/thread-decisions.ts';
@@ -71,7 +71,7 @@ it('mail is linked again while a send to the same address is recorded', async ()
   await pool.query('insert into customer_relinks select id from emails');
   await pool.query('delete from customer_addresses');
   await other.query('select from email_threads for no key update');
-  const deadlocks = await meet(createCustomerSettler(pool).settleSome(), () =>
+  const deadlocks = await meet(createCustomerLinker(pool).linkSome(), () =>
     other.query(
       `insert into customer_addresses (address, customer_id) values ('ada@acme.test', $1) on conflict do nothing`,
       [customerId],

@@ -26,7 +26,7 @@ import { AlreadyRecorded, insertAlone } from './record-alone.ts';
 import { recordTogether } from './record-together.ts';
 import { createReplacements } from './replace-content.ts';
 import { createCopyMatching } from '../send/rewritten-copies.ts';
-import { settleCustomers } from '../customers/settle-customers.ts';
+import { relinkCustomers } from '../customers/relink-customers.ts';
 import { lockThreadOf } from '../emails/thread-rows.ts';
 import { markAsSent } from './sent-copies.ts';
 
@@ -100,5 +100,5 @@ async function turnIntoSent(executor: Executor, id: string, copy: SentCopy): Pro
   await lockThreadOf(executor, id);
   const threadId = await markAsSent(executor, id, copy);
   // Its counterparties are its recipients now, not its sender.
-  if (threadId !== null) await settleCustomers(executor, [threadId]);
+  if (threadId !== null) await relinkCustomers(executor, [threadId]);
 }

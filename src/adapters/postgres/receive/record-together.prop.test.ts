@@ -39,7 +39,7 @@ beforeEach(async () => {
   await pool.query('truncate email_threads, customer_addresses, customer_domains cascade');
   await pool.query('truncate thread_message_ids, thread_summaries cascade');
   await pool.query(
-    `insert into customer_addresses (address, customer_id, origin, settled) values
+    `insert into customer_addresses (address, customer_id, origin, is_applied) values
       ('ada@one.test', $1, 'registered', true), ('dora@three.test', $1, 'learned', true),
       ('dora@three.test', $2, 'learned', true)`,
     [...CUSTOMERS],

@@ -4,7 +4,7 @@ import type { StoredAttachment } from '../../../app/emails/email-ports.ts';
 import type { KnownEmail } from '../../../app/receive/inbound-ports.ts';
 import type { ReadEmail, Reading, ReparseStore, ReplaceResult } from '../../../app/receive/reparse-ports.ts';
 import { placeInbound } from '../../../core/thread/place-inbound.ts';
-import { settleCustomers } from '../customers/settle-customers.ts';
+import { relinkCustomers } from '../customers/relink-customers.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { run, statement, statements, type Executor } from '../db/statement.ts';
 import { findRecorded } from '../emails/find-recorded.ts';
@@ -109,7 +109,7 @@ export async function replaceReading(
     if (place.reason !== null) await setReasons(executor, [{ id: email.id, ...place.reason }]);
   }
   if (isLinked || isOfOthers) {
-    await settleCustomers(executor, [...new Set([before.thread_id, place?.threadId ?? before.thread_id])]);
+    await relinkCustomers(executor, [...new Set([before.thread_id, place?.threadId ?? before.thread_id])]);
   }
   if (reading.report !== null && before.direction === 'inbound') {
     await addReport(executor, email.id, email.accountId, reading.report);

@@ -10,7 +10,7 @@ import { readEmailOf, replaceReading } from './reparse-store.ts';
 import type { Executor } from '../db/statement.ts';
 import { dropVariant, keepAsVariant } from '../emails/variants.ts';
 import { writeRaw } from '../emails/write-emails.ts';
-import { settleCustomers } from '../customers/settle-customers.ts';
+import { relinkCustomers } from '../customers/relink-customers.ts';
 import { lockThreadOf } from '../emails/thread-rows.ts';
 import { markAsSent } from './sent-copies.ts';
 
@@ -47,6 +47,6 @@ async function replace(
   if (threadId === null) throw new SentMeanwhile();
   await writeRaw(executor, id, reading.contentDigest, raw, receivedBy);
   // Its counterparties are its recipients now, not its sender.
-  await settleCustomers(executor, [threadId]);
+  await relinkCustomers(executor, [threadId]);
   return paths;
 }

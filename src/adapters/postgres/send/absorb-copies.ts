@@ -8,7 +8,7 @@
  * another copy from being recorded in between.
  */
 import type { RecordedSend } from '../../../app/send/outbound-ports.ts';
-import { settleCustomers } from '../customers/settle-customers.ts';
+import { relinkCustomers } from '../customers/relink-customers.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 import { addAliases } from '../emails/email-aliases.ts';
 import { lockSummariesOf } from '../emails/lock-summaries.ts';
@@ -38,7 +38,7 @@ export async function absorbCopies(
   // What came back about a copy is matched again, to the sent email and its recipients.
   await matchReportsAgain(executor, ids);
   const orphans = await mergeVariants(executor, emailId, ids);
-  await settleCustomers(executor, await deleteEmails(executor, ids));
+  await relinkCustomers(executor, await deleteEmails(executor, ids));
   return { cameBack: true, orphans: [...copies.flatMap(({ paths }) => paths), ...orphans] };
 }
 

@@ -8,7 +8,7 @@ import { learnAddresses } from '../customers/customer-addresses.ts';
 import { markToRelink } from '../customers/customer-links.ts';
 import { counterparties, linkColumns, linkJoins } from '../customers/match-customer.ts';
 import { RULES_ARE_FRESH } from '../customers/rules-lock.ts';
-import { settleCustomersOf } from '../customers/settle-customers.ts';
+import { relinkCustomersOf } from '../customers/relink-customers.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 import { emailRecords, toEmailRow } from '../emails/email-row.ts';
 import { makeThreads } from '../emails/thread-rows.ts';
@@ -42,7 +42,7 @@ export async function insertLinkedSend(
   link: StoredLink,
 ): Promise<boolean> {
   const [row] = await run(executor, INSERT_LINKED, { emails: toJson([{ ...record, link }]) });
-  if (row?.decides === true) await settleCustomersOf(executor, [record]);
+  if (row?.decides === true) await relinkCustomersOf(executor, [record]);
   return row !== undefined;
 }
 

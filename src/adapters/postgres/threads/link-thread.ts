@@ -8,15 +8,15 @@
  * before it writes Message-IDs, so that it never waits for a transaction that waits for it.
  *
  * Where threads are kept apart, by decisions or because sends named them for different customers, all links of all of
- * them are weighed anew (settle-threads.ts).
+ * them are weighed anew (arrange-threads.ts).
  */
 import { LinkConflict } from '../db/linking-transaction.ts';
 import { makeAlias, openThread, readClusters, resolveThread } from '../emails/thread-rows.ts';
 import { ownersOf, tieToThreads } from './message-ids.ts';
 import { absorbThreads } from './move-threads.ts';
-import { settleThreads } from './settle-threads.ts';
+import { arrangeThreads } from './arrange-threads.ts';
 import type { Newcomer } from './thread-graph.ts';
-import { settleCustomers } from '../customers/settle-customers.ts';
+import { relinkCustomers } from '../customers/relink-customers.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
 export interface LinkRequest {
@@ -64,7 +64,7 @@ export async function linkThread(trx: Executor, request: LinkRequest): Promise<L
   const place =
     exclusive && request.mayMerge
       ? await placeExclusively(trx, { ...request, threadId: requested }, messageIds)
-      : { threadId: requested, elsewhere: new Map<string, string>(), isSettled: false };
+      : { threadId: requested, elsewhere: new Map<string, string>(), isArranged: false };
   const threadId = await enterThread(trx, place.threadId, accountId);
   const fresh = await tieToThreads(
     trx,
@@ -80,7 +80,7 @@ export async function linkThread(trx: Executor, request: LinkRequest): Promise<L
       if (owner !== (place.elsewhere.get(messageId) ?? threadId)) throw new LinkConflict();
     }
     // Links to an email that is there count for more than those to one that was only named.
-    if (isNamed && !place.isSettled && (await isKeptApart(trx, threadId))) throw new LinkConflict();
+    if (isNamed && !place.isArranged && (await isKeptApart(trx, threadId))) throw new LinkConflict();
   }
   return { threadId, owners, partyId: await readParty(trx, request.customer, threadId), isNamed };
 }
@@ -131,7 +131,7 @@ interface Place {
   /** Message-IDs of the email that are in other threads, and stay there. */
   readonly elsewhere: ReadonlyMap<string, string>;
   /** The links of all threads that may be concerned were weighed. */
-  readonly isSettled: boolean;
+  readonly isArranged: boolean;
 }
 
 /**
@@ -154,7 +154,7 @@ async function placeExclusively(
   if (partyId !== null) parties.add(partyId);
   if (parties.size > 1 || threads.some((thread) => thread.cluster_id !== null)) {
     const arrival = { email: { ...email, partyId }, newThreadId: requested };
-    place = { ...(await settleThreads(trx, accountId, ids, arrival)), isSettled: true };
+    place = { ...(await arrangeThreads(trx, accountId, ids, arrival)), isArranged: true };
   } else {
     const [survivor, ...merged] = threads.toSorted(
       (a, b) => a.created_at.getTime() - b.created_at.getTime() || (a.id < b.id ? -1 : 1),
@@ -165,9 +165,9 @@ async function placeExclusively(
         survivor.id,
         merged.map(({ id }) => id),
       );
-      await settleCustomers(trx, [survivor.id]);
+      await relinkCustomers(trx, [survivor.id]);
     }
-    place = { threadId: survivor?.id ?? requested, elsewhere: new Map(), isSettled: true };
+    place = { threadId: survivor?.id ?? requested, elsewhere: new Map(), isArranged: true };
   }
   if (!exists && place.threadId !== requested) {
     await makeAlias(trx, requested, place.threadId);

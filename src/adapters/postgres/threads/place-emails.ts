@@ -82,12 +82,12 @@ const MOVE_ANCHORS = statement(
 );
 
 /** The party of each thread is the first customer that one of its sends names. */
-export async function settleParties(executor: Executor, threadIds: readonly string[]): Promise<void> {
+export async function renewParties(executor: Executor, threadIds: readonly string[]): Promise<void> {
   await run(executor, SETTLE_PARTIES, { threadIds });
 }
 
 const SETTLE_PARTIES = statement(
-  'settle-parties',
+  'renew-parties',
   `update emails e set party_id = f.customer_id
   from (
     select distinct on (thread_id) thread_id, customer_id from emails

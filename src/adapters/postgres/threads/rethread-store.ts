@@ -1,4 +1,4 @@
-/** `RethreadStore` on PostgreSQL: reads everything of one snapshot page by page, and settles threads one by one. */
+/** `RethreadStore` on PostgreSQL: reads everything of one snapshot page by page, and arranges threads one by one. */
 import type { Pool } from 'pg';
 import type {
   RethreadStore,
@@ -11,7 +11,7 @@ import type { Reason } from '../../../core/thread/why-moved.ts';
 import { lockLinks } from './link-thread.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { carryOut, reasonsOf, weighThreads, type Settlement } from './settle-threads.ts';
+import { carryOut, reasonsOf, weighThreads, type Arrangement } from './arrange-threads.ts';
 import { namedLinksOf } from './thread-graph.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
@@ -22,14 +22,14 @@ export function createRethreadStore(pool: Pool): RethreadStore {
   return {
     inSnapshot: (work) => inTransaction(pool, (trx) => work(createSnapshot(trx)), 'snapshot'),
 
-    settle: (threadIds) =>
+    arrange: (threadIds) =>
       inLinkingTransaction(pool, async (trx) => {
         const accountId = await accountOf(trx, threadIds);
         if (accountId === null) return NOTHING;
         await lockLinks(trx, accountId);
-        const settlement = await weighThreads(trx, accountId, threadIds, { lock: true });
-        const changes = changesOf(settlement);
-        await carryOut(trx, accountId, settlement);
+        const arrangement = await weighThreads(trx, accountId, threadIds, { lock: true });
+        const changes = changesOf(arrangement);
+        await carryOut(trx, accountId, arrangement);
         return changes;
       }),
   };
@@ -94,12 +94,12 @@ async function* readEmails(trx: Executor): AsyncGenerator<readonly ScannedEmail[
   }
 }
 
-/** What the settlement says, for people. */
-function changesOf(settlement: Settlement): ThreadChanges {
-  const { plan } = settlement;
+/** What the arrangement says, for people. */
+function changesOf(arrangement: Arrangement): ThreadChanges {
+  const { plan } = arrangement;
   const made = new Set(plan.made);
   return {
-    moves: reasonsOf(settlement).map(({ email, move, reason }): ThreadMove => ({
+    moves: reasonsOf(arrangement).map(({ email, move, reason }): ThreadMove => ({
       emailId: email.id,
       messageId: email.messageIds[0] ?? '',
       from: email.threadId,

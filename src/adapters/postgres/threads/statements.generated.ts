@@ -451,6 +451,12 @@ declare module '../db/statement.ts' {
         done: string | null;
       };
     };
+    'renew-parties': {
+      values: {
+        threadIds: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
     'rethread-clusters': {
       values: object;
       row: {
@@ -514,12 +520,6 @@ declare module '../db/statement.ts' {
         ids: readonly (string | null)[] | null;
         rules: readonly (string | null)[] | null;
         messageIds: readonly (string | null)[] | null;
-      };
-      row: object;
-    };
-    'settle-parties': {
-      values: {
-        threadIds: readonly (string | null)[] | null;
       };
       row: object;
     };

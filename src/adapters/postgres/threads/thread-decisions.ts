@@ -21,9 +21,9 @@ import { resolveEmails } from '../emails/email-aliases.ts';
 import { moveMessageIds } from './message-ids.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { absorbThreads } from './move-threads.ts';
-import { moveEmails, setDecided, settleParties } from './place-emails.ts';
-import { settleCustomers } from '../customers/settle-customers.ts';
-import { carryOut, weighThreads } from './settle-threads.ts';
+import { moveEmails, setDecided, renewParties } from './place-emails.ts';
+import { relinkCustomers } from '../customers/relink-customers.ts';
+import { carryOut, weighThreads } from './arrange-threads.ts';
 import { readThreadGraph } from './thread-graph.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
@@ -58,7 +58,7 @@ async function split(
     apart: [[thread.id, newThreadId]],
   });
   await inheritCustomer(trx, thread.id, newThreadId);
-  await settleDecided(trx, thread.accountId, [thread.id, newThreadId]);
+  await arrangeDecided(trx, thread.accountId, [thread.id, newThreadId]);
   const decidedAt = await store(trx, {
     id: decisionId,
     kind: 'split',
@@ -100,7 +100,7 @@ async function move(
     apart: left.map((id) => [thread.id, id] as const),
   });
   await absorbThreads(trx, thread.id, emptied);
-  await settleDecided(trx, accountId, [thread.id, ...left]);
+  await arrangeDecided(trx, accountId, [thread.id, ...left]);
   const decidedAt = await store(trx, { id: decisionId, kind: 'move', thread, other: null, emails, reason });
   return { threadId: thread.id, changed: true, decision: { id: decisionId, decidedAt } };
 }
@@ -129,7 +129,7 @@ async function merge(
     emailPlaces: placesOfLabelled(graph.emails, new Set(), places, () => thread.id),
   });
   await absorbThreads(trx, thread.id, [other.id]);
-  await settleDecided(trx, thread.accountId, [thread.id]);
+  await arrangeDecided(trx, thread.accountId, [thread.id]);
   const decidedAt = await store(trx, {
     id: decisionId,
     kind: 'merge',
@@ -145,12 +145,12 @@ async function merge(
  * Sets the customers of the threads, also for later mail: each belongs to the first customer that one of its sends
  * names. Threads that mail could not join because of that may be joined now.
  */
-async function settleDecided(trx: Executor, accountId: string, threadIds: readonly string[]): Promise<void> {
-  await settleCustomers(trx, threadIds);
-  await settleParties(trx, threadIds);
-  const settlement = await weighThreads(trx, accountId, threadIds, { lock: true });
-  if (settlement.threads.some((thread) => thread.cluster_id !== null)) {
-    await carryOut(trx, accountId, settlement);
+async function arrangeDecided(trx: Executor, accountId: string, threadIds: readonly string[]): Promise<void> {
+  await relinkCustomers(trx, threadIds);
+  await renewParties(trx, threadIds);
+  const arrangement = await weighThreads(trx, accountId, threadIds, { lock: true });
+  if (arrangement.threads.some((thread) => thread.cluster_id !== null)) {
+    await carryOut(trx, accountId, arrangement);
   }
 }
 

@@ -8,13 +8,13 @@ export const CUSTOMERS = [
     -- Learned from a send that named the customer, or registered
     origin text not null default 'learned' check (origin in ('learned', 'registered', 'removed')),
     -- Past mail is linked by it
-    settled boolean not null default false,
+    is_applied boolean not null default false,
     primary key (address, customer_id),
     -- ASCII letters only: the same in every locale
     check (address = lower(address collate "C"))
   )`,
   `create index customer_addresses_customer on customer_addresses (customer_id, address)`,
-  `create index customer_addresses_unsettled on customer_addresses (created_at) where not settled`,
+  `create index customer_addresses_unapplied on customer_addresses (created_at) where not is_applied`,
 
   // example.org, or *.example.org for everything below it; A-labels
   `create table customer_domains (

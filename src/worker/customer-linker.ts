@@ -1,19 +1,19 @@
 /** The loop that links past mail by what sends taught, and mail that was recorded while rules changed. */
-import type { CustomerSettler } from '../app/customers/customer-ports.ts';
+import type { CustomerLinker } from '../app/customers/customer-ports.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { startLoop, type WokenLoop } from './loop.ts';
 
 /** Between two rounds at least: another process may be changing the rules, and these have to wait. */
 const INTERVAL_MS = 1000;
 
-export function startCustomerSettler(settler: CustomerSettler, logger: Logger): WokenLoop {
+export function startCustomerLinker(linker: CustomerLinker, logger: Logger): WokenLoop {
   return startLoop({
     intervalMs: INTERVAL_MS,
     waitsForWake: true,
     failure: 'past mail could not be linked to its customers; it is tried every second',
     logger,
     async run(signal) {
-      while (!signal.aborted && (await settler.settleSome()));
+      while (!signal.aborted && (await linker.linkSome()));
     },
   });
 }

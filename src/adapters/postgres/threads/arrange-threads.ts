@@ -10,7 +10,7 @@ import { joinCluster, makeThread, readClusters, type ThreadRow } from '../emails
 import { moveMessageIds } from './message-ids.ts';
 import { absorbThreads } from './move-threads.ts';
 import { moveEmails, setReasons } from './place-emails.ts';
-import { settleCustomers } from '../customers/settle-customers.ts';
+import { relinkCustomers } from '../customers/relink-customers.ts';
 import { readThreadGraph, type Newcomer, type StoredEmail, type ThreadGraph } from './thread-graph.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
@@ -20,14 +20,14 @@ export interface Arrival {
   readonly newThreadId: string;
 }
 
-export interface SettledArrival {
+export interface ArrangedArrival {
   readonly threadId: string;
   /** Its Message-IDs that are in other threads. */
   readonly elsewhere: ReadonlyMap<string, string>;
 }
 
 /** What the links say about some threads. */
-export interface Settlement {
+export interface Arrangement {
   readonly threads: readonly ThreadRow[];
   readonly graph: ThreadGraph;
   /** Of the emails of the graph, then of the one that comes in. */
@@ -35,16 +35,16 @@ export interface Settlement {
   readonly plan: ThreadPlan;
 }
 
-/** Settles the threads, and those that are kept apart from them, together with an email that comes in. */
-export async function settleThreads(
+/** Arranges the threads anew, and those that are kept apart from them, together with an email that comes in. */
+export async function arrangeThreads(
   trx: Executor,
   accountId: string,
   threadIds: readonly string[],
   arrival: Arrival,
-): Promise<SettledArrival> {
-  const settlement = await weighThreads(trx, accountId, threadIds, { lock: true, arrival });
-  await carryOut(trx, accountId, settlement, arrival);
-  const { graph, groups, plan } = settlement;
+): Promise<ArrangedArrival> {
+  const arrangement = await weighThreads(trx, accountId, threadIds, { lock: true, arrival });
+  await carryOut(trx, accountId, arrangement, arrival);
+  const { graph, groups, plan } = arrangement;
   const threadId = plan.threadOf.get(groups.emails.at(-1) ?? -1) ?? arrival.newThreadId;
   const places = new Map(plan.messageIds.map(({ id, to }) => [id, to]));
   const elsewhere = new Map<string, string>();
@@ -67,7 +67,7 @@ export async function weighThreads(
   accountId: string,
   threadIds: readonly string[],
   { lock, arrival }: WeighOptions,
-): Promise<Settlement> {
+): Promise<Arrangement> {
   const threads = await readClusters(trx, threadIds, lock);
   const ids = threads.map(({ id }) => id);
   const graph = await readThreadGraph(trx, accountId, ids);
@@ -101,16 +101,16 @@ function withArrival(graph: ThreadGraph, email: Newcomer): ThreadGraph {
   return { ...graph, messageIds, emails: [...graph.emails, newcomer] };
 }
 
-/** Makes the threads what the settlement says. They must be locked since it was made. */
+/** Makes the threads what the arrangement says. They must be locked since it was made. */
 export async function carryOut(
   trx: Executor,
   accountId: string,
-  settlement: Settlement,
+  arrangement: Arrangement,
   arrival: Arrival | null = null,
 ): Promise<void> {
-  const { threads, graph, groups, plan } = settlement;
+  const { threads, graph, groups, plan } = arrangement;
   for (const id of plan.made) await makeThread(trx, accountId, id);
-  const moved = reasonsOf(settlement);
+  const moved = reasonsOf(arrangement);
   await moveEmails(
     trx,
     moved.map(({ move }) => move),
@@ -126,7 +126,7 @@ export async function carryOut(
     const ending = plan.merged.filter(({ into }) => into === survivor).map(({ id }) => id);
     await absorbThreads(trx, survivor, ending);
   }
-  await settleCustomers(trx, [...new Set([...threads.map(({ id }) => id), ...plan.threadOf.values()])]);
+  await relinkCustomers(trx, [...new Set([...threads.map(({ id }) => id), ...plan.threadOf.values()])]);
   const emails = [...graph.emails.map(({ id }) => id), ...(arrival === null ? [] : [arrival.email.id])];
   await storeRefused(trx, emails, groups.refused);
   if (graph.separations.length + groups.refused.length > 0) {
@@ -152,7 +152,7 @@ export interface MovedEmail {
 }
 
 /** The recorded emails that are to move, and why. */
-export function reasonsOf({ graph, groups, plan }: Settlement): readonly MovedEmail[] {
+export function reasonsOf({ graph, groups, plan }: Arrangement): readonly MovedEmail[] {
   const moves = new Map(plan.emails.map((move) => [move.id, move]));
   return graph.emails.flatMap((email, index) => {
     const move = moves.get(email.id);

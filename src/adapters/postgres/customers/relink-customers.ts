@@ -24,36 +24,36 @@ const CHUNK = 2000;
  * For transactions that change threads: their rows are to be locked already, in the order of their ids. When rules are
  * being changed at this moment, the threads are worked out once more after that.
  */
-export async function settleCustomers(trx: Executor, threadIds: readonly string[]): Promise<void> {
+export async function relinkCustomers(trx: Executor, threadIds: readonly string[]): Promise<void> {
   if (threadIds.length === 0) return;
   if (!(await tryToShareRules(trx))) await markThreads(trx, threadIds);
-  await settleLocked(trx, threadIds);
+  await relinkLocked(trx, threadIds);
 }
 
 /** To be called after recording emails that decide the customer of their thread. */
-export async function settleCustomersOf(
+export async function relinkCustomersOf(
   trx: Executor,
   emails: readonly { readonly id: string; readonly threadId: string }[],
 ): Promise<void> {
   if (emails.length === 0) return;
   // Nearly always each is the first of its thread, which then has the same link.
-  const settled = await linkThreadsLikeFirst(
+  const linked = await linkThreadsLikeFirst(
     trx,
     emails.map(({ id }) => id),
   );
-  const left = new Set(emails.map(({ threadId }) => threadId).filter((id) => !settled.has(id)));
-  await settleCustomers(trx, [...left].sort());
+  const left = new Set(emails.map(({ threadId }) => threadId).filter((id) => !linked.has(id)));
+  await relinkCustomers(trx, [...left].sort());
 }
 
 /** Locks the threads that still exist first. The caller holds the lock of the rules. */
-export async function lockAndSettle(trx: Executor, threadIds: readonly string[]): Promise<Relinked> {
-  return settleLocked(trx, await lockThreadRows(trx, threadIds));
+export async function lockAndRelink(trx: Executor, threadIds: readonly string[]): Promise<Relinked> {
+  return relinkLocked(trx, await lockThreadRows(trx, threadIds));
 }
 
-async function settleLocked(trx: Executor, threadIds: readonly string[]): Promise<Relinked> {
+async function relinkLocked(trx: Executor, threadIds: readonly string[]): Promise<Relinked> {
   const total = { linked: 0, moved: 0, unlinked: 0 };
   for (let start = 0; start < threadIds.length; start += CHUNK) {
-    const chunk = await settleChunk(trx, threadIds.slice(start, start + CHUNK));
+    const chunk = await relinkChunk(trx, threadIds.slice(start, start + CHUNK));
     total.linked += chunk.linked;
     total.moved += chunk.moved;
     total.unlinked += chunk.unlinked;
@@ -65,7 +65,7 @@ type Link = ThreadLinks['emails'][number];
 
 type MailRow = RowOf<typeof READ_MAILS>;
 
-async function settleChunk(trx: Executor, threadIds: readonly string[]): Promise<Relinked> {
+async function relinkChunk(trx: Executor, threadIds: readonly string[]): Promise<Relinked> {
   const mails = await run(trx, READ_MAILS, { threadIds });
   const matches = await readMatches(trx, new Set(mails.flatMap((mail) => mail.counterparties)));
   const linked = mails.map((mail) => toLinkedMail(mail, matches));
