@@ -72,7 +72,7 @@ export async function compareReading(
   content: EmailContent,
 ): Promise<Rereading | null> {
   const long = await sendLongTexts(executor, emailId, textsOf(content));
-  const row = JSON.stringify([{ id: emailId, ...toContentRow(content, long) }]);
+  const row = JSON.stringify([toContentRow(emailId, content, long)]);
   const [before] = await run(executor, COMPARE, { row });
   return before === undefined ? null : { before, row, long };
 }

@@ -71,8 +71,7 @@ function toRow({ record, threadId, placement }: PlacedRecord, link: ReceivedLink
     },
     long,
   );
-  return {
-    ...email,
+  return Object.assign(email, {
     link_customer: link.customerId,
     link_customer_source: link.customerSource,
     link_company: link.companyId,
@@ -80,7 +79,7 @@ function toRow({ record, threadId, placement }: PlacedRecord, link: ReceivedLink
     is_fresh: link.isFresh,
     deliveries: record.isSentCopy ? takersOf(record).map((address) => ({ address, state: 'accepted' })) : [],
     report: record.isSentCopy || record.report === null ? null : toReportRow(record.report),
-  };
+  });
 }
 
 const MORE_COLUMNS = `, link_customer uuid, link_customer_source text, link_company uuid, link_company_source text,

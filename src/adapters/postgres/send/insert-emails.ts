@@ -72,13 +72,10 @@ function toRow(record: LinkedRecord) {
       partyId: link === undefined ? customerId : link.partyId,
     },
   });
-  return {
-    ...email,
-    ...toOutcomeRow(record),
-    ...toQueueRow(record.queue),
+  return Object.assign(email, toOutcomeRow(record), toQueueRow(record.queue), {
     customer_id: customerId,
     company_id: companyId,
-  };
+  });
 }
 
 const RECIPIENTS = '(r.to_addresses || r.cc_addresses || r.bcc_addresses)';
