@@ -331,15 +331,7 @@ CREATE UNIQUE INDEX event_clock_one ON event_clock ((true));
 
 create table event_inbox (
   ordinal bigint not null generated always as identity,
-  type text not null,
-  occurred_at timestamp with time zone not null,
-  account_id text,
-  email_id uuid,
-  thread_id uuid,
-  customer_id uuid,
-  company_id uuid,
-  is_historical boolean not null,
-  data text not null,
+  bodies event_body[] not null storage external,
   constraint event_inbox_pkey PRIMARY KEY (ordinal)
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=2000000000);
 CREATE TRIGGER event_inbox_after_insert AFTER INSERT ON event_inbox REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION event_inbox_after_insert();
@@ -678,14 +670,15 @@ CREATE OR REPLACE FUNCTION public.delivery_reports_events_after_insert()
  LANGUAGE plpgsql
 AS $function$
   begin
-    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) select case
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (select case
         when new.outcome in ('bounced_hard', 'bounced_soft', 'blocked') then 'email.bounced'
         when new.outcome = 'complained' then 'email.complained'
         else 'email.delivered'
       end, clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
       json_build_object('address', new.address, 'outcome', new.outcome, 'status', new.status,
         'diagnostic', left(new.diagnostic, 500), 'report_id', new.report_id)
-    from emails e where e.id = new.email_id;
+    from emails e where e.id = new.email_id) e;
     return null;
   end $function$;
 
@@ -757,8 +750,9 @@ CREATE OR REPLACE FUNCTION public.email_threads_events_after_update()
  LANGUAGE plpgsql
 AS $function$
   begin
-    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) values ('thread.updated', clock_timestamp(), new.account_id, null, new.id, new.customer_id, new.company_id, false,
-      json_build_object('previous_customer_id', old.customer_id, 'previous_company_id', old.company_id));
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (values ('thread.updated', clock_timestamp(), new.account_id, null, new.id, new.customer_id, new.company_id, false,
+      json_build_object('previous_customer_id', old.customer_id, 'previous_company_id', old.company_id))) e;
     return null;
   end $function$;
 
@@ -767,9 +761,10 @@ CREATE OR REPLACE FUNCTION public.email_variants_events_after_insert()
  LANGUAGE plpgsql
 AS $function$
   begin
-    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) select 'email.updated', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (select 'email.updated', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
       json_build_object('changes', json_build_array('variants'), 'variant_id', new.id)
-    from emails e where e.id = new.email_id;
+    from emails e where e.id = new.email_id) e;
     return null;
   end $function$;
 
@@ -867,13 +862,14 @@ CREATE OR REPLACE FUNCTION public.emails_events_after_content()
  LANGUAGE plpgsql
 AS $function$
   begin
-    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) values ('email.updated', clock_timestamp(), new.account_id, new.id, new.thread_id, new.customer_id, new.company_id, false,
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (values ('email.updated', clock_timestamp(), new.account_id, new.id, new.thread_id, new.customer_id, new.company_id, false,
       concat('{"changes":["content"],"email":', case
     when length(new.json_before_text) < 16000
     -- They go on with the text of the email, and with its files.
     then left(new.json_before_text, -13) || left(new.json_after_text, -19) || '}'
     else event_email_json(new.json_before_text, new.json_after_text)
-  end  , '}'));
+  end  , '}'))) e;
     return null;
   end $function$;
 
@@ -882,12 +878,13 @@ CREATE OR REPLACE FUNCTION public.emails_events_after_insert()
  LANGUAGE plpgsql
 AS $function$
   begin
-    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)
-    select type, clock_timestamp(), account_id, email_id, thread_id, customer_id, company_id, is_historical, data
+    insert into event_inbox (bodies)
+    select array_agg(row(type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)::event_body order by rank, key)
     from (
+      select e.*, (row_number() over (order by rank, key) - 1) / 500 as part from (
       -- A thread that this transaction made, and all of whose emails come with this statement
-      select 0 as rank, t.id as key, 'thread.created' as type, t.account_id::text, null::uuid as email_id, t.id as thread_id,
-        t.customer_id, t.company_id, n.is_historical, '{}' as data
+      select 0 as rank, t.id as key, 'thread.created' as type, clock_timestamp() as occurred_at, t.account_id,
+        null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, n.is_historical, '{}' as data
       from (
         select thread_id, bool_and(case e.received_by ->> 'way'
           when 'import' then true
@@ -902,24 +899,24 @@ AS $function$
         select from emails e where e.thread_id = t.id and e.id not in (select id from inserted)
       )
       union all
-      select 1, id, 'email.' || state, account_id, id, thread_id, customer_id, company_id, case e.received_by ->> 'way'
+      select 1, id, 'email.' || state, clock_timestamp(), account_id, id, thread_id, customer_id, company_id,
+        case e.received_by ->> 'way'
           when 'import' then true
           when 'imap' then exists (
             select from mailboxes b
             where b.account_id = e.account_id and b.path = e.received_by ->> 'place' and b.last_success_at is null
           )
           else false
-        end,
-        concat('{"email":', case
+        end, concat('{"email":', case
     when length(e.json_before_text) < 16000
     -- They go on with the text of the email, and with its files.
     then left(e.json_before_text, -13) || left(e.json_after_text, -19) || '}'
     else event_email_json(e.json_before_text, e.json_after_text)
   end, ',"state":"', state, '"}')
       from inserted e
-      where state <> 'sending'
-    ) events
-    order by rank, key;
+      where state <> 'sending') e
+    ) e
+    group by part order by part;
     return null;
   end $function$;
 
@@ -928,37 +925,40 @@ CREATE OR REPLACE FUNCTION public.emails_events_after_update()
  LANGUAGE plpgsql
 AS $function$
   begin
-    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)
-    select 'thread.created', clock_timestamp(), t.account_id, null, t.id, t.customer_id, t.company_id, false, '{}'
+    insert into event_inbox (bodies)
+    select array_agg(row(type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)::event_body order by rank, key)
     from (
-      select distinct n.thread_id from before o join after n on n.id = o.id where n.thread_id <> o.thread_id
-    ) n join email_threads t on t.id = n.thread_id
-    where t.created_at = now() and not exists (
-      select from emails e where e.thread_id = t.id and e.id not in (select id from after)
-    )
-    order by t.id;
-
-    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)
-    select c.type, clock_timestamp(), n.account_id, n.id, n.thread_id, n.customer_id, n.company_id, false, c.data
-    from before o join after n on n.id = o.id, lateral (
-      select case
-          when o.state = 'unknown' and n.state not in ('queued', 'cancelled') then 'email.settled'
-          else 'email.' || n.state
-        end as type,
-        json_build_object('state', n.state, 'previous_state', o.state, 'detail', left(n.state_detail, 500)) as data
-      -- What is given back by the process that took it was not sent.
-      where n.state <> o.state and n.state <> 'sending' and (o.state, n.state) <> ('sending', 'queued')
+      select e.*, (row_number() over (order by rank, key) - 1) / 500 as part from (
+      select 0 as rank, t.id as key, 'thread.created' as type, clock_timestamp() as occurred_at, t.account_id,
+        null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, false as is_historical, '{}'::json as data
+      from (
+        select distinct n.thread_id from before o join after n on n.id = o.id where n.thread_id <> o.thread_id
+      ) n join email_threads t on t.id = n.thread_id
+      where t.created_at = now() and not exists (
+        select from emails e where e.thread_id = t.id and e.id not in (select id from after)
+      )
       union all
-      select 'email.updated', json_build_object('changes', json_build_array('thread_id'), 'previous_thread_id', o.thread_id)
-      where n.thread_id <> o.thread_id
-      union all
-      select 'customer.unlinked', json_build_object('previous_customer_id', o.customer_id)
-      where o.customer_id is not null and n.customer_id is null
-      union all
-      select 'customer.linked', json_build_object('previous_customer_id', o.customer_id)
-      where n.customer_id is not null and n.customer_id is distinct from o.customer_id
-    ) c
-    order by n.date, n.id;
+      select c.rank, n.id, c.type, clock_timestamp(), n.account_id, n.id, n.thread_id, n.customer_id, n.company_id, false, c.data
+      from before o join after n on n.id = o.id, lateral (
+        select 1 as rank, case
+            when o.state = 'unknown' and n.state not in ('queued', 'cancelled') then 'email.settled'
+            else 'email.' || n.state
+          end as type,
+          json_build_object('state', n.state, 'previous_state', o.state, 'detail', left(n.state_detail, 500)) as data
+        -- What is given back by the process that took it was not sent.
+        where n.state <> o.state and n.state <> 'sending' and (o.state, n.state) <> ('sending', 'queued')
+        union all
+        select 2, 'email.updated', json_build_object('changes', json_build_array('thread_id'), 'previous_thread_id', o.thread_id)
+        where n.thread_id <> o.thread_id
+        union all
+        select 3, 'customer.unlinked', json_build_object('previous_customer_id', o.customer_id)
+        where o.customer_id is not null and n.customer_id is null
+        union all
+        select 3, 'customer.linked', json_build_object('previous_customer_id', o.customer_id)
+        where n.customer_id is not null and n.customer_id is distinct from o.customer_id
+      ) c) e
+    ) e
+    group by part order by part;
     return null;
   end $function$;
 
@@ -1039,9 +1039,10 @@ CREATE OR REPLACE FUNCTION public.mailbox_accounts_events_after_update()
  LANGUAGE plpgsql
 AS $function$
   begin
-    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) values (case when new.last_error is null then 'account.recovered' else 'account.failing' end, clock_timestamp(),
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (values (case when new.last_error is null then 'account.recovered' else 'account.failing' end, clock_timestamp(),
       new.account_id, null, null, null, null, false,
-      json_build_object('kind', new.last_error_kind, 'error', left(new.last_error, 500)));
+      json_build_object('kind', new.last_error_kind, 'error', left(new.last_error, 500)))) e;
     return null;
   end $function$;
 
@@ -1089,9 +1090,10 @@ CREATE OR REPLACE FUNCTION public.mailbox_messages_events_after_update()
  LANGUAGE plpgsql
 AS $function$
   begin
-    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) select 'quarantine.added', clock_timestamp(), b.account_id, null, null, null, null, false,
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (select 'quarantine.added', clock_timestamp(), b.account_id, null, null, null, null, false,
       json_build_object('quarantine_id', new.quarantine_id, 'mailbox', b.path, 'error', left(new.last_error, 500))
-    from mailboxes b where b.id = new.mailbox_id;
+    from mailboxes b where b.id = new.mailbox_id) e;
     return null;
   end $function$;
 
@@ -1117,6 +1119,7 @@ AS $function$
   declare
     clock event_clock;
     oldest xid8;
+    taken int;
     moved int;
   begin
     -- Without a lock where there is nothing to do
@@ -1131,28 +1134,29 @@ AS $function$
     end if;
     -- Before it is looked for what those that have ended by now wrote
     oldest = pg_snapshot_xmin(pg_current_snapshot());
-    with taken as (
+    with rows_taken as (
       delete from event_inbox
       where ctid = any (array(
         select ctid from event_inbox where ordinal > clock.taken_to order by ordinal limit at_most
       ))
-      returning *
+      returning ordinal, bodies
     ), numbered as (
       insert into events (position, type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)
-      select clock.position + row_number() over (order by ordinal), type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data from taken
+      select clock.position + row_number() over (order by ordinal, place), type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data
+      from rows_taken, unnest(bodies) with ordinality as b (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, place)
       returning position
     )
-    select count(*) into moved from numbered;
-    if moved < at_most and clock.mark_xid is null then
+    select (select count(*) from rows_taken), (select count(*) from numbered) into taken, moved;
+    if taken < at_most and clock.mark_xid is null then
       clock.mark_xid = pg_current_xact_id();
-    elsif moved < at_most and clock.mark_xid <= oldest then
+    elsif taken < at_most and clock.mark_xid <= oldest then
       clock.taken_to = clock.mark;
       select last_value into clock.mark from event_inbox_ordinal_seq;
       clock.mark_xid = null;
     end if;
     update event_clock set position = clock.position + moved, taken_to = clock.taken_to, mark = clock.mark,
       mark_xid = clock.mark_xid;
-    return moved;
+    return taken;
   end $function$;
 
 CREATE OR REPLACE FUNCTION public.refresh_thread_summaries(ids uuid[])
@@ -1205,9 +1209,10 @@ CREATE OR REPLACE FUNCTION public.refused_links_events_after_insert()
  LANGUAGE plpgsql
 AS $function$
   begin
-    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) select 'merge.refused', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (select 'merge.refused', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
       json_build_object('refused_merge_id', new.id, 'message_id', '<' || new.message_id || '>')
-    from emails e where e.id = new.email_id;
+    from emails e where e.id = new.email_id) e;
     return null;
   end $function$;
 
@@ -1216,8 +1221,9 @@ CREATE OR REPLACE FUNCTION public.suppressions_events_after_insert()
  LANGUAGE plpgsql
 AS $function$
   begin
-    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) values ('suppression.added', clock_timestamp(), null, new.email_id, null, null, null, false,
-      json_build_object('address', new.address, 'reason', new.reason));
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (values ('suppression.added', clock_timestamp(), null, new.email_id, null, null, null, false,
+      json_build_object('address', new.address, 'reason', new.reason))) e;
     return null;
   end $function$;
 
@@ -1226,8 +1232,9 @@ CREATE OR REPLACE FUNCTION public.suppressions_events_after_update()
  LANGUAGE plpgsql
 AS $function$
   begin
-    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) values (case when new.lifted_at is null then 'suppression.added' else 'suppression.lifted' end, clock_timestamp(), null,
-      new.email_id, null, null, null, false, json_build_object('address', new.address, 'reason', new.reason));
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (values (case when new.lifted_at is null then 'suppression.added' else 'suppression.lifted' end, clock_timestamp(), null,
+      new.email_id, null, null, null, false, json_build_object('address', new.address, 'reason', new.reason))) e;
     return null;
   end $function$;
 
@@ -1236,9 +1243,10 @@ CREATE OR REPLACE FUNCTION public.thread_aliases_events_after_insert()
  LANGUAGE plpgsql
 AS $function$
   begin
-    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) select 'thread.merged', clock_timestamp(), t.account_id, null, t.id, t.customer_id, t.company_id, false,
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (select 'thread.merged', clock_timestamp(), t.account_id, null, t.id, t.customer_id, t.company_id, false,
       json_build_object('merged_thread_id', new.id)
-    from email_threads t where t.id = new.thread_id;
+    from email_threads t where t.id = new.thread_id) e;
     return null;
   end $function$;
 
@@ -1247,9 +1255,10 @@ CREATE OR REPLACE FUNCTION public.thread_decisions_events_after_insert()
  LANGUAGE plpgsql
 AS $function$
   begin
-    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data) values (case new.kind when 'split' then 'thread.split' else 'thread.updated' end, clock_timestamp(), new.account_id, null,
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (values (case new.kind when 'split' then 'thread.split' else 'thread.updated' end, clock_timestamp(), new.account_id, null,
       new.thread_id, null, null, false, json_build_object('decision', new.kind, 'new_thread_id', new.other_thread_id,
-        'email_ids', new.email_ids, 'reason', new.reason));
+        'email_ids', new.email_ids, 'reason', new.reason))) e;
     return null;
   end $function$;
 
@@ -1262,10 +1271,15 @@ AS $function$
     if pg_trigger_depth() > 1 then
       return null;
     end if;
-    insert into event_inbox (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)
-    select 'email.updated', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
-      json_build_object('changes', json_build_array('unread'), 'unread', tg_op = 'INSERT')
-    from changed c join emails e on e.id = c.email_id
-    order by e.date, e.id;
+    insert into event_inbox (bodies)
+    select array_agg(row(type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)::event_body order by rank, key)
+    from (
+      select e.*, (row_number() over (order by rank, key) - 1) / 500 as part from (
+      select 0 as rank, e.id as key, 'email.updated' as type, clock_timestamp() as occurred_at, e.account_id,
+        e.id as email_id, e.thread_id, e.customer_id, e.company_id, false as is_historical,
+        json_build_object('changes', json_build_array('unread'), 'unread', tg_op = 'INSERT') as data
+      from changed c join emails e on e.id = c.email_id) e
+    ) e
+    group by part order by part;
     return null;
   end $function$;

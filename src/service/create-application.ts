@@ -109,7 +109,7 @@ export function createApplication(
   const signal = createFeedSignal(() => numberer.follow());
   const numberer = startEventNumberer({ feed, signal, logger });
   endAtTeardown(numberer);
-  onEventsWritten(pool, numberer.wake);
+  for (const one of [pool, parts.patient]) onEventsWritten(one, numberer.wake);
   endAtTeardown(startEventKeeper({ feed, clock, logger, eventsDays: config.eventsDays }));
   const events = createEventReads({ feed, signal });
 

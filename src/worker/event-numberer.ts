@@ -14,8 +14,8 @@ const FOLLOW_MS = 150;
 const GATHER_MS = 15;
 /** From one numbering to the next while events keep coming, in ms: each has its own commit, and costs nearly the same for few as for many. */
 const REST_MS = 100;
-/** Events of one statement. */
-const BATCH = 2000;
+/** What statements wrote that is numbered by one of ours; a row of the inbox holds the events of a statement, mostly few. */
+const BATCH = 200;
 
 export interface EventNumberer {
   /** Something was written here. */

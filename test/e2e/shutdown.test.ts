@@ -1,5 +1,7 @@
 /** SIGTERM under load, and while a mail server does not answer: the process ends in time, and nothing is in doubt. */
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { SILENCE, startScriptedServer, type ScriptedServer } from '../helpers/scripted-smtp-server.ts';
@@ -53,6 +55,16 @@ it('gives each request that it accepted its answer, and ends with code 0', async
   const sent = given.filter(({ status }) => status === 200).length;
   expect(given.filter(({ status, code }) => status !== 200 && code !== 'shutting_down')).toEqual([]);
   expect(sent).toBe(server.accepted.length);
+});
+
+it('does not wait for a connection that has sent nothing, as browsers make them ahead', async () => {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  socket.on('error', () => undefined);
+  // The service has accepted it before it answers another one.
+  expect((await send()).status).toBe(200);
+  expect(await service.stop()).toBe(0);
+  expect(service.log.join('')).not.toContain('still');
 });
 
 it('waits no longer than it may for a silent mail server, and records what was handed over as unknown', async () => {

@@ -69,7 +69,7 @@ async function isIdle({ pool }: World): Promise<boolean> {
   const { rows } = await pool.query(
     `select from search_queue
     union all select from customer_relinks
-    union all select from customer_addresses where not settled
+    union all select from customer_addresses where not is_applied
     union all select from send_queue
     union all select from bounce_reports where email_id is null and next_match_at <= now()`,
   );

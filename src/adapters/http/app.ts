@@ -127,6 +127,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const shutdown = addShutdown(app, stopping);
   app.addHook('preClose', (done) => {
     lingering.destroyAll();
+    places.endUnused();
     done();
   });
   places.attach(app.server);

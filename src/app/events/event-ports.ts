@@ -30,7 +30,7 @@ export interface EventFeed {
   read(after: number, filter: EventFilter, limit: number): Promise<EventPage>;
   /** The last position that was given out. */
   readLatest(): Promise<number>;
-  /** Puts what transactions wrote into the feed; returns how many: `atMost` when there may be more. */
+  /** Puts what so many statements wrote into the feed; returns how many did: `atMost` when there may be more. */
   number(atMost: number): Promise<number>;
   /** Forgets all whole days before a day (`dayOf`); returns how many. */
   forgetBefore(day: number): Promise<number>;

@@ -46,6 +46,11 @@ export class ConnectionPlaces {
     return this.#refused.has(socket);
   }
 
+  /** Ends the connections that have sent nothing, as browsers make them ahead: nothing of theirs is under way. */
+  endUnused(): void {
+    for (const socket of this.#strangers) if (socket.bytesRead === 0) socket.destroy();
+  }
+
   #enter(socket: Socket): void {
     if (this.#strangers.size + this.#known.size >= this.#max) {
       this.#tell();

@@ -41,6 +41,25 @@ export function createPool(options: PoolOptions): pg.Pool {
   return pool;
 }
 
+/** How notices of our own functions and triggers begin. */
+const OWN_NOTICE = 'email-worker: ';
+
+/** Connection → our notices since they were taken. Any connection may be the one that gets them, the first too. */
+const notices = new WeakMap<pg.ClientBase, Set<string>>();
+
+function toldOf(client: pg.ClientBase): Set<string> {
+  const told = notices.get(client) ?? new Set();
+  notices.set(client, told);
+  return told;
+}
+
+/** The texts of our notices that a connection has got, each once. They are told one time. */
+export function takeNotices(client: pg.ClientBase): ReadonlySet<string> {
+  const told = toldOf(client);
+  if (told.size > 0) notices.delete(client);
+  return told;
+}
+
 /** A connection that can be lent out without harm: what happens to it reaches only its borrower. */
 class Connection extends pg.Client {
   constructor(config?: pg.ClientConfig) {
@@ -48,6 +67,9 @@ class Connection extends pg.Client {
     // It may break between two statements, and twice. The statement under way, or the next one, is rejected; without
     // a listener the event would end the process.
     this.on('error', () => undefined);
+    this.on('notice', ({ message }) => {
+      if (message?.startsWith(OWN_NOTICE) === true) toldOf(this).add(message);
+    });
     // One that owes an answer is cut: its next borrower would wait behind the statement.
     const query = this.query.bind(this) as unknown as (...args: readonly unknown[]) => unknown;
     const cutAfterTimeout = (...args: readonly unknown[]): unknown => {

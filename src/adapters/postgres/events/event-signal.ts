@@ -3,19 +3,15 @@
  * connection comes back to the pool after the commit. So no writer has to tell, nothing is asked again and again, and no commit waits,
  * as it would for NOTIFY. A notice that is lost (a server or pooler may filter them) costs time alone: the inbox is looked at anyway.
  */
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
+import { takeNotices } from '../db/pool.ts';
 
 /** What the trigger of `event_inbox` says. */
 const NOTICE = 'email-worker: events';
 
+/** @param pool made by createPool */
 export function onEventsWritten(pool: Pool, tell: () => void): void {
-  const writers = new WeakSet<PoolClient>();
-  pool.on('connect', (client) => {
-    client.on('notice', ({ message }) => {
-      if (message === NOTICE) writers.add(client);
-    });
-  });
   pool.on('release', (_error, client) => {
-    if (writers.delete(client)) tell();
+    if (takeNotices(client).has(NOTICE)) tell();
   });
 }

@@ -3,8 +3,18 @@
  */
 import { EVENT_COLUMNS } from './events.ts';
 
-/** A statement that adds events continues with the values of EVENT_COLUMNS behind the time. */
-const ADD = `insert into event_inbox (${EVENT_COLUMNS})`;
+/** Events of one row of the inbox at most: a row is held in memory. */
+const MAX_EVENTS = 500;
+
+/** Adds the events that a query gives, with EVENT_COLUMNS, in the order of its columns `rank` and `key`. */
+const add = (query: string) =>
+  `
+    insert into event_inbox (bodies)
+    select array_agg(row(${EVENT_COLUMNS})::event_body order by rank, key)
+    from (
+      select e.*, (row_number() over (order by rank, key) - 1) / ${MAX_EVENTS} as part from (${query}) e
+    ) e
+    group by part order by part;`.trim();
 
 /** The email \`e\` in `data`, without what changes with its state. */
 const email = (e: string) => `case
@@ -29,7 +39,8 @@ function rowTrigger(name: string, on: string, when: string | null, event: string
   return [
     `create function ${name}() returns trigger language plpgsql as $$
   begin
-    ${ADD} ${event};
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (${event}) e;
     return null;
   end $$`,
     `create trigger ${name} after ${on} for each row ${when === null ? '' : `when (${when})`} execute function ${name}()`,
@@ -50,12 +61,10 @@ export const EVENT_TRIGGERS = [
 
   `create function emails_events_after_insert() returns trigger language plpgsql as $$
   begin
-    ${ADD}
-    select type, clock_timestamp(), account_id, email_id, thread_id, customer_id, company_id, is_historical, data
-    from (
+    ${add(`
       -- A thread that this transaction made, and all of whose emails come with this statement
-      select 0 as rank, t.id as key, 'thread.created' as type, t.account_id::text, null::uuid as email_id, t.id as thread_id,
-        t.customer_id, t.company_id, n.is_historical, '{}' as data
+      select 0 as rank, t.id as key, 'thread.created' as type, clock_timestamp() as occurred_at, t.account_id,
+        null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, n.is_historical, '{}' as data
       from (
         select thread_id, bool_and(${IS_HISTORICAL}) as is_historical from inserted e group by thread_id
       ) n join email_threads t on t.id = n.thread_id
@@ -63,12 +72,10 @@ export const EVENT_TRIGGERS = [
         select from emails e where e.thread_id = t.id and e.id not in (select id from inserted)
       )
       union all
-      select 1, id, 'email.' || state, account_id, id, thread_id, customer_id, company_id, ${IS_HISTORICAL},
-        concat('{"email":', ${email('e')}, ',"state":"', state, '"}')
+      select 1, id, 'email.' || state, clock_timestamp(), account_id, id, thread_id, customer_id, company_id,
+        ${IS_HISTORICAL}, concat('{"email":', ${email('e')}, ',"state":"', state, '"}')
       from inserted e
-      where state <> 'sending'
-    ) events
-    order by rank, key;
+      where state <> 'sending'`)}
     return null;
   end $$`,
   `create trigger emails_events_after_insert after insert on emails
@@ -76,37 +83,35 @@ export const EVENT_TRIGGERS = [
 
   `create function emails_events_after_update() returns trigger language plpgsql as $$
   begin
-    ${ADD}
-    select 'thread.created', clock_timestamp(), t.account_id, null, t.id, t.customer_id, t.company_id, false, '{}'
-    from (
-      select distinct n.thread_id from before o join after n on n.id = o.id where n.thread_id <> o.thread_id
-    ) n join email_threads t on t.id = n.thread_id
-    where t.created_at = now() and not exists (
-      select from emails e where e.thread_id = t.id and e.id not in (select id from after)
-    )
-    order by t.id;
-
-    ${ADD}
-    select c.type, clock_timestamp(), n.account_id, n.id, n.thread_id, n.customer_id, n.company_id, false, c.data
-    from before o join after n on n.id = o.id, lateral (
-      select case
-          when o.state = 'unknown' and n.state not in ('queued', 'cancelled') then 'email.settled'
-          else 'email.' || n.state
-        end as type,
-        json_build_object('state', n.state, 'previous_state', o.state, 'detail', left(n.state_detail, 500)) as data
-      -- What is given back by the process that took it was not sent.
-      where n.state <> o.state and n.state <> 'sending' and (o.state, n.state) <> ('sending', 'queued')
+    ${add(`
+      select 0 as rank, t.id as key, 'thread.created' as type, clock_timestamp() as occurred_at, t.account_id,
+        null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, false as is_historical, '{}'::json as data
+      from (
+        select distinct n.thread_id from before o join after n on n.id = o.id where n.thread_id <> o.thread_id
+      ) n join email_threads t on t.id = n.thread_id
+      where t.created_at = now() and not exists (
+        select from emails e where e.thread_id = t.id and e.id not in (select id from after)
+      )
       union all
-      select 'email.updated', json_build_object('changes', json_build_array('thread_id'), 'previous_thread_id', o.thread_id)
-      where n.thread_id <> o.thread_id
-      union all
-      select 'customer.unlinked', json_build_object('previous_customer_id', o.customer_id)
-      where o.customer_id is not null and n.customer_id is null
-      union all
-      select 'customer.linked', json_build_object('previous_customer_id', o.customer_id)
-      where n.customer_id is not null and n.customer_id is distinct from o.customer_id
-    ) c
-    order by n.date, n.id;
+      select c.rank, n.id, c.type, clock_timestamp(), n.account_id, n.id, n.thread_id, n.customer_id, n.company_id, false, c.data
+      from before o join after n on n.id = o.id, lateral (
+        select 1 as rank, case
+            when o.state = 'unknown' and n.state not in ('queued', 'cancelled') then 'email.settled'
+            else 'email.' || n.state
+          end as type,
+          json_build_object('state', n.state, 'previous_state', o.state, 'detail', left(n.state_detail, 500)) as data
+        -- What is given back by the process that took it was not sent.
+        where n.state <> o.state and n.state <> 'sending' and (o.state, n.state) <> ('sending', 'queued')
+        union all
+        select 2, 'email.updated', json_build_object('changes', json_build_array('thread_id'), 'previous_thread_id', o.thread_id)
+        where n.thread_id <> o.thread_id
+        union all
+        select 3, 'customer.unlinked', json_build_object('previous_customer_id', o.customer_id)
+        where o.customer_id is not null and n.customer_id is null
+        union all
+        select 3, 'customer.linked', json_build_object('previous_customer_id', o.customer_id)
+        where n.customer_id is not null and n.customer_id is distinct from o.customer_id
+      ) c`)}
     return null;
   end $$`,
   `create trigger emails_events_after_update after update on emails
@@ -137,11 +142,11 @@ export const EVENT_TRIGGERS = [
     if pg_trigger_depth() > 1 then
       return null;
     end if;
-    ${ADD}
-    select 'email.updated', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
-      json_build_object('changes', json_build_array('unread'), 'unread', tg_op = 'INSERT')
-    from changed c join emails e on e.id = c.email_id
-    order by e.date, e.id;
+    ${add(`
+      select 0 as rank, e.id as key, 'email.updated' as type, clock_timestamp() as occurred_at, e.account_id,
+        e.id as email_id, e.thread_id, e.customer_id, e.company_id, false as is_historical,
+        json_build_object('changes', json_build_array('unread'), 'unread', tg_op = 'INSERT') as data
+      from changed c join emails e on e.id = c.email_id`)}
     return null;
   end $$`,
   `create trigger unread_emails_events_after_insert after insert on unread_emails
