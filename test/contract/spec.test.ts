@@ -160,9 +160,9 @@ describe('4.2 POST /api/send', () => {
     const { messageId, id } = await send({ cc: 'Cc <cc@example.org>', bcc: 'Secret <secret@example.net>' });
     const [message] = sink.byMessageId(messageId);
     expect(message!.rcptTo).toEqual(['ada@example.org', 'cc@example.org', 'secret@example.net']);
-    expect(message!.raw.toString()).not.toMatch(/bcc|secret/i);
+    expect(message!.raw.toString()).not.toMatch(/^bcc|secret/im);
     const raw = await service.request(`/api/emails/${id}/raw`);
-    expect(await raw.text()).not.toMatch(/bcc|secret/i);
+    expect(await raw.text()).not.toMatch(/^bcc|secret/im);
     const detail = (await (await service.request(`/api/emails/${id}`)).json()) as Record<string, unknown>;
     expect(detail.bcc_addresses).toEqual([{ name: 'Secret', address: 'secret@example.net' }]);
   });
