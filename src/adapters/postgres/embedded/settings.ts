@@ -37,8 +37,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: 'on',
   full_page_writes: 'on',
 
-  // A small machine: two pools of this service (20 each) and tools fit; memory is touched only when it is used.
-  max_connections: '60',
+  // Pools of several processes and tools fit; what a place for one more costs is some kilobytes of shared memory.
+  max_connections: '200',
   shared_buffers: '128MB',
   work_mem: '8MB',
   maintenance_work_mem: '64MB',
