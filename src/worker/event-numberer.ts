@@ -8,7 +8,7 @@ import { createFailureLog } from '../app/base/failure-log.ts';
 
 /** Between two looks without cause, in ms. */
 const LOOK_MS = 10_000;
-/** Between two looks at what other processes numbered while somebody waits, in ms. */
+/** Between two looks at what other processes numbered while a caller waits, in ms. */
 const FOLLOW_MS = 150;
 /** From the first event to its numbering, in ms: those of the same moment share it. */
 const GATHER_MS = 15;
@@ -20,7 +20,7 @@ const BATCH = 200;
 export interface EventNumberer {
   /** Something was written here. */
   wake(): void;
-  /** Somebody waits for events. */
+  /** A caller waits for events. */
   follow(): void;
   /** Waits for what is under way. */
   stop(): Promise<void>;

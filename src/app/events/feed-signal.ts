@@ -1,6 +1,6 @@
 import type { FeedSignal } from './event-ports.ts';
 
-/** @param onWait called whenever somebody begins to wait */
+/** @param onWait called when a caller begins to wait */
 export function createFeedSignal(onWait: () => void): FeedSignal {
   const waiters = new Set<() => void>();
   return {

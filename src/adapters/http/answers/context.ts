@@ -27,7 +27,7 @@ export interface HttpContext extends EmailsResponse {
   readonly lingering: LingeringClose;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Aborted when the service begins to end: whoever waits has waited. */
+  /** Aborted when the service begins to stop: requests that wait for events are answered then. */
   readonly stopping: AbortSignal;
 }
 

@@ -8,7 +8,7 @@ import type { EmailsPage } from '../../../app/emails/use-cases.ts';
 import type { EmailsJson } from '../../../app/emails/email-ports.ts';
 import type { Logger } from '../../../app/base/basics.ts';
 import type { HttpLimits } from '../connections/limits.ts';
-import { LargePlaces } from '../body/large-places.ts';
+import { RequestPlaces } from '../body/request-places.ts';
 import { cutStalledReader } from '../connections/stalled-reader.ts';
 
 export interface EmailsResponse {
@@ -19,7 +19,7 @@ export interface EmailsResponse {
 }
 
 export function createEmailsResponse(limits: HttpLimits, logger: Logger): EmailsResponse {
-  const places = new LargePlaces(limits.maxLargeAnswers);
+  const places = new RequestPlaces(limits.maxLargeAnswers);
 
   /** `rest` stands behind the list, and closes the object. */
   const send = (reply: FastifyReply, emails: EmailsJson, rest: string): FastifyReply => {

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../../app/base/basics.ts';
 import type { SpoolFolder } from '../../../app/files/file-ports.ts';
 import type { HttpLimits } from '../connections/limits.ts';
-import type { LargePlace } from './large-places.ts';
+import type { RequestPlace } from './request-places.ts';
 import { readRequestBody, takeAwaitingContinue } from './request-body.ts';
 
 export interface OpenBodyOptions {
@@ -12,7 +12,7 @@ export interface OpenBodyOptions {
   /** See RequestBodyOptions. */
   readonly maxBytes: number;
   /** Taken once the body is known to be large. */
-  readonly place: LargePlace;
+  readonly place: RequestPlace;
   /** What `read` may write into; on any failure nothing is left in it. */
   readonly folder: SpoolFolder;
 }

@@ -7,12 +7,12 @@ import { Readable } from 'node:stream';
 import type { EventsResult } from '../../../app/events/use-cases.ts';
 import { formatEventId } from '../../../core/event/event-id.ts';
 import { EVENT_TYPES } from '../../../core/event/event-types.ts';
+import { RequestPlaces } from '../body/request-places.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { cutStalledReader } from '../connections/stalled-reader.ts';
 import { AccountId } from '../schemas/page-schemas.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { jsonResponse, NullableUuid, record, Timestamp, Uuid } from '../schemas/schemas.ts';
-import { EventPlaces } from './event-places.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
@@ -109,7 +109,7 @@ const EVENT_STREAM = 'text/event-stream';
 
 export function registerEventRoutes(app: HttpServer, context: HttpContext): void {
   const { application, limits, stopping } = context;
-  const places = new EventPlaces(limits.maxEventReaders);
+  const places = new RequestPlaces(limits.maxEventReaders);
 
   app.get(
     '/api/events',
@@ -156,8 +156,9 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
       const waitMs = (query.wait ?? 0) * 1000;
       const isStream = request.method === 'GET' && acceptsStream(request);
       const after = (isStream ? headers['last-event-id'] : undefined) ?? query.after ?? null;
-      const release = isStream || waitMs > 0 ? places.take() : () => {};
-      reply.raw.once('close', release);
+      const place = places.reserve();
+      if (isStream || waitMs > 0) place.take();
+      reply.raw.once('close', place.release);
       if (isStream) {
         const gone = endWith(reply, stopping);
         return sendStream(reply, context, await application.streamEvents({ ...filter, after }, gone));

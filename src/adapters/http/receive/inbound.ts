@@ -7,7 +7,7 @@ import { readRaw } from '../../../app/files/read-raw.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
-import { LargePlaces } from '../body/large-places.ts';
+import { RequestPlaces } from '../body/request-places.ts';
 import { openBody } from '../body/open-body.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
@@ -58,7 +58,7 @@ const MESSAGE_TYPE = /^message\/(?:rfc822|global)[ \t]*(?:;.*)?$/i;
 
 export function registerInboundRoutes(app: HttpServer, context: HttpContext): void {
   const { application, limits, logger, spool } = context;
-  const places = new LargePlaces(limits.maxLargeBodies);
+  const places = new RequestPlaces(limits.maxLargeBodies);
 
   app.post(
     '/api/inbound',

@@ -16,7 +16,7 @@ import {
 } from './idempotency-key.ts';
 import { refuseOtherMedia } from '../body/json-body.ts';
 import { readJsonWithLongStrings } from '../body/json-long-strings.ts';
-import { LargePlaces } from '../body/large-places.ts';
+import { RequestPlaces } from '../body/request-places.ts';
 import { prefersAsync } from './prefer.ts';
 import { openBody } from '../body/open-body.ts';
 import type { HttpLimits } from '../connections/limits.ts';
@@ -70,7 +70,7 @@ const PartialResult = record('Partial', {
 
 export function registerSendRoutes(app: HttpServer, context: HttpContext): void {
   const { application, limits, logger, spool } = context;
-  const places = new LargePlaces(limits.maxLargeBodies);
+  const places = new RequestPlaces(limits.maxLargeBodies);
 
   app.post(
     '/api/send',

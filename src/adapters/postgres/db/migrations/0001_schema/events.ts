@@ -40,10 +40,10 @@ export const EVENTS = [
   `create table events (
     position bigint primary key,${COLUMNS}
   ) partition by range (position)`,
-  // One row. Nothing comes into the inbox any more up to \`taken_to\`, so nobody walks over what was taken from there, which
+  // One row. Nothing comes into the inbox any more up to \`taken_to\`, so a numbering does not walk over what was taken from there, which
   // stays for as long as an old snapshot, such as that of a backup, might see it. \`mark\` will be the next such place: the last
-  // ordinal that was given out at some numbering. A later numbering notes its own transaction as \`mark_xid\`: whoever got an
-  // ordinal up to the mark wrote something before, so its transaction is older. When all of these have ended, the mark holds.
+  // ordinal that was given out at some numbering. A later numbering notes its own transaction as \`mark_xid\`: a transaction that got an
+  // ordinal up to the mark wrote something before, so it is older. When all of these have ended, the mark holds.
   `create table event_clock (
     -- The last one given out, and the last one that is forgotten
     position bigint not null default 0,

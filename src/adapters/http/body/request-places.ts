@@ -1,17 +1,17 @@
 /**
- * Bounds how many large bodies, of requests or of answers, are in memory at once. A request needs a place from the moment its
- * body, or that of its answer, is known to be large until it is answered.
+ * Bounds how many requests hold something dear at once: a large body, a large answer, a wait for events. A request needs a place from
+ * the moment this is known until it is answered.
  */
 import { ServiceError } from '../../../core/errors.ts';
 
-export interface LargePlace {
+export interface RequestPlace {
   /** Takes the place, once; throws `busy` when all are taken. */
   take(): void;
   /** Gives it back; does nothing when it was not taken. */
   release(): void;
 }
 
-export class LargePlaces {
+export class RequestPlaces {
   #free: number;
 
   constructor(count: number) {
@@ -19,7 +19,7 @@ export class LargePlaces {
   }
 
   /** Costs nothing until it is taken. */
-  reserve(): LargePlace {
+  reserve(): RequestPlace {
     let taken = false;
     return {
       take: () => {
