@@ -5,6 +5,7 @@
 import type { EventFeed, FeedSignal } from '../app/events/event-ports.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { createFailureLog } from '../app/base/failure-log.ts';
+import { systemTimers, type Timers } from '../app/base/timers.ts';
 
 /** Between two looks without cause, in ms. */
 const LOOK_MS = 10_000;
@@ -14,6 +15,8 @@ const FOLLOW_MS = 150;
 const GATHER_MS = 15;
 /** From one numbering to the next while events keep coming, in ms: each has its own commit, and costs nearly the same for few as for many. */
 const REST_MS = 100;
+/** From a failed numbering to the next try, in ms: when the database is back, its events wait no longer than this. */
+const RETRY_MS = 1000;
 /** What statements wrote that is numbered by one of ours; a row of the inbox holds the events of a statement, mostly few. */
 const BATCH = 200;
 
@@ -30,11 +33,14 @@ export interface EventNumbererPorts {
   readonly feed: Pick<EventFeed, 'number' | 'readLatest'>;
   readonly signal: FeedSignal;
   readonly logger: Logger;
+  /** Default: those of the system. */
+  readonly timers?: Timers;
 }
 
-export function startEventNumberer({ feed, signal, logger }: EventNumbererPorts): EventNumberer {
+export function startEventNumberer(ports: EventNumbererPorts): EventNumberer {
+  const { feed, signal, logger, timers = systemTimers } = ports;
   let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
+  let cancel = () => {};
   let dueAt = Infinity;
   let running: Promise<void> | null = null;
   const failures = createFailureLog(logger, 'events could not be numbered');
@@ -44,25 +50,25 @@ export function startEventNumberer({ feed, signal, logger }: EventNumbererPorts)
   let latest: number | null = null;
 
   function plan(delayMs: number): void {
-    const at = performance.now() + delayMs;
+    const at = timers.now() + delayMs;
     if (stopped || at >= dueAt) return;
-    clearTimeout(timer);
+    cancel();
     dueAt = at;
-    timer = setTimeout(() => {
+    cancel = timers.after(delayMs, () => {
       dueAt = Infinity;
       // One that is under way has missed what was just written.
       running = (running ?? Promise.resolve()).then(runOnce);
-    }, delayMs);
+    });
   }
 
   async function numberAll(): Promise<void> {
     isWritten = false;
-    lookedAt = performance.now();
+    lookedAt = timers.now();
     let moved = BATCH;
     while (moved === BATCH) {
       moved = await feed.number(BATCH);
       if (moved > 0) {
-        numberedAt = performance.now();
+        numberedAt = timers.now();
         signal.notify();
       }
     }
@@ -77,25 +83,27 @@ export function startEventNumberer({ feed, signal, logger }: EventNumbererPorts)
 
   async function runOnce(): Promise<void> {
     try {
-      if (isWritten || performance.now() >= lookedAt + LOOK_MS) await numberAll();
+      if (isWritten || timers.now() >= lookedAt + LOOK_MS) await numberAll();
       if (signal.waiting > 0) await followOthers();
       failures.worked();
+      plan(signal.waiting > 0 ? FOLLOW_MS : LOOK_MS);
     } catch (error) {
       failures.failed(error);
+      isWritten = true;
+      plan(RETRY_MS);
     }
-    plan(signal.waiting > 0 ? FOLLOW_MS : LOOK_MS);
   }
 
   plan(0);
   return {
     wake() {
       isWritten = true;
-      plan(Math.max(GATHER_MS, numberedAt + REST_MS - performance.now()));
+      plan(Math.max(GATHER_MS, numberedAt + REST_MS - timers.now()));
     },
     follow: () => plan(FOLLOW_MS),
     async stop() {
       stopped = true;
-      clearTimeout(timer);
+      cancel();
       await running;
     },
   };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { createManualTimers } from '../../test/helpers/manual-timers.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
-import type { Timers } from '../app/base/timers.ts';
 import type { DueNow } from '../app/work/due-work.ts';
 import { ServiceError } from '../core/errors.ts';
 import { WorkWatch, type WorkKind } from './work-watch.ts';
@@ -17,16 +17,7 @@ const KINDS = ['sends', 'search', 'customers', 'reports', 'copies', 'suppression
 
 /** A watch whose clock and database a test moves. */
 function createWatch(pollMs = 2000) {
-  let nowMs = 0;
-  const timers: { at: number; run: () => void }[] = [];
-  const clock: Timers = {
-    now: () => nowMs,
-    after(delayMs, run) {
-      const timer = { at: nowMs + delayMs, run };
-      timers.push(timer);
-      return () => void timers.splice(0, timers.length, ...timers.filter((other) => other !== timer));
-    },
-  };
+  const timers = createManualTimers();
   const database = { due: NOTHING, isAway: false };
   const looks: number[] = [];
   const woken: { kind: WorkKind; at: number }[] = [];
@@ -35,28 +26,15 @@ function createWatch(pollMs = 2000) {
   const watch = new WorkWatch(
     {
       async find() {
-        looks.push(nowMs);
+        looks.push(timers.now());
         if (database.isAway) throw new ServiceError('database_unavailable');
         return database.due;
       },
     },
-    { pollMs, logger: { ...silentLogger, warn: log, error: log }, timers: clock },
+    { pollMs, logger: { ...silentLogger, warn: log, error: log }, timers },
   );
-  for (const kind of KINDS) watch.on(kind, () => woken.push({ kind, at: nowMs }));
-  const advance = async (ms: number) => {
-    const end = nowMs + ms;
-    for (;;) {
-      // The look under way.
-      for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
-      const next = timers.toSorted((a, b) => a.at - b.at)[0];
-      if (next === undefined || next.at > end) break;
-      timers.splice(timers.indexOf(next), 1);
-      nowMs = Math.max(nowMs, next.at);
-      next.run();
-    }
-    nowMs = end;
-  };
-  return { watch, database, looks, woken, lines, advance };
+  for (const kind of KINDS) watch.on(kind, () => woken.push({ kind, at: timers.now() }));
+  return { watch, database, looks, woken, lines, advance: timers.advance };
 }
 
 it('looks every two seconds while nothing happens, and wakes no loop but that of the list it has not seen', async () => {

@@ -76,6 +76,16 @@ describe.skipIf(skipWithoutMailServers())('from a mailbox', () => {
       });
       await fillMaildir(dovecot, 'alice', null, [mail()]);
       expect(await readReceived(service, 4)).toEqual([true, true, true, false]);
+      const [past, present] = await Promise.all(
+        [true, false].map((historical) =>
+          getJson<{ events: EventJson[] }>(
+            service,
+            `/api/events?type=email.received&historical=${historical}`,
+          ),
+        ),
+      );
+      expect(past!.events.map(({ historical }) => historical)).toEqual([true, true, true]);
+      expect(present!.events.map(({ historical }) => historical)).toEqual([false]);
     } finally {
       await disposeService(service);
       await dovecot.stop();

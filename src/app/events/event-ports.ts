@@ -6,6 +6,8 @@ export interface EventFilter {
   readonly types: readonly EventType[] | null;
   readonly accountId: string | null;
   readonly customerId: string | null;
+  /** True: only of mail of the past, that is imported or was found at the first reading of a mailbox; false: without it. */
+  readonly isHistorical: boolean | null;
 }
 
 export interface FeedEvent {

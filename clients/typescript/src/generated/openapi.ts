@@ -3980,6 +3980,8 @@ export interface operations {
                 account_id?: components["parameters"]["account_id"];
                 /** @description Only of this customer. */
                 customer_id?: components["schemas"]["Uuid"];
+                /** @description False: without mail of the past, so that an import stays quiet; true: only such mail. */
+                historical?: boolean;
                 /** @description On a page. */
                 limit?: number;
                 /** @description How long to wait for the first event when there is none yet, in seconds. */

@@ -72,6 +72,10 @@ const EventsQuery = {
     },
     account_id: { ...AccountId, description: 'Only of this account.' },
     customer_id: { ...Uuid, description: 'Only of this customer.' },
+    historical: {
+      type: 'boolean',
+      description: 'False: without mail of the past, so that an import stays quiet; true: only such mail.',
+    },
     limit: {
       type: 'integer',
       minimum: 1,
@@ -152,6 +156,7 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
         types: query.type ?? null,
         accountId: query.account_id ?? null,
         customerId: query.customer_id?.toLowerCase() ?? null,
+        isHistorical: query.historical ?? null,
       };
       const waitMs = (query.wait ?? 0) * 1000;
       const isStream = request.method === 'GET' && acceptsStream(request);

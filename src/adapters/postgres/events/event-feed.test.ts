@@ -8,7 +8,7 @@ import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
 import { createEventFeed } from './event-feed.ts';
 
-const ALL = { types: null, accountId: null, customerId: null };
+const ALL = { types: null, accountId: null, customerId: null, isHistorical: null };
 const RUNS = Number(process.env['FEED_RUNS'] ?? 6);
 const WRITERS = 8;
 

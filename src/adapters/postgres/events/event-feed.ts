@@ -10,13 +10,15 @@ const MAX_EXAMINED = 10_000;
 
 export function createEventFeed(pool: Pool): EventFeed {
   return {
-    async read(after, { types, accountId, customerId }, limit) {
-      const examine = types === null && accountId === null && customerId === null ? limit : MAX_EXAMINED;
+    async read(after, { types, accountId, customerId, isHistorical }, limit) {
+      const isFiltered = [types, accountId, customerId, isHistorical].some((wanted) => wanted !== null);
+      const examine = isFiltered ? MAX_EXAMINED : limit;
       const rows = await run(pool, READ, {
         after,
         types: types === null ? null : [...types],
         accountId,
         customerId,
+        isHistorical,
         limit,
         examine,
       });
@@ -81,6 +83,7 @@ const READ = statement(
     select position, type, ${JSON_OF_EVENT} as json from examined
     where ($types::text[] is null or type = any ($types)) and ($accountId::text is null or account_id = $accountId)
       and ($customerId::uuid is null or customer_id = $customerId)
+      and ($isHistorical::boolean is null or is_historical = $isHistorical)
     order by position limit $limit
   ), size as (
     select count(*) as examined, max(position) as examined_to from examined

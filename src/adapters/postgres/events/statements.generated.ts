@@ -32,6 +32,7 @@ declare module '../db/statement.ts' {
         types: readonly (string | null)[] | null;
         accountId: string | null;
         customerId: string | null;
+        isHistorical: boolean | null;
         limit: number | string | null;
       };
       row: {
