@@ -57,7 +57,7 @@ describe.skipIf(skipWithoutChromium())('in Chromium', () => {
       makeProject(),
       startChromium(),
     ]);
-    const { code } = await transform(readmeProgram(), { loader: 'ts', format: 'esm' });
+    const { code } = await transform(readmeProgram('browser'), { loader: 'ts', format: 'esm' });
     await project.write('readme.js', code);
     server = serve();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -11,6 +11,8 @@ import { CLIENT, makeProject, readmeProgram, ROOT, run, type Project } from './p
 /** Of the whole client with its dependency, minified and compressed. */
 const MAX_GZIP_BYTES = 8_000;
 
+const WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of twenty-four bytes').toString('base64')}`;
+
 /** What the client calls each operation. */
 const METHODS = {
   cancelSend: 'client.emails.cancel',
@@ -72,7 +74,7 @@ it('has the program, its types, README and licence, and nothing else', () => {
   const { dependencies } = JSON.parse(readFileSync(path.join(CLIENT, 'package.json'), 'utf8')) as {
     dependencies: object;
   };
-  expect(Object.keys(dependencies)).toEqual(['openapi-fetch']);
+  expect(Object.keys(dependencies)).toEqual(['openapi-fetch', 'standardwebhooks']);
 });
 
 describe('in a bundle', () => {
@@ -144,7 +146,7 @@ describe('the README', () => {
   it('has examples that run', async () => {
     const { stdout } = await run(process.execPath, ['readme.js'], {
       cwd: project.folder,
-      env: { ...process.env, EMAIL_WORKER_URL: service.url, API_SECRET: TEST_SECRET },
+      env: { ...process.env, EMAIL_WORKER_URL: service.url, API_SECRET: TEST_SECRET, WEBHOOK_SECRET },
     });
     expect(stdout).toContain('outbound Hello Good morning!');
     expect(stdout).toContain('true euros');
@@ -152,6 +154,7 @@ describe('the README', () => {
     expect(stdout).toContain("address: 'eve@example.com'");
     expect(stdout).toContain('404 Der Thread wurde nicht gefunden. null');
     expect(stdout).toContain('-- sent by a list');
+    expect(stdout).toContain('The webhook is not verified: Missing required headers');
   });
 
   it('has an example of each operation', () => {

@@ -12,6 +12,16 @@ export const run = promisify(execFile);
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const CLIENT = path.join(ROOT, 'clients/typescript');
 
+const DEPENDENCIES = [
+  '@stablelib',
+  '@types',
+  'fast-sha256',
+  'openapi-fetch',
+  'openapi-typescript-helpers',
+  'pg',
+  'standardwebhooks',
+];
+
 export interface Project {
   readonly folder: string;
   /** What is in the package, below its root. */
@@ -47,7 +57,7 @@ export async function makeProject(): Promise<Project> {
   const unpacked = path.join(modules, 'email-worker-client');
   await mkdir(unpacked, { recursive: true });
   await run('tar', ['-xzf', path.join(folder, packed.filename), '--strip-components=1', '-C', unpacked]);
-  for (const name of ['openapi-fetch', 'openapi-typescript-helpers', '@types'])
+  for (const name of DEPENDENCIES)
     await symlink(path.join(ROOT, 'node_modules', name), path.join(modules, name));
   await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }');
   return {
@@ -58,8 +68,10 @@ export async function makeProject(): Promise<Project> {
   };
 }
 
-/** The TypeScript examples of the README as one program. */
-export function readmeProgram(): string {
+/** The TypeScript examples of the README as one program; in a browser without those that are for servers. */
+export function readmeProgram(platform: 'node' | 'browser' = 'node'): string {
   const readme = readFileSync(path.join(CLIENT, 'README.md'), 'utf8');
-  return [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code).join('\n');
+  const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code);
+  const isServer = (code: string) => code.includes('email-worker-client/webhooks');
+  return examples.filter((code) => platform === 'node' || !isServer(code)).join('\n');
 }

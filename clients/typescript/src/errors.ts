@@ -24,8 +24,10 @@ export type ServiceErrorCode = OperationCode | RoutingCode;
  * - `timeout`: the answer was not complete within `timeoutMs`.
  * - `unexpected_redirect`: the answer was a redirect. It is not followed: the secret is for `url` alone.
  * - `unexpected_response`: the answer is not one of the service, such as the error page of a proxy.
+ * - `webhook_not_verified`: `verifyWebhook` got a request that the service has not signed, or that is old.
  */
-export type ClientErrorCode = 'connection_failed' | 'timeout' | 'unexpected_redirect' | 'unexpected_response';
+export type ClientErrorCode =
+  'connection_failed' | 'timeout' | 'unexpected_redirect' | 'unexpected_response' | 'webhook_not_verified';
 
 export type ErrorCode = ServiceErrorCode | ClientErrorCode;
 
