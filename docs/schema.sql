@@ -649,6 +649,29 @@ create table unread_emails (
 CREATE TRIGGER unread_emails_events_after_delete AFTER DELETE ON unread_emails REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION unread_emails_events();
 CREATE TRIGGER unread_emails_events_after_insert AFTER INSERT ON unread_emails REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION unread_emails_events();
 
+CREATE OR REPLACE FUNCTION public.analyze_grown()
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    grown regclass;
+    analyzed int = 0;
+  begin
+    for grown in
+      select c.oid::regclass from pg_class c
+      where c.relkind = 'r'
+        and c.relnamespace = (select relnamespace from pg_class where oid = 'emails'::regclass)
+        -- What is emptied all the time says so itself.
+        and not coalesce(c.reloptions::text like '%autovacuum_analyze_threshold%', false)
+        and pg_relation_size(c.oid) > greatest(4, 2 * c.relpages) * current_setting('block_size')::bigint
+      order by c.oid
+    loop
+      execute format('analyze (skip_locked) %s', grown);
+      analyzed = analyzed + 1;
+    end loop;
+    return analyzed;
+  end $function$;
+
 CREATE OR REPLACE FUNCTION public.attachment_json(id uuid, filename text, content_type text, size_bytes bigint, storage_path text)
  RETURNS text
  LANGUAGE plpgsql

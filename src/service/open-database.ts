@@ -4,6 +4,7 @@ import { findEmbeddedPostgres } from '../adapters/postgres/embedded/find-server.
 import { startEmbeddedPostgres } from '../adapters/postgres/embedded/server.ts';
 import { isLatest, migrateToLatest } from '../adapters/postgres/db/migrate.ts';
 import { createPool, isAway, type PoolOptions } from '../adapters/postgres/db/pool.ts';
+import { keepStatistics } from '../adapters/postgres/db/statistics.ts';
 import type { Logger } from '../app/base/basics.ts';
 import type { Config } from '../config/config.ts';
 
@@ -97,6 +98,8 @@ function openPool(options: PoolOptions, teardown: (() => Promise<void>)[]): Open
     await Promise.all([...clients].map((client) => client.end()));
     await ended;
   });
+  const statistics = keepStatistics(pool, options.logger);
+  teardown.push(() => statistics.stop());
   return { pool, patient };
 }
 

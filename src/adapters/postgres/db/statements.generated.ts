@@ -3,6 +3,12 @@ export {};
 
 declare module './statement.ts' {
   interface StatementTypes {
+    'analyze-grown': {
+      values: object;
+      row: {
+        analyzed: number | null;
+      };
+    };
     check: {
       values: object;
       row: {

@@ -9,6 +9,7 @@ import { MAILBOXES } from './0001_schema/mailboxes.ts';
 import { REPORTS } from './0001_schema/reports.ts';
 import { SEARCH } from './0001_schema/search.ts';
 import { SEND } from './0001_schema/send.ts';
+import { STATISTICS } from './0001_schema/statistics.ts';
 import { THREAD_LIST } from './0001_schema/thread-list.ts';
 import { THREADS } from './0001_schema/threads.ts';
 
@@ -25,4 +26,5 @@ export const SCHEMA: readonly string[] = [
   ...IMPORT,
   ...EVENTS,
   ...EVENT_TRIGGERS,
+  ...STATISTICS,
 ];
