@@ -25,7 +25,7 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
  */
 const SAME_WISH_MS = 3_000;
 
-/** From the beginning of the start: a stop in the midst of it takes down what was started by then. */
+/** From the beginning of the start: a stop during it takes down what was started by then. */
 export function listenForStop(source: SignalSource, logger: Logger): StopRequest {
   const controller = new AbortController();
   let madeAt = Infinity;

@@ -18,7 +18,7 @@ const HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as cons
  * @param body the bytes of the request as they came, or their text: JSON that was parsed and written again has other bytes
  * @param secrets `whsec_…`, as the webhook was made with; several while they are rotated
  * @throws EmailWorkerError `webhook_not_verified` when the request is not from the service, was changed, or is old: answer it with 400
- * @throws TypeError when a secret is none
+ * @throws TypeError when a secret has not the form `whsec_…`
  */
 export function verifyWebhook(
   body: string | Uint8Array,

@@ -1,12 +1,12 @@
 /**
  * Finds the files of emails at the paths of an import. A folder is searched with all it holds:
  * - a Maildir (a folder with `cur` or `new`): every file of both, and its subfolders (Maildir++: `.Sent`, `.a.b`);
- * - any other folder: `.eml` files, and files that begin as an mbox does; other files are none of ours.
+ * - any other folder: `.eml` files, and files that begin as an mbox does; other files are left alone.
  *
  * What a person names may be a symbolic link; one that lies in a folder is not followed, as it may lead anywhere or back.
  * Pipes, sockets and devices are not opened.
  *
- * What a folder or an mbox file is for is told by its name, for all that it holds (special-folder.ts). An operator who
+ * The name of a folder or an mbox file says what it is for, and that goes for everything in it (special-folder.ts). An operator who
  * names a folder of junk or trash wants what is in it.
  */
 import { createHash } from 'node:crypto';

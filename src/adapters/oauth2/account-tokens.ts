@@ -18,7 +18,7 @@ export interface OAuth2Account extends TokenEndpoint {
 }
 
 export interface AccountTokensOptions {
-  /** Throws as long as there is none. */
+  /** Throws until there is one. */
   readonly store: () => TokenStore;
   readonly logger: Logger;
   /** Names this process among those that share the store. */

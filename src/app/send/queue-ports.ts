@@ -11,7 +11,7 @@ import type { DeliveryState, EmailState } from '../../core/delivery/states.ts';
 /** A send that this process, and no other, is to hand over. */
 export interface Claim extends ClaimRef {
   readonly accountId: string;
-  /** Holds the recipients that are still open; may be none. */
+  /** Holds the recipients that are still open; it may hold none. */
   readonly envelope: Envelope;
   /** Open recipients that are on the suppression list now, and so not in the envelope. */
   readonly suppressed: readonly string[];
@@ -88,7 +88,7 @@ export interface SendQueue {
   /** Makes the sends of other owners whose lease ran out `unknown`; returns them. */
   expire(owner: string): Promise<readonly Pick<ClaimRef, 'emailId' | 'attempt'>[]>;
   /**
-   * Makes free sends `failed` when their time to give up has passed and their account is none of these: no process sends
+   * Makes free sends `failed` when their time to give up has passed and their account is not one of these: no process sends
    * for it any more. Returns how many.
    */
   giveUpOrphans(accountIds: readonly string[]): Promise<number>;

@@ -313,7 +313,7 @@ function toName(words: readonly Word[]): string {
     .replace(/[\ud800-\udbff]$/, '');
 }
 
-/** White space around a name is none of it; white space that is quoted or encoded is. */
+/** White space around a name is not part of it; white space that is quoted or encoded is. */
 function trimWords(words: readonly Word[]): readonly Word[] {
   const isBlank = ({ text, quoted }: Word): boolean => !quoted && text.trim() === '';
   const start = words.findIndex((word) => !isBlank(word));

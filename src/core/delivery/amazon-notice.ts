@@ -23,7 +23,7 @@ export interface AmazonNotice {
 /** SNS takes messages of at most 256 KB; quoting in the envelope can double them. */
 const MAX_JSON_CHARS = 600_000;
 
-/** null for any other message. A message that quotes, forwards or attaches a notice is none: the JSON is all there is. */
+/** null for any other message. A message that quotes, forwards or attaches a notice does not count: a notice is the JSON alone. */
 export function readAmazonNotice(
   message: Pick<ParsedMessage, 'text' | 'reports' | 'contentType' | 'subject'>,
 ): AmazonNotice | null {

@@ -31,7 +31,7 @@ export function classifyFailure(
 
 /**
  * The first enhanced status in a text that can go with the action: `2.0.0` in the transcript of a session says nothing
- * about a failure. null when there is none. Addresses such as 5.1.1.9 are none, nor are versions such as 4.80.1.
+ * about a failure. null when there is none. Addresses such as 5.1.1.9 and versions such as 4.80.1 are not status codes.
  */
 export function findStatus(text: string, action: BounceAction | null = null): string | null {
   return (action === 'failed' || action === 'delayed' ? FAILURE_STATUS : ANY_STATUS).exec(text)?.[0] ?? null;

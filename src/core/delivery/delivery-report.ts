@@ -7,7 +7,7 @@ import type { BounceRecipient } from './bounce-recipient.ts';
 import type { DeliveryState } from './states.ts';
 
 /**
- * The least telling first: of several reports about a recipient the last of these is shown, whatever came first.
+ * The least telling first: when a recipient has several reports, the one latest in this list is shown, in whatever order they came.
  *
  * - `delayed`: a server is still trying.
  * - `relayed`, `expanded`: handed on to a server that sends no reports, or to several addresses.

@@ -86,7 +86,7 @@ function normalise(name: string): string {
     .replace(/(?: (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))?(?: \d{1,4})?$/, '');
 }
 
-/** RFC 3501 §5.1.3: `&` and `-` around UTF-16 in Base64 with `,` for `/`. What is none stays as it is. */
+/** RFC 3501 §5.1.3: `&` and `-` around UTF-16 in Base64 with `,` for `/`. Text in any other form stays as it is. */
 function decodeMailboxName(name: string): string {
   return name.replace(/&([A-Za-z0-9+,]*)-/g, (whole, encoded: string) => {
     if (encoded === '') return '&';

@@ -5,7 +5,7 @@
 
 /**
  * @param header the beginning of a message, its header first
- * @returns null without the field. Any sender can write one: of several, all have to say that it was read.
+ * @returns null without the field. Any sender can write one: when there are several, all have to say that the email was read.
  */
 export function readStatus(header: Buffer): boolean | null {
   const [fields = ''] = header.toString('latin1').split(/\r?\n\r?\n/, 1);

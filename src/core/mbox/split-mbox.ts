@@ -65,7 +65,7 @@ class Splitter implements MboxSplitter {
   /** Of the first byte of `#rest` in the file. */
   #offset: number;
   #started = false;
-  /** In the midst of a line that is as it is. */
+  /** Inside a line that is passed on unchanged. */
   #inLine = false;
   /** At the `>`s of a line, of which one is held back. */
   #inQuotes = false;

@@ -15,7 +15,7 @@ const PREFIXES = new Map<string, 'reply' | 'forward'>([
   ...REPLY_PREFIXES.split(' ').map((prefix) => [prefix, 'reply'] as const),
   ...FORWARD_PREFIXES.split(' ').map((prefix) => [prefix, 'forward'] as const),
 ]);
-/** Longer ones are none: nothing in the table has more, and long subjects cost no more for it. */
+/** A longer word is no prefix: nothing in the table is longer, and long subjects cost no more. */
 const MAX_PREFIX_CHARS = Math.max(...[...PREFIXES.keys()].map((prefix) => prefix.length));
 
 export interface BaseSubject {

@@ -43,7 +43,7 @@ const ZONES: Readonly<Record<string, number>> = {
 /** A longer value is no date. */
 const MAX_DATE_CHARS = 200;
 
-/** Reads a date; null when it is none, or before 1900 or after 9999. */
+/** Reads a date; null when the text is not a date, or one before 1900 or after 9999. */
 export function parseMessageDate(text: string): Date | null {
   if (text.length > MAX_DATE_CHARS) return null;
   const clean = withoutComments(text).replace(/\s+/g, ' ').trim();

@@ -14,7 +14,7 @@ const FORBIDDEN = /[\s<>\u0000-\u001f\u007f-\u009f]/;
 /**
  * Reads one Message-ID that a caller gives, with angle brackets or, when it has an `@`, without; white space around it is
  * dropped.
- * null when it is none. Seen in practice: ids that RFC 5322 forbids, with `[`, `:` or several `@`; they are kept
+ * null when the text is not one. Seen in practice: ids that RFC 5322 forbids, with `[`, `:` or several `@`; they are kept
  * as they are, since an answer has to quote them exactly.
  */
 export function parseMessageId(text: string): MessageId | null {

@@ -91,7 +91,7 @@ export function isRewrittenCopy(copy: CopyContent, sent: SentContent): boolean {
 }
 
 /**
- * The sent email that a copy is; null when it is none, or could be one of several that are not the same in all.
+ * The sent email of which this is a copy; null when there is none, or when several could be it that differ.
  *
  * Of several that are, such as a send that was repeated within its second, each copy takes one, first those that
  * certainly went out: so as many emails are settled as there are copies.

@@ -1,4 +1,4 @@
-/** The shortest chain of ties between two emails of a thread, for people who ask why they are together. */
+/** The shortest chain of ties between two emails of a thread, to tell people why they are together. */
 import type { InboundLink, LinkRule } from './place-inbound.ts';
 
 export interface ChainedEmail {

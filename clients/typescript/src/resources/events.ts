@@ -24,7 +24,7 @@ export class Events {
     const page = await this.#transport.json({ ...options, repeatable: true }, (attempt) =>
       this.#transport.api.GET('/api/events', { ...attempt, params: { query } }),
     );
-    // Only who accepts a stream gets one.
+    // A stream is sent only to a request that accepts one.
     return page as EventsPage;
   }
 

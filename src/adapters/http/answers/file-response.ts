@@ -49,7 +49,7 @@ export function sendFile(
       logger.error({ err, route: reply.request.routeOptions.url }, 'file could not be sent whole');
     }
   });
-  // Failures reach `checked`; a client that goes away is none.
+  // Failures reach `checked`; a client that goes away is not a failure.
   pipeline(file.stream, checked, () => {});
   return reply.send(checked);
 }

@@ -23,7 +23,7 @@ export const RULES_ARE_FRESH = `
     else false
   end`;
 
-/** For a transaction of several statements: those after it read the newest rules. False: another transaction changes them. */
+/** For a transaction with several statements: those after it read the newest rules. False: another transaction changes them. */
 export async function tryToShareRules(trx: Executor): Promise<boolean> {
   const rows = await run(trx, SHARE_RULES);
   return rows[0]?.is_shared === true;

@@ -37,7 +37,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: 'on',
   full_page_writes: 'on',
 
-  // Pools of several processes and tools fit; what a place for one more costs is some kilobytes of shared memory.
+  // Pools of several processes and tools fit; one more connection costs some kilobytes of shared memory.
   max_connections: '200',
   shared_buffers: '128MB',
   work_mem: '8MB',

@@ -36,7 +36,7 @@ const FREE = `q.account_id = $accountId and q.priority = (select priority from t
 
 /**
  * When the first of some rows is due. Not `exists`: for that the planner may scan the whole table, hoping to meet a row
- * early, and finds out that there is none.
+ * early, and finds nothing to do.
  */
 export const firstDue = (condition: string) =>
   `(select q.due_at from send_queue q where ${condition} order by q.due_at limit 1)`;

@@ -2,7 +2,7 @@
  * Content-Transfer-Encoding of received parts undone: RFC 2045 §6, in one piece or as a stream with bounded memory.
  * Lenient: nothing makes it throw, and chunk borders leave no trace.
  *
- * Seen in practice, and accepted: base64 with foreign characters, padding in the midst (joined pieces) or missing;
+ * Seen in practice, and accepted: base64 with foreign characters, padding in the middle (joined pieces) or missing;
  * quoted-printable with bare `=`, lower-case digits, spaces at line ends and bare LF.
  */
 import { MAX_TRAILING_SPACE_BYTES } from '../limits.ts';

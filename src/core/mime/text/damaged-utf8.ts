@@ -1,5 +1,5 @@
 /**
- * UTF-8 with bytes in it that are none: cut, damaged on the way, or with a piece of another charset, such as a footer. What
+ * UTF-8 with bytes in it that are not UTF-8: cut, damaged on the way, or with a piece of another charset, such as a footer. What
  * is valid is read as UTF-8, every other byte as windows-1252.
  */
 

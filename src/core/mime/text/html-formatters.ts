@@ -110,7 +110,7 @@ function withMarks(text: string, first: string, mark: string, rendering: Renderi
   return takeMarks(chars, rendering) ? first + text.replaceAll('\n', `\n${mark}`) : text;
 }
 
-/** Whether there is room; when there is none, there is none from then on, so that nothing is counted in vain again. */
+/** Whether there is room; once there is none, the answer stays no, so that nothing is counted in vain again. */
 function takeMarks(chars: number, rendering: Rendering): boolean {
   if (chars > rendering.marksLeft) {
     rendering.isSimplified = true;

@@ -31,7 +31,7 @@ export const DATE_FIRST =
 export const VERB_FILLER =
   /^(?:het|volgende|heeft|folgendes|hat|je|a|ha|va|has|tarihinde|님이|于|於|odesílatel|ο|χρήστης)$/iu;
 
-/** A person who writes about himself quotes nothing by it. */
+/** A person who writes about themselves is not quoting anything. */
 export const OWN_WRITING =
   /\b(?:(?:i|we|you|ich|wir|sie|du|ihr) (?:wrote|schrieb\w*)|schrieb\w* (?:ich|wir|sie|du|ihr)\b)/iu;
 
