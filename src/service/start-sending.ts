@@ -13,6 +13,7 @@ import { createActiveSends } from '../app/send/active-sends.ts';
 import { createHeldClaims } from '../app/send/held-claims.ts';
 import { createSettling } from '../app/send/settling.ts';
 import type { ByteRange } from '../app/files/file-ports.ts';
+import type { OutboundStore } from '../app/send/outbound-ports.ts';
 import type { RetryPolicy, SendQueue } from '../app/send/queue-ports.ts';
 import type { SecurityLog } from '../app/base/security-log.ts';
 import { createSuppressionList, createSuppressionOperations } from '../app/send/suppressions.ts';
@@ -33,9 +34,13 @@ export type Sending = Awaited<ReturnType<typeof startSending>>;
 /** Resolves when sends may be taken. */
 export async function startSending(parts: Parts, security: SecurityLog, teardown: Teardown) {
   const { config, logger, clock, pool, blobs, spool, journal, transports, watch } = parts;
-  const store = createOutboundStore(pool);
+  const outbound = createOutboundStore(pool);
   const sends = createSendQueue(pool);
-  // An outcome changes whether an email is found.
+  // What is recorded, and its outcome, is work for other loops: also when it is recorded late.
+  const store: OutboundStore = {
+    ...outbound,
+    recordOutbound: (record) => outbound.recordOutbound(record).finally(watch.soon),
+  };
   const queue: SendQueue = { ...sends, settle: (...attempt) => sends.settle(...attempt).finally(watch.soon) };
   const retry: RetryPolicy = { schedule: config.retrySchedule, random: Math.random };
   const suppressionStore = createSuppressionStore(pool);
