@@ -14,9 +14,16 @@ const BEGIN = {
   snapshot: 'begin isolation level repeatable read read only',
   /**
    * Its statements are planned once for each connection, whatever their values are: they look up rows by keys, and planning one
-   * takes longer than carrying it out. PostgreSQL alone would plan those with arrays each time.
+   * takes longer than carrying it out. PostgreSQL alone would plan those with arrays each time. Each row is looked up in an index,
+   * however small the tables were when the plan was made: it is kept while they grow.
    */
-  'planned once': 'begin; set local plan_cache_mode = force_generic_plan',
+  'planned once': [
+    'begin',
+    'set local plan_cache_mode = force_generic_plan',
+    'set local enable_seqscan = off',
+    'set local enable_hashjoin = off',
+    'set local enable_mergejoin = off',
+  ].join('; '),
 } as const;
 
 /**
