@@ -1,5 +1,5 @@
 /**
- * The import rules of docs/architecture.md as a check: which floor may import which, and on each floor which room.
+ * The import rules of docs/architecture.md as a check: which floor may import which, and on each floor which area.
  * main, cli → service → worker, adapters, app, core; worker → app; adapters → app, core; app → core; core → core.
  */
 const only = (name, from, allowed) => ({
@@ -10,26 +10,26 @@ const only = (name, from, allowed) => ({
 });
 
 /**
- * The rooms of a floor, the lowest first: a room may import those that stand before it, and never one behind it or
- * one of its own line. Files that stand in no room may import all, and no room imports them. A room that is not
+ * The areas of a floor, the lowest first: an area may import those that stand before it, and never one behind it or
+ * one of its own line. Files that stand in no area may import all, and no area imports them. An area that is not
  * listed is an error, so that each new one gets its place.
  */
 function layers(floor, lines) {
-  const path = (rooms) => `^${floor}/(${rooms.join('|')})(/|$)`;
+  const path = (areas) => `^${floor}/(${areas.join('|')})(/|$)`;
   const below = (index) => lines.slice(0, index).flat();
   return [
     {
-      name: `rooms-are-listed: ${floor}`,
+      name: `areas-are-listed: ${floor}`,
       severity: 'error',
       from: { path: `^${floor}/[^/]+/`, pathNot: path(lines.flat()) },
       to: {},
     },
-    ...lines.flatMap((rooms, index) =>
-      rooms.map((room) => ({
-        name: `rooms-import-those-below: ${floor}/${room}`,
+    ...lines.flatMap((areas, index) =>
+      areas.map((area) => ({
+        name: `areas-import-those-below: ${floor}/${area}`,
         severity: 'error',
-        from: { path: path([room]), pathNot: '\\.test\\.ts$' },
-        to: { path: `^${floor}/`, pathNot: path([room, ...below(index)]) },
+        from: { path: path([area]), pathNot: '\\.test\\.ts$' },
+        to: { path: `^${floor}/`, pathNot: path([area, ...below(index)]) },
       })),
     ),
   ];

@@ -477,8 +477,8 @@ create table oauth2_tokens (
   key_id bytea not null,
   sealed bytea not null,
   revision bigint not null default 0,
-  leased_by text,
-  leased_until timestamp with time zone,
+  owner text,
+  lease_until timestamp with time zone,
   updated_at timestamp with time zone not null default now(),
   constraint oauth2_tokens_pkey PRIMARY KEY (account_id, key_id),
   constraint oauth2_tokens_key_id_check CHECK ((length(key_id) = 16))

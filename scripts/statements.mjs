@@ -1,6 +1,6 @@
 /**
  * Checks every SQL statement against the schema, and writes what follows from both: the types of the statements
- * (`statements.generated.ts` of each room in src/adapters/postgres) and `docs/schema.sql`. A PostgreSQL server of its own
+ * (`statements.generated.ts` of each area in src/adapters/postgres) and `docs/schema.sql`. A PostgreSQL server of its own
  * migrates a fresh database and reads the statements; none is carried out.
  *
  * With --check it writes nothing and says what is stale; a tree that passed is not checked again, unless --fresh is given.

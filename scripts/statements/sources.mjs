@@ -29,7 +29,7 @@ export function findStatements(folder) {
       const place = {
         file: path.join('src', 'adapters', 'postgres', entry),
         line,
-        room: entry.split(path.sep)[0],
+        area: entry.split(path.sep)[0],
       };
       if (!/^[a-z0-9-]+$/.test(match[1])) faults.push(`${place.file}:${line}: not a name: ${match[1]}`);
       places.set(match[1], place);

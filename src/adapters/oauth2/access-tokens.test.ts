@@ -221,7 +221,7 @@ describe('several processes', () => {
       lease: async (name, owner, leaseMs) => {
         const row = await store.lease(name, owner, leaseMs);
         // The lease of the paused process has ended without its knowledge.
-        await pool.query('update oauth2_tokens set leased_until = now() where account_id = $1', [account.id]);
+        await pool.query('update oauth2_tokens set lease_until = now() where account_id = $1', [account.id]);
         tokenOfPaused = await get(paused);
         return row;
       },

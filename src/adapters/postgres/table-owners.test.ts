@@ -1,4 +1,4 @@
-/** Each table is written by one module or room; where concerns share its rows, so is each column. See docs/architecture.md. */
+/** Each table is written by one module or area; where concerns share its rows, so is each column. See docs/architecture.md. */
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -75,7 +75,7 @@ function readOwners(): ReadonlyMap<string, string> {
   return owners;
 }
 
-/** @param owner a module, or a room, which ends with a slash */
+/** @param owner a module, or an area, which ends with a slash */
 const owns = (owner: string, module: string) =>
   owner.endsWith('/') ? module.startsWith(owner) : owner === module;
 

@@ -30,10 +30,10 @@ const LOAD = statement(
 
 const LEASE = statement(
   'oauth2-lease',
-  `insert into oauth2_tokens as t (account_id, key_id, sealed, leased_by, leased_until)
+  `insert into oauth2_tokens as t (account_id, key_id, sealed, owner, lease_until)
   values ($accountId, $keyId, ''::bytea, $owner, now() + $leaseMs::int * interval '1 ms')
-  on conflict (account_id, key_id) do update set leased_by = $owner, leased_until = excluded.leased_until
-  where t.leased_until is null or t.leased_until < now() or t.leased_by = $owner
+  on conflict (account_id, key_id) do update set owner = $owner, lease_until = excluded.lease_until
+  where t.lease_until is null or t.lease_until < now() or t.owner = $owner
   returning sealed, revision`,
 );
 
@@ -45,14 +45,14 @@ const SAVE = statement(
     where account_id = $accountId and key_id <> $keyId and updated_at < now() - interval '30 days'
   )
   update oauth2_tokens set sealed = $sealed, revision = revision + 1, updated_at = now(),
-    leased_by = case when leased_by = $owner then null else leased_by end,
-    leased_until = case when leased_by = $owner then null else leased_until end
+    owner = case when owner = $owner then null else owner end,
+    lease_until = case when owner = $owner then null else lease_until end
   where account_id = $accountId and key_id = $keyId and revision = $revision
   returning account_id`,
 );
 
 const RELEASE = statement(
   'oauth2-release',
-  `update oauth2_tokens set leased_by = null, leased_until = null
-  where account_id = $accountId and key_id = $keyId and leased_by = $owner`,
+  `update oauth2_tokens set owner = null, lease_until = null
+  where account_id = $accountId and key_id = $keyId and owner = $owner`,
 );

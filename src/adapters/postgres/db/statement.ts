@@ -1,6 +1,6 @@
 /**
  * SQL statements: constants with a name, a text and types. `npm run statements` has PostgreSQL read each of them against
- * the schema and writes the types into `statements.generated.ts` of its room; `npm run check` fails where they differ.
+ * the schema and writes the types into `statements.generated.ts` of its area; `npm run check` fails where they differ.
  *
  * Parameters are `$name` in the text. A statement is sent by its name, so each connection has it parsed once and planned a
  * few times at most. One whose best plan depends on its values is planned each time, and says why.
@@ -8,7 +8,7 @@
 import type { QueryResult } from 'pg';
 import { guard } from './pool.ts';
 
-/** Name → types. The generated files of the rooms add to it. */
+/** Name → types. The generated files of the areas add to it. */
 // eslint-disable-next-line typescript/no-empty-object-type -- filled by declaration merging
 export interface StatementTypes {}
 

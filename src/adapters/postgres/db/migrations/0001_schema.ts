@@ -1,4 +1,4 @@
-/** The whole schema, a room after the other; docs/schema.sql has it as PostgreSQL shows it. */
+/** The whole schema, one area after the other; docs/schema.sql has it as PostgreSQL shows it. */
 import { ACCOUNTS } from './0001_schema/accounts.ts';
 import { CUSTOMERS } from './0001_schema/customers.ts';
 import { EMAILS } from './0001_schema/emails.ts';

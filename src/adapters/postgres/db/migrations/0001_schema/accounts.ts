@@ -1,7 +1,7 @@
 /**
  * What OAuth2 token endpoints gave out: rotated refresh tokens and access tokens, sealed with a key that is made from the
  * configured refresh token, so they can't be read here. `key_id` names that key: a new refresh token begins a new row.
- * `leased_by` is renewing until `leased_until`.
+ * `owner` is renewing until `lease_until`.
  */
 export const ACCOUNTS = [
   `create table oauth2_tokens (
@@ -9,8 +9,8 @@ export const ACCOUNTS = [
     key_id bytea not null check (length(key_id) = 16),
     sealed bytea not null,
     revision bigint not null default 0,
-    leased_by text,
-    leased_until timestamptz,
+    owner text,
+    lease_until timestamptz,
     updated_at timestamptz not null default now(),
     primary key (account_id, key_id)
   )`,
