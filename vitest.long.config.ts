@@ -8,7 +8,9 @@ export default defineConfig({
     include: [
       '{src,test}/**/*.{prop,long}.test.ts',
       'test/{contract,crash,fuzz}/**/*.test.ts',
-      'test/{e2e/poison-mail,inbound/real-mail,mailbox/dovecot,queue/processes}.test.ts',
+      'src/adapters/postgres/receive/record-inbound.test.ts',
+      'test/e2e/{poison-mail,thread-oracle}.test.ts',
+      'test/{import/interrupted,inbound/real-mail,mailbox/dovecot,queue/processes}.test.ts',
     ],
     exclude: ['test/contract/{blob-store,spec,sql-injection}.test.ts', 'test/crash/overlap.test.ts'],
     env: { TEST_LONG: '1' },

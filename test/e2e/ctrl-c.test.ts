@@ -10,7 +10,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type GatedSink, startGatedSink } from '../helpers/gated-sink.ts';
 import { processesOf } from '../helpers/processes-of.ts';
 import { TEST_SECRET } from '../helpers/service-process.ts';
@@ -25,12 +25,16 @@ const WAYS = [
 const PATIENCE_MS = 60_000;
 const TEST_TIMEOUT_MS = 180_000;
 
+/** One for all: each end leaves a database with which the next service starts. */
 let folder: string;
 let sink: GatedSink;
 let service: Running;
 
-beforeEach(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'email-worker-ctrl-c-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+beforeEach(async () => {
   sink = await startGatedSink();
   sink.close();
 });
@@ -38,7 +42,6 @@ afterEach(async () => {
   service.child.kill('SIGKILL');
   for (const line of processesOf(folder)) killNow(Number.parseInt(line, 10));
   await sink.stop();
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 interface Running {

@@ -4,8 +4,8 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, expect, it } from 'vitest';
-import { createTestDatabase } from '../helpers/postgres.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 
@@ -91,30 +91,6 @@ it('refuses a second instance on the same data folder, naming the first', async 
 });
 
 it.each([
-  ['PORT', '127.0.0.1', (port: number) => ({ PORT: String(port) })],
-  ['PORT', '::1', (port: number) => ({ PORT: String(port), HOST: '::1' })],
-  ['LMTP_LISTEN', '127.0.0.1', (port: number) => ({ LMTP_LISTEN: `127.0.0.1:${port}` })],
-  ['SMTP_LISTEN', '127.0.0.1', (port: number) => ({ SMTP_LISTEN: `127.0.0.1:${port}` })],
-])('says in one line that the port of %s on %s is taken', async (variable, host, envOf) => {
-  const other = createServer();
-  await once(other.listen(0, host), 'listening');
-  const { port } = other.address() as AddressInfo;
-  try {
-    const lines = await failToStart(envOf(port));
-    const address = host === '::1' ? `[::1]:${port}` : `${host}:${port}`;
-    expect(lines).toEqual([
-      `${variable}: another process listens on ${address} already; stop it, or choose another port`,
-    ]);
-  } finally {
-    other.close();
-  }
-});
-
-it('says in one line that HOST is no address of this machine', async () => {
-  expect(await failToStart({ HOST: '192.0.2.1' })).toEqual(['HOST: 192.0.2.1 is no address of this machine']);
-});
-
-it.each([
   ['PORT', '70000'],
   ['API_SECRET', 'short'],
   ['SMTP_URL', 'smtp://user:pa%zz@host'],
@@ -131,14 +107,44 @@ it.each([
   expect(failure).not.toContain('hunter2');
 });
 
-it('refuses a database that a newer version has migrated, in one line', async () => {
-  const database = await createTestDatabase();
-  await query(
-    database.connectionString,
-    `insert into schema_migrations (name) values ('9999_of_the_future')`,
-  );
-  expect(await failToStart({ DATABASE_URL: database.connectionString })).toEqual([
-    expect.stringMatching(/^The database was used by a newer version of email-worker/),
-  ]);
-  await database.drop();
+it('says in one line that HOST is no address of this machine', async () => {
+  expect(await failToStart({ HOST: '192.0.2.1' })).toEqual(['HOST: 192.0.2.1 is no address of this machine']);
+});
+
+describe('with a database that is there', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(() => database.drop());
+
+  it.each([
+    ['PORT', '127.0.0.1', (port: number) => ({ PORT: String(port) })],
+    ['PORT', '::1', (port: number) => ({ PORT: String(port), HOST: '::1' })],
+    ['LMTP_LISTEN', '127.0.0.1', (port: number) => ({ LMTP_LISTEN: `127.0.0.1:${port}` })],
+    ['SMTP_LISTEN', '127.0.0.1', (port: number) => ({ SMTP_LISTEN: `127.0.0.1:${port}` })],
+  ])('says in one line that the port of %s on %s is taken', async (variable, host, envOf) => {
+    const other = createServer();
+    await once(other.listen(0, host), 'listening');
+    const { port } = other.address() as AddressInfo;
+    try {
+      const lines = await failToStart({ ...envOf(port), DATABASE_URL: database.connectionString });
+      const address = host === '::1' ? `[::1]:${port}` : `${host}:${port}`;
+      expect(lines).toEqual([
+        `${variable}: another process listens on ${address} already; stop it, or choose another port`,
+      ]);
+    } finally {
+      other.close();
+    }
+  });
+
+  it('refuses a database that a newer version has migrated, in one line', async () => {
+    await query(
+      database.connectionString,
+      `insert into schema_migrations (name) values ('9999_of_the_future')`,
+    );
+    expect(await failToStart({ DATABASE_URL: database.connectionString })).toEqual([
+      expect.stringMatching(/^The database was used by a newer version of email-worker/),
+    ]);
+  });
 });

@@ -10,6 +10,11 @@ import { mail } from '../helpers/inbound-mail.ts';
 import { firstOfEach, readMailArchive, skipWithoutMailArchive } from '../helpers/mail-archive.ts';
 import { skipWithoutMailServers, startMailServers, type MailServers } from '../helpers/mail-servers.ts';
 import { ourThreads, rfc5256Threads } from '../helpers/pure-threads.ts';
+import { runs } from '../helpers/runs.ts';
+
+const CONVERSATIONS = runs(400);
+/** What so many conversations have at least. */
+const MIN_EMAILS = 2.5 * CONVERSATIONS;
 
 /** How an email names its ancestors. */
 const NAMING = ['full', 'ends', 'parent', 'reply_only'] as const;
@@ -83,12 +88,12 @@ describe.skipIf(skipWithoutMailServers())('threads beside those of Dovecot', () 
   });
 
   const sample = (namings: readonly (typeof NAMING)[number][]) =>
-    mixed(toMessages(fc.sample(conversationOf(namings), 400)));
+    mixed(toMessages(fc.sample(conversationOf(namings), CONVERSATIONS)));
 
   it('are the same where every email names all its ancestors', async () => {
     const messages = sample(['full']);
     const raws = messages.map(({ raw }) => raw);
-    expect(raws.length).toBeGreaterThan(1000);
+    expect(raws.length).toBeGreaterThan(MIN_EMAILS);
     expect(numbered(ourThreads(raws))).toEqual(numbered(await dovecot.threadsOf(raws)));
   }, 240_000);
 
@@ -114,7 +119,7 @@ describe.skipIf(skipWithoutMailServers())('threads beside those of Dovecot', () 
       }),
       { minLength: 1, maxLength: 8 },
     );
-    const raws = fc.sample(any, 400).flatMap((emails, set) =>
+    const raws = fc.sample(any, CONVERSATIONS).flatMap((emails, set) =>
       emails.map(({ own, inReplyTo, references }) => {
         const id = (n: number) => `<any-${set}.${n}@customer.test>`;
         return mail({
@@ -124,7 +129,7 @@ describe.skipIf(skipWithoutMailServers())('threads beside those of Dovecot', () 
         });
       }),
     );
-    expect(raws.length).toBeGreaterThan(1000);
+    expect(raws.length).toBeGreaterThan(MIN_EMAILS);
     expect(torn(await dovecot.threadsOf(raws), ourThreads(raws))).toEqual([]);
   }, 240_000);
 
@@ -156,7 +161,7 @@ describe.skipIf(skipWithoutMailServers())('threads beside those of Dovecot', () 
       const parts = fc.shuffledSubarray([...raws], { minLength: Math.ceil(raws.length / 4) });
       await fc.assert(
         fc.asyncProperty(parts, async (part) => void (await compare(part))),
-        { numRuns: 10, endOnFailure: true },
+        { numRuns: runs(10), endOnFailure: true },
       );
     });
   });

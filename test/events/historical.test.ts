@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCommand } from '../helpers/command-process.ts';
+import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { startDovecot } from '../helpers/dovecot-server.ts';
 import { mail } from '../helpers/inbound-mail.ts';
 import { skipWithoutMailServers } from '../helpers/mail-servers.ts';
@@ -41,7 +41,7 @@ async function readReceived(service: ServiceProcess, count: number): Promise<rea
 
 it('is marked when it is imported, by a process of its own', async () => {
   await writeFile(path.join(temp.path, 'old.eml'), mail());
-  const imported = await runCommand(['import', path.join(temp.path, 'old.eml')], {
+  const imported = await runCommandInProcess(['import', path.join(temp.path, 'old.eml')], {
     dataDir: temp.path,
     env: { DATABASE_URL: database.connectionString, MAIL_FROM: 'Sales <sales@example.com>' },
   });

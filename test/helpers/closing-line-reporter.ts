@@ -1,19 +1,36 @@
-/** Prints, as the last line of a run, how many tests passed, failed and were skipped: for programs that read it. */
-import type { Reporter, TestModule } from 'vitest/node';
+/**
+ * Prints, at the end of a run, what failed in a few lines each, with the seed and the counterexample of random tests, and as
+ * the last line how many tests passed, failed and were skipped: for programs that read it, and for logs that are cut.
+ */
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 export default class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const count = { passed: 0, failed: errors.length, skipped: 0, pending: 0 };
+    const failures: string[] = [];
     for (const module of modules) {
-      for (const test of module.children.allTests()) count[test.result().state] += 1;
+      for (const test of module.children.allTests()) {
+        count[test.result().state] += 1;
+        if (test.result().state === 'failed') failures.push(describeFailure(module, test));
+      }
       // A file that could not be run has no failed tests, but it failed.
       if (module.state() === 'failed' && module.errors().length > 0) count.failed += 1;
     }
     // After the default reporter's summary, which is written in the same turn.
     setImmediate(() => {
       process.stdout.write(
-        `\n${count.passed} passed, ${count.failed} failed, ${count.skipped + count.pending} skipped\n`,
+        `${failures.join('')}\n${count.passed} passed, ${count.failed} failed, ${count.skipped + count.pending} skipped\n`,
       );
     });
   }
+}
+
+/** Of its message: fast-check puts the seed and the path into the second line, and the counterexample into the third. */
+const SHOWN_LINES = 3;
+const SHOWN_CHARACTERS = 2000;
+
+function describeFailure({ relativeModuleId }: TestModule, test: TestCase): string {
+  const message = test.result().errors?.[0]?.message ?? '';
+  const shown = message.split('\n', SHOWN_LINES).join('\n  ').slice(0, SHOWN_CHARACTERS);
+  return `\nfailed: ${relativeModuleId} > ${test.fullName}\n  ${shown}\n`;
 }

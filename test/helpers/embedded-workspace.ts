@@ -1,6 +1,8 @@
 /** A folder in which a test starts embedded servers, and which leaves none of them behind. */
-import { chmod, cp, readdir } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { readPidFile, terminate } from '../../src/adapters/postgres/embedded/postmaster.ts';
 import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
 import { type EmbeddedAnswer, type EmbeddedChildOptions, startEmbeddedChild } from './embedded-child.ts';
@@ -42,7 +44,8 @@ export async function createEmbeddedWorkspace(seed?: TempFolder): Promise<Embedd
   const temp = await makeTempFolder();
   await chmod(temp.path, 0o755);
   const dataDir = join(temp.path, 'data');
-  if (seed !== undefined) await cp(seed.path, dataDir, { recursive: true });
+  // With owners, for a third of what `fs.cp` costs for a thousand files.
+  if (seed !== undefined) await promisify(execFile)('cp', ['-a', seed.path, dataDir]);
   const children: ReturnType<typeof startEmbeddedChild>[] = [];
 
   const launch: EmbeddedWorkspace['launch'] = (options) => {

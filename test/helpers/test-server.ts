@@ -8,10 +8,10 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { startEmbeddedPostgres } from '../../src/adapters/postgres/embedded/server.ts';
 import { migrateToLatest } from '../../src/adapters/postgres/db/migrate.ts';
 import { createPool } from '../../src/adapters/postgres/db/pool.ts';
 import { query } from './query.ts';
+import { startQuickPostgres } from './quick-postgres.ts';
 import { silentLogger } from './silent-logger.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
@@ -89,7 +89,7 @@ async function startServer(folder: string, cleanups: (() => Promise<void>)[]): P
 }
 
 async function startEmbedded(folder: string, cleanups: (() => Promise<void>)[]): Promise<string> {
-  const server = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), logger: silentLogger });
+  const server = await startQuickPostgres(join(folder, 'data'));
   cleanups.push(() => server.stop());
   const { host, port, user, database } = server.connection;
   return `postgresql://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { FolderBlobStore } from '../../src/adapters/blob/folder.ts';
 import { createFileReferences } from '../../src/adapters/postgres/emails/file-references.ts';
 import { cleanFiles } from '../../src/app/files/clean-files.ts';
-import { runCommand } from '../helpers/command-process.ts';
+import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { mailOf, writeMails } from '../helpers/mail-folders.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 const run = (...args: readonly string[]) =>
-  runCommand(args, { dataDir: temp.path, env: { DATABASE_URL: database.connectionString } });
+  runCommandInProcess(args, { dataDir: temp.path, env: { DATABASE_URL: database.connectionString } });
 
 /** Two emails with a file each: a raw message and an attachment. */
 async function importWithFiles(): Promise<string[]> {

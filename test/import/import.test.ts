@@ -1,9 +1,9 @@
-/** `email-worker import` as a process, on a real database. */
+/** `email-worker import` on a real database. */
 import { execFileSync } from 'node:child_process';
 import { appendFile, mkdir, readFile, rename, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCommand } from '../helpers/command-process.ts';
+import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import {
   mailOf,
   makeMaildir,
@@ -30,7 +30,7 @@ const place = (...names: readonly string[]) => path.join(temp.path, 'mails', ...
 const runImport = async (args: readonly string[], env: Record<string, string> = {}) => {
   const dataDir = path.join(temp.path, 'data');
   await mkdir(dataDir, { recursive: true });
-  return await runCommand(['import', ...args], {
+  return await runCommandInProcess(['import', ...args], {
     dataDir,
     env: { DATABASE_URL: database.connectionString, MAIL_FROM: 'Sales <sales@example.com>', ...env },
   });

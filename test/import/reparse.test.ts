@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { runCommand } from '../helpers/command-process.ts';
+import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { mailOf, writeMails } from '../helpers/mail-folders.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
@@ -24,7 +24,7 @@ afterEach(async () => {
 
 const dataDir = () => path.join(temp.path, 'data');
 const run = (...args: readonly string[]) =>
-  runCommand(args, { dataDir: dataDir(), env: { DATABASE_URL: database.connectionString } });
+  runCommandInProcess(args, { dataDir: dataDir(), env: { DATABASE_URL: database.connectionString } });
 const importMails = async (mails: readonly string[]) => {
   const result = await run('import', await writeMails(path.join(temp.path, randomUUID()), mails));
   expect(result).toMatchObject({ exitCode: 0 });

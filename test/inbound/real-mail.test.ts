@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { identityKey, identityOf } from '../../src/core/message/identity.ts';
 import { parseMessage } from '../../src/core/mime/parse/parse.ts';
-import { runCommand } from '../helpers/command-process.ts';
+import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { dryRethread } from '../helpers/dry-rethread.ts';
 import { countShared, numbered } from '../helpers/groups.ts';
 import { receive, type Received } from '../helpers/inbound-mail.ts';
@@ -105,7 +105,7 @@ describe.skipIf(skipWithoutMailArchive())('real mail', () => {
     const mbox = path.join(temp.path, 'all.mbox');
     const ended = raws.map((raw) => raw.toString('latin1').replace(/\n?$/, '\n'));
     await writeFile(mbox, joinMbox(ended), 'latin1');
-    const result = await runCommand(['import', mbox, '--account', 'imported'], {
+    const result = await runCommandInProcess(['import', mbox, '--account', 'imported'], {
       dataDir: folder,
       env: { DATABASE_URL: database.connectionString, ACCOUNTS_FILE: accountsFile },
     });

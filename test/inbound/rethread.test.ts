@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createRethreadStore } from '../../src/adapters/postgres/threads/rethread-store.ts';
 import { rethread, type ThreadMove } from '../../src/app/threads/rethread.ts';
+import { emptyTables } from '../helpers/empty-tables.ts';
 import { mail, newId, receive, type Received } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
@@ -23,8 +24,14 @@ afterAll(async () => {
   await database.drop();
 });
 beforeEach(async () => {
-  await pool.query('truncate email_threads, emails cascade');
-  await pool.query('truncate message_id_labels, label_separations, thread_decisions');
+  await emptyTables(
+    database.connectionString,
+    'email_threads',
+    'emails',
+    'message_id_labels',
+    'label_separations',
+    'thread_decisions',
+  );
 });
 
 async function run(dryRun: boolean): Promise<{ moves: ThreadMove[]; merged: number; messageIds: number }> {

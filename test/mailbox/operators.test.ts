@@ -2,7 +2,7 @@
 import { chmod, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommand } from '../helpers/command-process.ts';
+import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { startDovecot, type DovecotServer } from '../helpers/dovecot-server.ts';
 import { mail } from '../helpers/inbound-mail.ts';
 import { skipWithoutMailServers } from '../helpers/mail-servers.ts';
@@ -121,7 +121,7 @@ describe.skipIf(skipWithoutMailServers())('mailboxes of a Dovecot', () => {
 
   it('are compared with the record, which is repaired', async () => {
     const audit = (...options: readonly string[]) =>
-      runCommand(['audit', ...options], { dataDir: service.dataDir, env });
+      runCommandInProcess(['audit', ...options], { dataDir: service.dataDir, env });
     expect(await audit()).toMatchObject({
       exitCode: 0,
       stdout: 'default INBOX: 20 messages, 0 to be taken, 0 set aside; no differences\n',
@@ -177,7 +177,7 @@ describe.skipIf(skipWithoutMailServers())('mailboxes of a Dovecot', () => {
     const named = await audit();
     expect(named.exitCode).toBe(1);
     const [, emailId = ''] = /another Message-ID: UID \d+ \(email ([0-9a-f-]{36})\)/.exec(named.stdout) ?? [];
-    await runCommand(['reparse', '--email', emailId], { dataDir: service.dataDir, env });
+    await runCommandInProcess(['reparse', '--email', emailId], { dataDir: service.dataDir, env });
     expect(await audit()).toMatchObject({ exitCode: 0 });
   }, 240_000);
 });

@@ -6,6 +6,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SMTPServerOptions } from 'smtp-server';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { emptyTables } from '../helpers/empty-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { runs } from '../helpers/runs.ts';
@@ -31,7 +32,7 @@ afterEach(async () => {
   }
   // After its clients: it waits for them.
   for (const sink of sinks.splice(0)) await sink.stop();
-  await query(database.connectionString, 'truncate emails, email_threads, thread_message_ids cascade');
+  await emptyTables(database.connectionString, 'emails', 'email_threads', 'thread_message_ids');
 });
 
 afterAll(() => database.drop());

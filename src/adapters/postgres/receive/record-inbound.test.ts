@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inboundRecord } from '../../../../test/helpers/inbound-record.ts';
 import { addressOf } from '../../../../test/helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
+import { IS_LONG } from '../../../../test/helpers/runs.ts';
 import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
 import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import type { InboundRecord, InboundStore } from '../../../app/receive/inbound-ports.ts';
@@ -98,16 +99,19 @@ describe('others do not wait', () => {
   });
 });
 
-it('many answers into a long thread with many people are recorded in the time a statement may take', async () => {
-  const root = inboundRecord();
-  const { id, threadId } = await store.recordInbound(root);
-  const copied = await pool.query<{ names: string }>(
-    `select string_agg(attname, ', ') as names from pg_attribute
+// A quarter of a minute of work.
+it.runIf(IS_LONG)(
+  'many answers into a long thread with many people are recorded in the time a statement may take',
+  async () => {
+    const root = inboundRecord();
+    const { id, threadId } = await store.recordInbound(root);
+    const copied = await pool.query<{ names: string }>(
+      `select string_agg(attname, ', ') as names from pg_attribute
     where attrelid = 'emails'::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
-  );
-  const names = copied.rows[0]?.names;
-  await pool.query(
-    `insert into emails (${names}) select ${names} from (
+    );
+    const names = copied.rows[0]?.names;
+    await pool.query(
+      `insert into emails (${names}) select ${names} from (
       select (jsonb_populate_record(e, jsonb_build_object(
         'id', gen_random_uuid(), 'identity_key', '\\x' || encode(sha256(gen_random_uuid()::text::bytea), 'hex'),
         'to_addresses', (
@@ -116,30 +120,31 @@ it('many answers into a long thread with many people are recorded in the time a 
       ))).*
       from emails e, generate_series(1, 12000) n where e.id = $1
     ) x`,
-    [id],
-  );
-  const senders = Array.from({ length: 128 }, (_, index) =>
-    addressOf(`p${index % 20}`, index < 64 ? 'list.test' : 'new.test'),
-  );
-  const answers = senders.map((from) => answerTo(root, { from }));
-  const results = await Promise.all(await recordBatch(answers));
-  expect(new Set(results.map((result) => `${result.kind} ${result.threadId}`))).toEqual(
-    new Set([`recorded ${threadId}`]),
-  );
-  const { rows } = await pool.query<{ address: string; is_new: boolean }>(
-    `select from_address ->> 'address' as address, bool_or(new_participant) as is_new, count(*) filter (where new_participant)
+      [id],
+    );
+    const senders = Array.from({ length: 128 }, (_, index) =>
+      addressOf(`p${index % 20}`, index < 64 ? 'list.test' : 'new.test'),
+    );
+    const answers = senders.map((from) => answerTo(root, { from }));
+    const results = await Promise.all(await recordBatch(answers));
+    expect(new Set(results.map((result) => `${result.kind} ${result.threadId}`))).toEqual(
+      new Set([`recorded ${threadId}`]),
+    );
+    const { rows } = await pool.query<{ address: string; is_new: boolean }>(
+      `select from_address ->> 'address' as address, bool_or(new_participant) as is_new, count(*) filter (where new_participant)
      from emails where id = any ($1::uuid[]) group by 1`,
-    [answers.map((answer) => answer.id)],
-  );
-  // p1 to p10 of the list were written to.
-  const strangers = rows.filter(({ is_new }) => is_new).map(({ address }) => address);
-  expect(strangers.sort()).toEqual(
-    senders
-      .map(({ localPart, domain }) => `${localPart}@${domain}`)
-      .filter((address, index, all) => all.indexOf(address) === index && !/^p([1-9]|10)@list/.test(address))
-      .sort(),
-  );
-});
+      [answers.map((answer) => answer.id)],
+    );
+    // p1 to p10 of the list were written to.
+    const strangers = rows.filter(({ is_new }) => is_new).map(({ address }) => address);
+    expect(strangers.sort()).toEqual(
+      senders
+        .map(({ localPart, domain }) => `${localPart}@${domain}`)
+        .filter((address, index, all) => all.indexOf(address) === index && !/^p([1-9]|10)@list/.test(address))
+        .sort(),
+    );
+  },
+);
 
 it('a committed email is recorded, though the answer to the commit was lost and it was tried again', async () => {
   const emails = [unrelated(), unrelated()];

@@ -1,0 +1,48 @@
+/** The embedded server as the service starts it, but for settings that cost time and keep nothing that a test looks at. */
+import { mkdir } from 'node:fs/promises';
+import { findBinaries } from '../../src/adapters/postgres/embedded/binaries.ts';
+import {
+  ensureDatabase,
+  initDataFolder,
+  type EmbeddedConnection,
+} from '../../src/adapters/postgres/embedded/init-database.ts';
+import { choosePlace, preparePlace } from '../../src/adapters/postgres/embedded/place.ts';
+import { createServerLog } from '../../src/adapters/postgres/embedded/server-log.ts';
+import { ServerProcess } from '../../src/adapters/postgres/embedded/server-process.ts';
+import { DATABASE, USER, serverArguments } from '../../src/adapters/postgres/embedded/settings.ts';
+import { SOCKET_PORT, chooseSocketFolder } from '../../src/adapters/postgres/embedded/socket-folder.ts';
+import { silentLogger } from './silent-logger.ts';
+
+/** Tests of what a crash of the server leaves start servers of their own; this one ends with the run. */
+const QUICK = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];
+
+export async function startQuickPostgres(
+  dataDir: string,
+): Promise<{ readonly connection: EmbeddedConnection; stop(): Promise<void> }> {
+  const binaries = await findBinaries();
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const setup = await choosePlace(dataDir, '/var/lib/email-worker', binaries);
+  const { place, identity } = setup;
+  const socketFolder = chooseSocketFolder(place, identity);
+  const log = createServerLog(place.logFile, silentLogger);
+  const server = new ServerProcess({
+    setup,
+    socketFolder,
+    serverArguments: [...serverArguments(place.dataFolder, socketFolder.path, binaries.version), ...QUICK],
+    log,
+    logger: silentLogger,
+    async prepare() {
+      await preparePlace(setup);
+      await initDataFolder(setup);
+    },
+  });
+  const connection = { host: socketFolder.path, port: SOCKET_PORT, user: USER, database: DATABASE };
+  await server.start(() => ensureDatabase(connection));
+  return {
+    connection,
+    async stop() {
+      await server.stop();
+      log.close();
+    },
+  };
+}
