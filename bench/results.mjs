@@ -1,0 +1,36 @@
+/** What a measurement says, in words and, with `BENCH_RESULTS` set, as a line of JSON in that file; see report.mjs. */
+import { appendFileSync } from 'node:fs';
+
+export const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+/**
+ * One figure of the service beside its baseline, each as one value per round of the same run.
+ * @param {object} row
+ * @param {string} row.part   which measurement it belongs to: `send`, `read` …
+ * @param {string} row.what   what is done
+ * @param {string} row.baseline  what it is compared with
+ * @param {string} [row.unit] of the values; `/s` is a rate, where more is better; of others less is better
+ * @param {number[]} row.theirs
+ * @param {number[]} row.ours
+ * @param {number} [row.goal]  the ratio of ours to theirs that is wanted
+ * @param {{ theirs?: Record<string, number>, ours: Record<string, number> }} [row.cpu]  ms of processor time of each process for one operation
+ */
+export function record(row) {
+  const { what, baseline, unit = '/s', theirs, ours, goal = null, cpu = null } = row;
+  const ratio = median(ours) / median(theirs);
+  const list = (values) => `${format(median(values))}${unit} (${values.map(format).join(' ')})`;
+  const spent = (side) => {
+    const parts = Object.entries(cpu?.[side] ?? {}).map(([name, ms]) => `${name} ${ms.toFixed(3)}`);
+    return parts.length === 0 ? '' : `; CPU ms each: ${parts.join(', ')}`;
+  };
+  console.log(`${what}, against ${baseline}`);
+  console.log(`  baseline ${list(theirs)}${spent('theirs')}`);
+  console.log(`  service  ${list(ours)}${spent('ours')}`);
+  console.log(`  ratio    ${ratio.toFixed(2)}${goal === null ? '' : ` (goal ${goal})`}`);
+  if (process.env.BENCH_RESULTS !== undefined) {
+    appendFileSync(process.env.BENCH_RESULTS, `${JSON.stringify({ ...row, unit, ratio, goal, cpu })}\n`);
+  }
+}
+
+const format = (value) =>
+  value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
