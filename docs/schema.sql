@@ -1033,7 +1033,7 @@ AS $function$
     return null;
   end $function$;
 
-CREATE OR REPLACE FUNCTION public.forget_events(day bigint)
+CREATE OR REPLACE FUNCTION public.keep_events(forgotten_day bigint)
  RETURNS integer
  LANGUAGE plpgsql
 AS $function$
@@ -1041,20 +1041,26 @@ AS $function$
     partition record;
     forgotten_days int = 0;
   begin
+    perform set_config('lock_timeout', '200ms', true);
+    -- In the order in which `number_events` locks
+    perform from event_clock for update;
+    perform make_event_partition(event_day(now()) + 1);
     for partition in
       select c.oid::regclass as name, to_date(right(c.relname, 8), 'YYYYMMDD') - '1970-01-01'::date as day
       from pg_inherits i join pg_class c on c.oid = i.inhrelid
       where i.inhparent = 'events'::regclass
       order by 2
     loop
-      if partition.day < forget_events.day then
+      if partition.day < forgotten_day then
         execute format('drop table %s', partition.name);
         forgotten_days = forgotten_days + 1;
       end if;
     end loop;
-    update event_clock set forgotten = (forget_events.day << 36) - 1
-    where forgotten_days > 0 and forgotten < (forget_events.day << 36) - 1;
+    update event_clock set forgotten = (forgotten_day << 36) - 1
+    where forgotten_days > 0 and forgotten < (forgotten_day << 36) - 1;
     return forgotten_days;
+  exception when lock_not_available then
+    return null;
   end $function$;
 
 CREATE OR REPLACE FUNCTION public.mailbox_accounts_events_after_update()
@@ -1130,9 +1136,8 @@ AS $function$
     if to_regclass(name) is not null then
       return;
     end if;
-    -- Attaching one lets readers go on; making it as a partition does not.
-    execute format('create table %I (like events including defaults including constraints including indexes)', name);
-    execute format('alter table events attach partition %I for values from (%s) to (%s)', name, day << 36, (day + 1) << 36);
+    lock table events in access exclusive mode;
+    execute format('create table %I partition of events for values from (%s) to (%s)', name, day << 36, (day + 1) << 36);
   end $function$;
 
 CREATE OR REPLACE FUNCTION public.number_events(at_most integer)

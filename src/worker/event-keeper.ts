@@ -1,13 +1,14 @@
-/** The loop that forgets old events, a whole day at a time. */
+/** The loop that makes the feed ready for the next day, and forgets old events, a whole day at a time. */
 import { dayOf } from '../core/event/event-id.ts';
 import type { EventFeed } from '../app/events/event-ports.ts';
 import type { Clock, Logger } from '../app/base/basics.ts';
 import { startLoop, type Loop } from './loop.ts';
 
-const INTERVAL_MS = 3_600_000;
+/** A day has some hundred tries to find a moment in which no long transaction, such as a backup, reads events. */
+const INTERVAL_MS = 600_000;
 
 export interface EventKeeperPorts {
-  readonly feed: Pick<EventFeed, 'forgetBefore'>;
+  readonly feed: Pick<EventFeed, 'keep'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** How many whole days events are kept. */
@@ -17,11 +18,11 @@ export interface EventKeeperPorts {
 export function startEventKeeper({ feed, clock, logger, eventsDays }: EventKeeperPorts): Loop {
   return startLoop({
     intervalMs: INTERVAL_MS,
-    failure: 'old events could not be forgotten',
+    failure: 'the feed could not be made ready for the next day',
     logger,
     async run() {
-      const days = await feed.forgetBefore(dayOf(clock()) - eventsDays);
-      if (days > 0) logger.info({ days }, 'old events were forgotten');
+      const days = await feed.keep(dayOf(clock()) - eventsDays);
+      if (days !== null && days > 0) logger.info({ days }, 'old events were forgotten');
     },
   });
 }

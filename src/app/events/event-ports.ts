@@ -34,8 +34,11 @@ export interface EventFeed {
   readLatest(): Promise<number>;
   /** Puts what so many statements wrote into the feed; returns how many did: `atMost` when there may be more. */
   number(atMost: number): Promise<number>;
-  /** Forgets all whole days before a day (`dayOf`); returns how many. */
-  forgetBefore(day: number): Promise<number>;
+  /**
+   * Makes ready for tomorrow, and forgets all whole days before a day (`dayOf`); returns how many. null: not now, since it would
+   * have to wait for a transaction that reads events.
+   */
+  keep(day: number): Promise<number | null>;
 }
 
 /** Tells those who wait that the feed has grown. */

@@ -43,9 +43,9 @@ export function createEventFeed(pool: Pool): EventFeed {
       return row?.moved ?? 0;
     },
 
-    async forgetBefore(day) {
-      const [row] = await run(pool, FORGET, { day });
-      return row?.days ?? 0;
+    async keep(day) {
+      const [row] = await run(pool, KEEP, { day });
+      return row?.days ?? null;
     },
   };
 }
@@ -97,4 +97,4 @@ const READ_LATEST = statement('latest-event', 'select position from event_clock'
 
 const NUMBER = statement('number-events', 'select number_events($atMost) as moved');
 
-const FORGET = statement('forget-events', 'select forget_events($day) as days');
+const KEEP = statement('keep-events', 'select keep_events($day) as days');

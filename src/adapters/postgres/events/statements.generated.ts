@@ -3,7 +3,7 @@ import type { ColumnTypes } from '../db/column-types.ts';
 
 declare module '../db/statement.ts' {
   interface StatementTypes {
-    'forget-events': {
+    'keep-events': {
       values: {
         day: number | string | null;
       };

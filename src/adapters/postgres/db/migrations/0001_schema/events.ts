@@ -58,6 +58,8 @@ export const EVENTS = [
   `create function event_day(at timestamptz) returns bigint language sql immutable parallel safe
     return floor(extract(epoch from at) / 86400)::bigint`,
 
+  // Waits for all who read events, and keeps others waiting. A reader takes its snapshot after it was planned: beside one that was planned
+  // without the partition, its events would be counted by the clock that the reader sees, and be missing from what it reads.
   `create function make_event_partition(day bigint) returns void language plpgsql as $$
   declare
     name text = 'events_' || to_char('1970-01-01'::date + day::int, 'YYYYMMDD');
@@ -65,9 +67,8 @@ export const EVENTS = [
     if to_regclass(name) is not null then
       return;
     end if;
-    -- Attaching one lets readers go on; making it as a partition does not.
-    execute format('create table %I (like events including defaults including constraints including indexes)', name);
-    execute format('alter table events attach partition %I for values from (%s) to (%s)', name, day << 36, (day + 1) << 36);
+    lock table events in access exclusive mode;
+    execute format('create table %I partition of events for values from (%s) to (%s)', name, day << 36, (day + 1) << 36);
   end $$`,
 
   // Takes so many rows of the inbox at most. Returns how many it took: \`at_most\` when there may be more.
@@ -115,26 +116,33 @@ export const EVENTS = [
     return taken;
   end $$`,
 
-  // Forgets whole days before \`day\`; returns how many.
-  `create function forget_events(day bigint) returns int language plpgsql as $$
+  // Makes the partition of tomorrow, and forgets whole days before \`forgotten_day\`; returns how many. Null, to be
+  // tried again: another transaction reads events, as a backup may for hours, and all later readers would wait behind this one.
+  `create function keep_events(forgotten_day bigint) returns int language plpgsql as $$
   declare
     partition record;
     forgotten_days int = 0;
   begin
+    perform set_config('lock_timeout', '200ms', true);
+    -- In the order in which \`number_events\` locks
+    perform from event_clock for update;
+    perform make_event_partition(event_day(now()) + 1);
     for partition in
       select c.oid::regclass as name, to_date(right(c.relname, 8), 'YYYYMMDD') - '1970-01-01'::date as day
       from pg_inherits i join pg_class c on c.oid = i.inhrelid
       where i.inhparent = 'events'::regclass
       order by 2
     loop
-      if partition.day < forget_events.day then
+      if partition.day < forgotten_day then
         execute format('drop table %s', partition.name);
         forgotten_days = forgotten_days + 1;
       end if;
     end loop;
-    update event_clock set forgotten = (forget_events.day << 36) - 1
-    where forgotten_days > 0 and forgotten < (forget_events.day << 36) - 1;
+    update event_clock set forgotten = (forgotten_day << 36) - 1
+    where forgotten_days > 0 and forgotten < (forgotten_day << 36) - 1;
     return forgotten_days;
+  exception when lock_not_available then
+    return null;
   end $$`,
 
   // Tells the client of this connection that there is something to number; see event-signal.ts.
