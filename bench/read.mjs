@@ -50,7 +50,14 @@ const DATA = `
   select md5('file' || i || '-' || k)::uuid, md5('email' || i || '-' || k)::uuid, 0, 'rechnung.pdf', 'application/pdf', 12345,
     'default/' || md5('email' || i || '-' || k)::uuid || '/rechnung.pdf', sha256('x')
   from generate_series(1, ${THREADS}) i, generate_series(1, 5, 2) k;
-  set session_replication_role = origin;`;
+  set session_replication_role = origin;
+  -- What the triggers would have done
+  select count(refresh_thread_summaries(ids)) from (
+    select array_agg(id) as ids from (select id, row_number() over (order by id) / 1000 as part from email_threads) t group by part
+  ) parts;
+  select count(refresh_email_json(ids)) from (
+    select array_agg(id) as ids from (select id, row_number() over (order by date) / 1000 as part from emails) e group by part
+  ) parts;`;
 
 const TICKS_PER_SECOND = 100;
 

@@ -50,4 +50,7 @@ select e.id from emails e where e.direction = 'inbound' and e.date > timestamptz
 select count(refresh_thread_summaries(ids)) from (
   select array_agg(id) as ids from (select id, row_number() over (order by id) / 1000 as part from email_threads) t group by part
 ) parts;
+select count(refresh_email_json(ids)) from (
+  select array_agg(id) as ids from (select id, row_number() over (order by date) / 1000 as part from emails) e group by part
+) parts;
 vacuum analyze;

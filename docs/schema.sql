@@ -135,6 +135,9 @@ create table email_attachments (
   constraint email_attachments_storage_path_check CHECK (((storage_path ~ '^[^/]+/[^/]+/[^/]+$'::text) AND (storage_path !~~ '%/..'::text)))
 );
 CREATE TRIGGER email_attachments_after_insert AFTER INSERT ON email_attachments FOR EACH ROW EXECUTE FUNCTION email_attachments_after_insert();
+CREATE TRIGGER email_attachments_json_after_delete AFTER DELETE ON email_attachments FOR EACH ROW EXECUTE FUNCTION email_attachments_json_after_change();
+CREATE TRIGGER email_attachments_json_after_insert AFTER INSERT ON email_attachments FOR EACH ROW EXECUTE FUNCTION email_attachments_json_after_insert();
+CREATE TRIGGER email_attachments_json_after_update AFTER UPDATE ON email_attachments FOR EACH ROW EXECUTE FUNCTION email_attachments_json_after_change();
 
 create table email_deliveries (
   email_id uuid not null,
@@ -152,6 +155,17 @@ create table email_deliveries (
   constraint email_deliveries_reply_status_check CHECK ((reply_status ~ '^[245]\.[0-9]{1,3}\.[0-9]{1,3}$'::text)),
   constraint email_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'accepted'::text, 'deferred'::text, 'rejected'::text, 'unknown'::text])))
 );
+
+create table email_json (
+  email_id uuid not null,
+  thread_id uuid not null,
+  date timestamp with time zone not null,
+  is_listed boolean not null,
+  files integer not null,
+  json text storage external,
+  constraint email_json_pkey PRIMARY KEY (email_id)
+) with (toast_tuple_target=8160);
+CREATE INDEX email_json_thread ON email_json (thread_id, date, email_id) WHERE is_listed;
 
 create table email_labels (
   email_id uuid not null,
@@ -316,6 +330,9 @@ CREATE TRIGGER emails_after_update AFTER UPDATE ON emails REFERENCING OLD TABLE 
 CREATE TRIGGER emails_events_after_content AFTER UPDATE OF subject, text_body, html_body, date, from_address, to_addresses, cc_addresses ON emails FOR EACH ROW WHEN ((((((((old.text_body IS DISTINCT FROM new.text_body) OR (old.html_body IS DISTINCT FROM new.html_body)) OR (old.subject IS DISTINCT FROM new.subject)) OR (old.date IS DISTINCT FROM new.date)) OR (old.from_address IS DISTINCT FROM new.from_address)) OR (old.to_addresses IS DISTINCT FROM new.to_addresses)) OR (old.cc_addresses IS DISTINCT FROM new.cc_addresses))) EXECUTE FUNCTION emails_events_after_content();
 CREATE TRIGGER emails_events_after_insert AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_events_after_insert();
 CREATE TRIGGER emails_events_after_update AFTER UPDATE ON emails REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION emails_events_after_update();
+CREATE TRIGGER emails_json_after_content AFTER UPDATE OF message_id, written_message_id, direction, from_address, to_addresses, subject, text_body ON emails FOR EACH ROW EXECUTE FUNCTION emails_json_after_content();
+CREATE TRIGGER emails_json_after_delete AFTER DELETE ON emails REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION emails_json_after_delete();
+CREATE TRIGGER emails_json_after_insert AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_json_after_insert();
 CREATE TRIGGER emails_queue_inserted AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_queue_inserted();
 CREATE TRIGGER emails_queue_moved AFTER UPDATE OF thread_id, state, date ON emails FOR EACH ROW WHEN (((old.thread_id <> new.thread_id) OR (old.date <> new.date) OR (email_is_listed(old.state) <> email_is_listed(new.state)))) EXECUTE FUNCTION emails_queue_updated();
 CREATE TRIGGER emails_queue_rewritten AFTER UPDATE OF subject, text_body, from_address, to_addresses, cc_addresses, bcc_addresses ON emails FOR EACH ROW EXECUTE FUNCTION emails_queue_updated();
@@ -633,6 +650,7 @@ create table thread_summaries (
   person_at timestamp with time zone,
   person_email_id uuid,
   person_direction text,
+  version bigint not null default (1 + ((random() * ('9007199254740990'::bigint)::double precision))::bigint),
   facets smallint not null generated always as (((((newest_direction = 'inbound'::text))::integer + (2 * ((unread_count > 0))::integer)) + (4 * ((COALESCE(person_direction, ''::text) = 'inbound'::text))::integer))) stored,
   constraint thread_summaries_pkey PRIMARY KEY (thread_id)
 );
@@ -682,6 +700,15 @@ AS $function$
       ',"size_bytes":', size_bytes, ',"storage_path":', to_json(storage_path), '}');
   end $function$;
 
+CREATE OR REPLACE FUNCTION public.change_thread_versions(threads uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    perform from thread_summaries where thread_id = any(threads) order by thread_id for update;
+    update thread_summaries set version = default where thread_id = any(threads);
+  end $function$;
+
 CREATE OR REPLACE FUNCTION public.counterparty_words(direction text, from_address jsonb, recipients jsonb)
  RETURNS tsvector
  LANGUAGE sql
@@ -719,6 +746,30 @@ AS $function$
     update thread_summaries s set has_attachments = true
     from emails e
     where e.id = new.email_id and email_is_listed(e.state) and s.thread_id = e.thread_id and not s.has_attachments;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.email_attachments_json_after_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    perform refresh_email_json(array[old.email_id, new.email_id]);
+    if tg_op = 'DELETE' then
+      -- Perhaps the last file of the thread
+      perform refresh_thread_summaries(array[e.thread_id]) from emails e where e.id = old.email_id;
+    end if;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.email_attachments_json_after_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    perform refresh_email_json(array[j.email_id]) from email_json j
+    where j.email_id = new.email_id
+      and j.files <> (select count(*) from email_attachments a where a.email_id = new.email_id);
     return null;
   end $function$;
 
@@ -838,6 +889,7 @@ AS $function$
       email_count = s.email_count + excluded.email_count,
       unread_count = s.unread_count + excluded.unread_count,
       has_attachments = s.has_attachments or excluded.has_attachments,
+      version = excluded.version,
       (last_activity_at, newest_email_id, newest_direction) = (
         select
           case when newer then excluded.last_activity_at else s.last_activity_at end,
@@ -877,6 +929,11 @@ AS $function$
       delete from unread_emails u using after n where u.email_id = n.id and n.direction = 'outbound';
     end if;
     perform refresh_thread_summaries(threads);
+    perform change_thread_versions(threads);
+    update email_json j set thread_id = n.thread_id, is_listed = email_is_listed(n.state)
+    from after n where j.email_id = n.id and (j.thread_id <> n.thread_id or j.is_listed <> email_is_listed(n.state));
+    perform refresh_email_json(array_agg(n.id))
+    from before o join after n on n.id = o.id where o.date <> n.date having count(*) > 0;
     return null;
   end $function$;
 
@@ -982,6 +1039,42 @@ AS $function$
       ) c) e
     ) e
     group by part order by part;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.emails_json_after_content()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    perform refresh_email_json(array[new.id]);
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.emails_json_after_delete()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    delete from email_json j using before b where j.email_id = b.id;
+    perform change_thread_versions(array_agg(distinct thread_id)) from before having count(*) > 0;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.emails_json_after_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into email_json (email_id, thread_id, date, is_listed, files, json)
+    select e.id, e.thread_id, e.date, email_is_listed(e.state), coalesce(f.count, 0), case
+      when octet_length(e.text_body) <= 131072 and octet_length(e.json_before_text) <= 65536
+      then concat(e.json_before_text, to_json(e.text_body), e.json_after_text,
+        coalesce('true,"email_attachments":[' || f.json || ']', 'false,"email_attachments":[]'))
+    end from inserted e cross join lateral (
+      select count(*) as count, string_agg(a.json, ',' order by a.ordinal) as json
+      from email_attachments a where a.email_id = e.id
+    ) f;
     return null;
   end $function$;
 
@@ -1185,6 +1278,29 @@ AS $function$
     update event_clock set position = clock.position + moved, taken_to = clock.taken_to, mark = clock.mark,
       mark_xid = clock.mark_xid;
     return taken;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.refresh_email_json(ids uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    perform change_thread_versions(array(select e.thread_id from emails e where e.id = any(ids)));
+    -- What another transaction has written is seen by the next statement.
+    perform from email_json where email_id = any(ids) order by email_id for update;
+    insert into email_json as j (email_id, thread_id, date, is_listed, files, json)
+    select e.id, e.thread_id, e.date, email_is_listed(e.state), coalesce(f.count, 0), case
+      when octet_length(e.text_body) <= 131072 and octet_length(e.json_before_text) <= 65536
+      then concat(e.json_before_text, to_json(e.text_body), e.json_after_text,
+        coalesce('true,"email_attachments":[' || f.json || ']', 'false,"email_attachments":[]'))
+    end
+    from emails e cross join lateral (
+      select count(*) as count, string_agg(a.json, ',' order by a.ordinal) as json
+      from email_attachments a where a.email_id = e.id
+    ) f
+    where e.id = any(ids) order by e.id
+    on conflict (email_id) do update set thread_id = excluded.thread_id, date = excluded.date, is_listed = excluded.is_listed,
+      files = excluded.files, json = excluded.json;
   end $function$;
 
 CREATE OR REPLACE FUNCTION public.refresh_thread_summaries(ids uuid[])

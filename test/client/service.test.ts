@@ -107,6 +107,28 @@ it('bytes come back as they were sent, from each kind of source', async () => {
   await other.cancel();
 });
 
+it('a thread is sent again only when it has changed', async () => {
+  const { threadId } = await send();
+  const first = await client.threads.getIfChanged(threadId);
+  expect(first?.thread).toEqual(await client.threads.get(threadId));
+  expect(await client.threads.getIfChanged(threadId, first?.etag)).toBeNull();
+  await client.threads.markRead(threadId);
+  expect(await client.threads.getIfChanged(threadId, first?.etag)).toBeNull();
+
+  await client.send({
+    to: 'ada@example.com',
+    subject: 'Another one',
+    text_body: 'In the same thread.',
+    thread_id: threadId,
+  });
+  const second = await client.threads.getIfChanged(threadId, first?.etag);
+  expect(second?.thread.emails).toHaveLength(2);
+  expect(await client.threads.getIfChanged(threadId, second?.etag)).toBeNull();
+  await expect(client.threads.getIfChanged(randomUUID(), first?.etag)).rejects.toMatchObject({
+    code: 'thread_not_found',
+  });
+});
+
 it('an empty file is a download of nothing', async () => {
   const attachments = [{ filename: 'empty.txt', content: new Uint8Array() }];
   const sent = await client.send({ to: 'ada@example.com', subject: 'Empty', text_body: '-', attachments });

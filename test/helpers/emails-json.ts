@@ -25,7 +25,7 @@ export function toListingJson(email: ListedEmail): EmailListingJson {
 
 /** The JSON of all, whatever way it comes. */
 export async function readEmailsJson(emails: EmailsJson): Promise<string> {
-  if (emails.kind === 'whole') return emails.json;
+  if (emails.kind === 'whole') return emails.json.toString();
   let json = '';
   for await (const piece of emails.pieces) json += piece;
   return json;

@@ -5,14 +5,21 @@ import { createOutboundStore } from '../../src/adapters/postgres/send/outbound-s
 import { createThreadReader } from '../../src/adapters/postgres/threads/read-thread.ts';
 import type { EmailStore } from '../../src/app/emails/email-ports.ts';
 import type { OutboundStore } from '../../src/app/send/outbound-ports.ts';
-import type { ThreadReader } from '../../src/app/threads/thread-list-ports.ts';
+import type { EmailsJson } from '../../src/app/emails/email-ports.ts';
 
-export interface MessageStore extends EmailStore, OutboundStore, ThreadReader {}
+export interface MessageStore extends EmailStore, OutboundStore {
+  /** Null when the thread does not exist. */
+  readThread(threadId: string): Promise<EmailsJson | null>;
+}
 
 export function createMessageStore(pool: Pool): MessageStore {
+  const readThread = createThreadReader(pool);
   return {
     ...createEmailStore(pool),
     ...createOutboundStore(pool),
-    readThread: createThreadReader(pool),
+    async readThread(threadId) {
+      const emails = (await readThread(threadId, null))?.emails ?? null;
+      return emails?.kind === 'whole' ? { kind: 'whole', json: emails.json.toString() } : emails;
+    },
   };
 }

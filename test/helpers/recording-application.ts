@@ -318,7 +318,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     },
     async readThread(threadId) {
       threadReads.push(threadId);
-      return toEmailsJson([sampleEmail]);
+      return { version: '1', emails: toEmailsJson([sampleEmail]) };
     },
     listThreads: async () => ({ threads: [sampleThread], nextCursor: null }),
     markThread: async (threadId, mark) => ({ threadId, unreadCount: mark === 'read' ? 0 : 1 }),

@@ -63,5 +63,6 @@ export async function compareSummaries(
     ];
   });
   const found = await pool.query<Summary>('select * from thread_summaries order by thread_id');
-  return { expected, found: found.rows };
+  // What a version means is a law of its own, see thread-summaries.prop.test.ts.
+  return { expected, found: found.rows.map(({ version: _version, ...summary }) => summary) };
 }

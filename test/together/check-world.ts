@@ -1,5 +1,6 @@
 /** What must hold when everything has come to rest; says in plain words what does not. */
 import { compareCustomerLinks } from '../helpers/customer-links.ts';
+import { compareEmailJson } from '../helpers/email-json-rows.ts';
 import type { TestDatabase } from '../helpers/postgres.ts';
 import { compareSummaries } from '../helpers/thread-summaries.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
@@ -55,8 +56,13 @@ export async function checkWorld(world: World, database: TestDatabase): Promise<
     onProgress: () => undefined,
   });
   if (changes.length > 0) failures.push(`rethread: ${JSON.stringify(changes)}`);
-  const { expected, found } = await compareSummaries(pool);
-  differences('summaries', expected.map(sortedJson), found.map(sortedJson), failures);
+  for (const [name, compare] of [
+    ['summaries', compareSummaries],
+    ['JSON of emails', compareEmailJson],
+  ] as const) {
+    const { expected, found } = await compare(pool);
+    differences(name, expected.map(sortedJson), found.map(sortedJson), failures);
+  }
   const links = await compareCustomerLinks(database.connectionString);
   differences('customers', links.expected, links.stored, failures);
   await checkIds(world, failures);

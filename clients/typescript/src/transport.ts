@@ -36,7 +36,7 @@ export interface Call extends RequestOptions {
   /** For the error. */
   readonly idempotencyKey?: string | null;
   /** Whether the body of an answer that is no success is an answer all the same. */
-  readonly isAnswer?: (body: unknown) => boolean;
+  readonly isAnswer?: (body: unknown, status: number) => boolean;
 }
 
 export class Transport {
@@ -117,7 +117,9 @@ export class Transport {
         },
       });
       if (response.ok) return { data, response };
-      return isAnswer?.(error) === true ? { data: error, response } : readError(error, response);
+      return isAnswer?.(error, response.status) === true
+        ? { data: error, response }
+        : readError(error, response);
     } catch (cause) {
       // A request that could not even be made, such as one whose arguments can't be encoded, is the caller's to mend.
       if (!isSent) throw cause;

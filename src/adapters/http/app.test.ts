@@ -177,7 +177,7 @@ describe('thread', () => {
   it('says in an empty list and in has_attachments that there are none', async () => {
     const { sampleEmail } = await import('../../../test/helpers/recording-application.ts');
     const application = createRecordingApplication({
-      readThread: async () => toEmailsJson([{ ...sampleEmail, attachments: [] }]),
+      readThread: async () => ({ version: '1', emails: toEmailsJson([{ ...sampleEmail, attachments: [] }]) }),
     });
     const [email] = (await ask(`/api/thread/${IDS.thread}`, { application })).json().emails;
     expect(email).toMatchObject({ has_attachments: false, email_attachments: [] });
@@ -390,7 +390,7 @@ describe('shutdown', () => {
     const application = createRecordingApplication();
     const { readThread } = application;
     const { fastify, beginShutdown } = await start({
-      application: { ...application, readThread: (id) => running.then(() => readThread(id)) },
+      application: { ...application, readThread: (...asked) => running.then(() => readThread(...asked)) },
     });
     const slow = ask(`/api/thread/${IDS.thread}`);
     await new Promise(setImmediate);

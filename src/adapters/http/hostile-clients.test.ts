@@ -152,7 +152,7 @@ describe('connections', () => {
   it('end with the answer that was under way when shutdown began', async () => {
     let finish = (): void => {};
     const running = new Promise<void>((resolve) => (finish = resolve));
-    await start({}, { readThread: () => running.then(() => toEmailsJson([])) });
+    await start({}, { readThread: () => running.then(() => ({ version: '0', emails: toEmailsJson([]) })) });
     const { write, closed } = await http.client();
     await write(rawRequest('GET', `/api/thread/${IDS.thread}`));
     const other = await http.client();

@@ -53,7 +53,8 @@ export interface EmailSummary {
  * reading may fail between two of them. An email that exists all the while is in them once.
  */
 export type EmailsJson =
-  | { readonly kind: 'whole'; readonly json: string }
+  /** Bytes are UTF-8. */
+  | { readonly kind: 'whole'; readonly json: string | Buffer }
   | { readonly kind: 'pieces'; readonly pieces: AsyncIterable<string> };
 
 /** A page of a list. */

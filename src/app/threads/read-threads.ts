@@ -9,10 +9,10 @@ type ThreadReads = Pick<ThreadUseCases, 'readThread' | 'listThreads' | 'markThre
 
 export function createThreadReads(list: ThreadList, { readThread }: ThreadReader): ThreadReads {
   return {
-    async readThread(threadId) {
-      const emails = await readThread(threadId);
-      if (emails === null) throw new ServiceError('thread_not_found');
-      return emails;
+    async readThread(threadId, known) {
+      const thread = await readThread(threadId, known);
+      if (thread === null) throw new ServiceError('thread_not_found');
+      return thread;
     },
 
     async listThreads({ q, ...request }) {

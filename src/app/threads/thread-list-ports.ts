@@ -67,11 +67,23 @@ export interface ThreadMark {
   readonly unreadCount: number;
 }
 
+/** The emails of a thread as they are at one moment. */
+export interface ThreadEmails {
+  /**
+   * Digits. Another one whenever the emails look different: equal versions are equal answers, from any process on the
+   * same database. A thread without emails has `0`.
+   */
+  readonly version: string;
+  /** By `date`, then id, without what certainly did not go out; null when the caller knows this version. */
+  readonly emails: EmailsJson | null;
+}
+
 /** Throws `ServiceError('database_unavailable')`. */
 export interface ThreadReader {
   /**
-   * By `date`, then id, without what certainly did not go out. null when the thread does not exist. A small thread takes
-   * one round trip, which reads at the same moment share.
+   * null when the thread does not exist. A small thread takes one round trip, which reads at the same moment share.
+   *
+   * @param known a version that the caller has the emails of; null: none
    */
-  readThread(threadId: string): Promise<EmailsJson | null>;
+  readThread(threadId: string, known: string | null): Promise<ThreadEmails | null>;
 }

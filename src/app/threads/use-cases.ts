@@ -1,10 +1,9 @@
 /** What the edges ask of threads. */
 import type { PageRequest } from '../base/paging.ts';
-import type { EmailsJson } from '../emails/email-ports.ts';
 import type { ExplainedPlacement } from './placement-facts.ts';
 import type { RefusedMerge } from './refused-merge-ports.ts';
 import type { DecisionResult, MergeRequest, MoveRequest, SplitRequest } from './thread-decisions.ts';
-import type { ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
+import type { ThreadEmails, ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
 
 export interface ThreadsRequest extends ThreadFilter, PageRequest {
   /** What a person typed to search for in their emails, see core/search/query.ts; null: any. */
@@ -28,8 +27,12 @@ export interface RefusedMergesPage {
 }
 
 export interface ThreadUseCases {
-  /** Throws `thread_not_found`. */
-  readThread(threadId: string): Promise<EmailsJson>;
+  /**
+   * Throws `thread_not_found`.
+   *
+   * @param known a version that the caller has the emails of; null: none
+   */
+  readThread(threadId: string, known: string | null): Promise<ThreadEmails>;
   /** Newest activity first. Throws `invalid_cursor`, `unknown_account`. */
   listThreads(request: ThreadsRequest): Promise<ThreadsPage>;
   /** Marks the received emails that a thread has now. Throws `thread_not_found`. */

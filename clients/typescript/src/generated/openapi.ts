@@ -73,7 +73,7 @@ export interface paths {
         };
         /**
          * Read all emails of a thread
-         * @description Both directions, with attachment records, ordered by date and then by id. A large thread is sent while it is read.
+         * @description Both directions, with attachment records, ordered by date and then by id. A large thread is sent while it is read. With the ETag of an earlier answer in `If-None-Match`, an unchanged thread is answered by 304 without its emails.
          */
         get: operations["getThread"];
         put?: never;
@@ -1756,6 +1756,8 @@ export interface components {
     parameters: {
         /** @description The thread, or one that was merged into it. */
         threadId: components["schemas"]["Uuid"];
+        /** @description ETags that the caller has; 304 when one of them is current. */
+        "if-none-match": string;
         /** @description On a page. */
         limit: number;
         /** @description `next_cursor` of the page before; nothing for the first page. */
@@ -1775,6 +1777,9 @@ export interface components {
     headers: {
         /** @description In seconds. */
         RetryAfter: number;
+        /** @description Another one whenever the emails look different. */
+        ETag: string;
+        CacheControl: "private, no-cache";
         /** @description RFC 6750 §3. */
         WWWAuthenticate: "Bearer";
         /** @description Only on the answer to a repeat: this request did nothing; the first one with its key had this answer. */
@@ -1785,9 +1790,6 @@ export interface components {
         ContentDisposition: string;
         /** @description RFC 9110 §14.3. */
         AcceptRanges: "bytes" | "none";
-        /** @description The SHA-256 of the whole file, in quotes. */
-        ETag: string;
-        CacheControl: "private, no-cache";
     };
     pathItems: never;
 }
@@ -1937,7 +1939,10 @@ export interface operations {
     getThread: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETags that the caller has; 304 when one of them is current. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
             path: {
                 /** @description The thread, or one that was merged into it. */
                 threadId: components["parameters"]["threadId"];
@@ -1949,6 +1954,8 @@ export interface operations {
             /** @description The emails of the thread. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1988,6 +1995,15 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["Thread"];
                 };
+            };
+            /** @description The caller has it already. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Codes: `invalid_uuid`. */
             400: {
@@ -4249,7 +4265,7 @@ export interface operations {
                 /** @description The ETag that the range belongs to; another one gets the whole file. */
                 "if-range"?: string;
                 /** @description ETags that the caller has; 304 when one of them is current. */
-                "if-none-match"?: string;
+                "if-none-match"?: components["parameters"]["if-none-match"];
             };
             path: {
                 /** @description The attachment. */
@@ -4265,7 +4281,8 @@ export interface operations {
                     "Content-Length": components["headers"]["ContentLength"];
                     "Content-Disposition": components["headers"]["ContentDisposition"];
                     "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    ETag: components["headers"]["ETag"];
+                    /** @description The SHA-256 of the whole file, in quotes. */
+                    ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
                     [name: string]: unknown;
                 };
@@ -4280,7 +4297,8 @@ export interface operations {
                     "Content-Length": components["headers"]["ContentLength"];
                     "Content-Disposition": components["headers"]["ContentDisposition"];
                     "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    ETag: components["headers"]["ETag"];
+                    /** @description The SHA-256 of the whole file, in quotes. */
+                    ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
                     /** @description Which bytes of how many (RFC 9110 §14.4). */
                     "Content-Range"?: string;
@@ -4294,7 +4312,8 @@ export interface operations {
             /** @description The caller has it already. */
             304: {
                 headers: {
-                    ETag: components["headers"]["ETag"];
+                    /** @description The SHA-256 of the whole file, in quotes. */
+                    ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
                     [name: string]: unknown;
                 };

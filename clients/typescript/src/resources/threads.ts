@@ -17,6 +17,15 @@ import type {
   ThreadSummary,
 } from '../types.ts';
 
+const NOT_MODIFIED = 304;
+
+/** A thread, and what tells whether it has changed since. */
+export interface TaggedThread {
+  readonly thread: Thread;
+  /** For `getIfChanged`. */
+  readonly etag: string | null;
+}
+
 /** Which emails belong together. The id of a thread that was merged into another stays valid everywhere. */
 export class Threads {
   readonly #transport: Transport;
@@ -30,6 +39,28 @@ export class Threads {
   async get(threadId: string, options: RequestOptions = {}): Promise<Thread> {
     const { api } = this.#transport;
     return this.#call(threadId, options, (attempt) => api.GET('/api/thread/{threadId}', attempt));
+  }
+
+  /** As `get`; null when the thread is still as it was when `etag` was given, which costs the service next to nothing. */
+  async getIfChanged(
+    threadId: string,
+    etag: string | null = null,
+    options: RequestOptions = {},
+  ): Promise<TaggedThread | null> {
+    const params = {
+      path: { threadId: segment('threadId', threadId) },
+      header: etag === null ? {} : { 'if-none-match': etag },
+    };
+    const call = {
+      ...options,
+      repeatable: true,
+      isAnswer: (_body: unknown, status: number) => etag !== null && status === NOT_MODIFIED,
+    };
+    const { data, response } = await this.#transport.answer(call, (attempt) =>
+      this.#transport.api.GET('/api/thread/{threadId}', { ...attempt, params }),
+    );
+    if (response.status === NOT_MODIFIED || data === undefined) return null;
+    return { thread: data, etag: response.headers.get('etag') };
   }
 
   /** Newest activity first; `q` searches. */

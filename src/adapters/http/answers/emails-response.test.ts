@@ -56,7 +56,7 @@ const endless = () => new Pieces(() => PIECE);
 async function start(pieces: readonly Pieces[], limits: Partial<HttpLimits> = {}): Promise<number> {
   const left = [...pieces];
   const application = createRecordingApplication({
-    readThread: async () => ({ kind: 'pieces', pieces: left.shift()! }),
+    readThread: async () => ({ version: '1', emails: { kind: 'pieces', pieces: left.shift()! } }),
   });
   app = await createTestHttpApp({ application, limits });
   return app.listen();

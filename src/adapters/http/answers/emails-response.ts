@@ -11,6 +11,9 @@ import type { HttpLimits } from '../connections/limits.ts';
 import { RequestPlaces } from '../body/request-places.ts';
 import { cutStalledReader } from '../connections/stalled-reader.ts';
 
+const BEGINNING = '{"emails":[';
+const BEGINNING_BYTES = Buffer.from(BEGINNING);
+
 export interface EmailsResponse {
   /** Answers `{"emails":[…]}`. */
   sendEmails(reply: FastifyReply, emails: EmailsJson): FastifyReply;
@@ -24,7 +27,11 @@ export function createEmailsResponse(limits: HttpLimits, logger: Logger): Emails
   /** `rest` stands behind the list, and closes the object. */
   const send = (reply: FastifyReply, emails: EmailsJson, rest: string): FastifyReply => {
     reply.header('content-type', 'application/json; charset=utf-8');
-    if (emails.kind === 'whole') return reply.send(`{"emails":[${emails.json}]${rest}`);
+    if (emails.kind === 'whole') {
+      const { json } = emails;
+      if (typeof json === 'string') return reply.send(`${BEGINNING}${json}]${rest}`);
+      return reply.send(Buffer.concat([BEGINNING_BYTES, json, Buffer.from(`]${rest}`)]));
+    }
     // Its length is not known, and nothing else would be left of the answer.
     if (reply.request.method === 'HEAD') return reply.send(Readable.from([]));
 
@@ -50,7 +57,7 @@ export function createEmailsResponse(limits: HttpLimits, logger: Logger): Emails
 }
 
 async function* enclose(pieces: AsyncIterable<string>, rest: string): AsyncGenerator<string, void, void> {
-  let before = '{"emails":[';
+  let before: string = BEGINNING;
   for await (const piece of pieces) {
     yield before + piece;
     before = '';

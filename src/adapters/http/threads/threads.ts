@@ -1,11 +1,36 @@
 /**
  * GET /api/thread/{threadId}: all emails of one thread. The path that callers use most; see bench/.
+ *
+ * The version of the thread is its ETag, so a caller that polls costs neither the emails nor their bytes. The tag is weak
+ * (RFC 9110 §8.8.1): a large thread is read while it is sent, and may be changed meanwhile.
  */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { isUnchanged } from '../answers/entity-tag.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { Email, jsonResponse, record, ThreadParams } from '../schemas/schemas.ts';
 
+/** To be counted up when answers about the same emails look different: caches still have the old ones. */
+const FORM = 1;
+
+/** What a caller sends that got one tag. A version has at most 16 digits. */
+const OUR_TAG = new RegExp(`^W/"${FORM}-(\\d{1,16})"$`);
+
 const ThreadResult = record('Thread', { emails: { type: 'array', items: Email } });
+
+const ConditionalHeaders = {
+  type: 'object',
+  properties: {
+    'if-none-match': {
+      type: 'string',
+      description: 'ETags that the caller has; 304 when one of them is current.',
+    },
+  },
+} as const;
+
+const CacheHeaders = {
+  ETag: { type: 'string', description: 'Another one whenever the emails look different.' },
+  'Cache-Control': { type: 'string', const: 'private, no-cache' },
+} as const;
 
 export function registerThreadRoutes(app: HttpServer, { application, sendEmails }: HttpContext): void {
   app.get(
@@ -16,10 +41,13 @@ export function registerThreadRoutes(app: HttpServer, { application, sendEmails 
         tags: ['Emails'],
         summary: 'Read all emails of a thread',
         description:
-          'Both directions, with attachment records, ordered by date and then by id. A large thread is sent while it is read.',
+          'Both directions, with attachment records, ordered by date and then by id. A large thread is sent while it is read. ' +
+          'With the ETag of an earlier answer in `If-None-Match`, an unchanged thread is answered by 304 without its emails.',
         params: ThreadParams,
+        headers: ConditionalHeaders,
         response: {
-          200: jsonResponse('The emails of the thread.', ThreadResult),
+          200: jsonResponse('The emails of the thread.', ThreadResult, CacheHeaders),
+          304: { description: 'The caller has it already.', headers: CacheHeaders, type: 'null' },
           ...errorResponses(
             'invalid_uuid',
             'unauthorized',
@@ -30,7 +58,18 @@ export function registerThreadRoutes(app: HttpServer, { application, sendEmails 
         },
       },
     },
-    async (request, reply) =>
-      sendEmails(reply, await application.readThread(request.params.threadId.toLowerCase())),
+    async (request, reply) => {
+      const ifNoneMatch = request.headers['if-none-match'];
+      const known = ifNoneMatch === undefined ? null : (OUR_TAG.exec(ifNoneMatch)?.[1] ?? null);
+      const thread = await application.readThread(request.params.threadId.toLowerCase(), known);
+      const tag = `"${FORM}-${thread.version}"`;
+      reply.header('etag', `W/${tag}`);
+      // Kept by the browser alone, and asked for again each time: a secret may have been taken back.
+      reply.header('cache-control', 'private, no-cache');
+      if (thread.emails === null || (ifNoneMatch !== undefined && isUnchanged(ifNoneMatch, tag))) {
+        return reply.code(304).send();
+      }
+      return sendEmails(reply, thread.emails);
+    },
   );
 }

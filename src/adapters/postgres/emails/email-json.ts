@@ -41,9 +41,6 @@ export interface EmailView {
 /** As the specification lists them: `toEmailJson`. */
 export const EMAIL: EmailView = { name: 'email', joins: '', tail: `${TAIL} || '}'` };
 
-/** Of email `e`, when it is known that its text is not large. */
-export const EMAIL_JSON = `${HEAD} || to_json(e.text_body) || ${EMAIL.tail}`;
-
 /** In lists over all threads: `toEmailListingJson`. */
 export const LISTING: EmailView = {
   name: 'listing',

@@ -116,6 +116,7 @@ export async function writeReading(
   { row, long }: Rereading,
   hasOtherAttachments: boolean,
 ): Promise<void> {
+  await lockSummariesOf(executor, [id]);
   await run(executor, LOCK_EMAIL, { id });
   if (hasOtherAttachments) {
     const removed = await run(executor, DELETE_ATTACHMENTS, { id });

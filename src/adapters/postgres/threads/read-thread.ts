@@ -1,27 +1,25 @@
 /**
- * Reads threads as JSON. Small ones share statements: requests that come while four are under way are served by the next
- * one. A large one is read in pieces, each by its own statement once the piece before was taken, so that a slow reader
- * holds no connection and no snapshot.
+ * Reads threads as JSON, each email from the row of `email_json` that triggers keep. Small threads share statements: requests
+ * that come while four are under way are served by the next one. The statement gives no emails where the version of a thread
+ * is the one that the caller has, or that is kept here. A large thread is read in pieces, each by its own statement once
+ * the piece before was taken, so that a slow reader holds no connection and no snapshot.
  */
 import type { Pool } from 'pg';
-import type { EmailsJson } from '../../../app/emails/email-ports.ts';
+import type { ThreadReader } from '../../../app/threads/thread-list-ports.ts';
 import { createBatches } from '../db/batches.ts';
-import { EMAIL, EMAIL_JSON, emailJson, measureEmails, STEP_BYTES } from '../emails/email-json.ts';
+import { EMAIL, emailJson, measureEmails, STEP_BYTES } from '../emails/email-json.ts';
 import { joinEmails, type EmailRow } from '../emails/join-emails.ts';
 import { LISTED } from '../emails/listed.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
+import { ThreadCache } from './thread-cache.ts';
 
 /** Threads in one statement at most: with more, each gains little, and the first one waits for the last. */
 const THREADS_AT_ONCE = 32;
 /** While PostgreSQL carries some statements out, the answers of others are written. With less, both wait for each other. */
 const STATEMENTS_AT_ONCE = 4;
 
-/**
- * A thread with more emails, more bytes of text as stored, or more bytes of JSON is read in pieces: bounds what one statement of
- * many makes and gives.
- */
+/** A thread with more emails, or more bytes of JSON, is read in pieces: bounds what one statement of many gives. */
 const SMALL_THREAD_EMAILS = 100;
-const SMALL_THREAD_BYTES = 256 * 1024;
 const SMALL_JSON_BYTES = 512 * 1024;
 
 /** Emails that a piece of a large thread is chosen from. They are measured even when they do not fit any more. */
@@ -31,8 +29,26 @@ const MAX_CANDIDATES = 256;
 /** Before any email. */
 const BEGINNING = { date: '-infinity', id: '00000000-0000-0000-0000-000000000000' } as const;
 
-export function createThreadReader(pool: Pool): (threadId: string) => Promise<EmailsJson | null> {
-  const readSmall = createBatches<string, SmallThread>(
+/** Of a thread that shows no emails; no other has it, see thread_summaries. */
+const NO_EMAILS = '0';
+
+interface Asked {
+  readonly threadId: string;
+  /** A version whose emails are not needed. */
+  readonly known: string | null;
+}
+
+interface Found {
+  readonly version: string;
+  /** null for a large thread, and where the version is the known one. */
+  readonly json: string | null;
+}
+
+export function createThreadReader(
+  pool: Pool,
+  cache: ThreadCache = new ThreadCache(),
+): ThreadReader['readThread'] {
+  const read = createBatches<Asked, Found | null>(
     {
       items: THREADS_AT_ONCE,
       bytes: Infinity,
@@ -41,34 +57,48 @@ export function createThreadReader(pool: Pool): (threadId: string) => Promise<Em
       collectsTurn: true,
     },
     () => 0,
-    (threadIds) => readTogether(pool, threadIds),
+    (asked) => readTogether(pool, asked),
   );
-  return async (threadId) => {
-    const { found, json } = await readSmall(threadId);
-    if (!found) return null;
-    return json === null
-      ? { kind: 'pieces', pieces: joinEmails(pool, EMAIL, readPieces(pool, threadId)) }
-      : { kind: 'whole', json };
+  return async (threadId, known) => {
+    const kept = cache.find(threadId);
+    const found = await read({ threadId, known: kept?.version ?? known });
+    if (found === null) return null;
+    const { version, json } = found;
+    if (version === known) return { version, emails: null };
+    if (version === kept?.version) {
+      cache.touch(threadId, kept);
+      return { version, emails: { kind: 'whole', json: kept.json } };
+    }
+    if (version === NO_EMAILS) return { version, emails: { kind: 'whole', json: '' } };
+    if (json === null)
+      return {
+        version,
+        emails: { kind: 'pieces', pieces: joinEmails(pool, EMAIL, readPieces(pool, threadId)) },
+      };
+    cache.add(threadId, version, json);
+    return { version, emails: { kind: 'whole', json } };
   };
 }
 
-interface SmallThread {
-  readonly found: boolean;
-  /** null for a large one. */
-  readonly json: string | null;
-}
-
-async function readTogether(pool: Executor, threadIds: readonly string[]): Promise<readonly SmallThread[]> {
+async function readTogether(pool: Executor, asked: readonly Asked[]): Promise<readonly (Found | null)[]> {
   // Many may ask for the same.
-  const places = new Map([...new Set(threadIds)].map((id, index) => [id, index]));
-  if (places.size === 1) {
-    const [alone] = await run(pool, READ_THREAD, { threadId: threadIds[0] ?? null });
-    // An empty text is of no email: of a thread without any, or of none.
-    if (alone !== undefined && alone.json !== '') return threadIds.map(() => alone);
+  const keyOf = ({ threadId, known }: Asked) => `${threadId} ${known}`;
+  const different = new Map(asked.map((one) => [keyOf(one), one]));
+  const [first] = different.values();
+  if (different.size === 1 && first !== undefined) {
+    const [alone] = await run(pool, READ_THREAD, { ...first });
+    // Else it is another thread's alias, has no emails, or does not exist.
+    if (alone !== undefined) return asked.map(() => alone);
   }
-  const rows = await run(pool, READ_THREADS, { threadIds: [...places.keys()] });
-  const byPlace = new Map(rows.map((row) => [Number(row.place) - 1, row]));
-  return threadIds.map((id) => byPlace.get(places.get(id) ?? -1) ?? { found: false, json: null });
+  const threads = [...different.values()];
+  const rows = await run(pool, READ_THREADS, {
+    threadIds: threads.map(({ threadId }) => threadId),
+    known: threads.map(({ known }) => known),
+  });
+  const byKey = new Map(
+    rows.map((row) => [keyOf(threads[Number(row.place) - 1] as Asked), row.found ? row : null]),
+  );
+  return asked.map((one) => byKey.get(keyOf(one)) ?? null);
 }
 
 async function* readPieces(
@@ -92,27 +122,23 @@ async function* readPieces(
   }
 }
 
-const THREAD = (id: string) => `coalesce((select thread_id from thread_aliases where id = ${id}), ${id})`;
-
-/** The emails of a thread as JSON; null for a large one. */
-const smallThread = (id: string) => `
-  select case when octet_length(s.json) <= ${SMALL_JSON_BYTES} then s.json end as json
+/** As `json`: the emails of the thread of the summary `s`; null for a large thread, and one whose version is `known`. */
+const smallThread = (known: string) => `
+  select case when count(*) = count(d.json) and sum(octet_length(d.json)) <= ${SMALL_JSON_BYTES}
+    then string_agg(d.json, '},') || '}' end as json
   from (
-    select case when count(*) <= ${SMALL_THREAD_EMAILS} and count(*) = count(d.json) then coalesce(string_agg(d.json, ','), '') end
-      as json
-    from (
-      select case when sum(octet_length(e.text_body)) over (order by e.date, e.id rows unbounded preceding) <= ${SMALL_THREAD_BYTES}
-        then ${EMAIL_JSON} end as json
-      from emails e
-      where e.thread_id = ${id} and ${LISTED} order by e.date, e.id limit ${SMALL_THREAD_EMAILS + 1}
-    ) d
-  ) s`;
+    select j.json from email_json j
+    where j.thread_id = s.thread_id and j.is_listed and s.email_count <= ${SMALL_THREAD_EMAILS}
+      and s.version is distinct from ${known}
+    order by j.date, j.email_id limit ${SMALL_THREAD_EMAILS}
+  ) d`;
 
 /** Of a single one it costs half of what the statement for many does, most of which is its start. */
 const READ_THREAD = statement(
   'read-thread',
-  `select true as found, x.json from (${smallThread(THREAD('$threadId::uuid'))}) x`,
-).narrow<{ found: boolean }>();
+  `select s.version, x.json from thread_summaries s cross join lateral (${smallThread('$known::bigint')}) x
+  where s.thread_id = $threadId`,
+);
 
 /**
  * `(select …)` keeps their number from the planner: a plan for each number would be made anew each time, which takes three
@@ -120,12 +146,16 @@ const READ_THREAD = statement(
  */
 const READ_THREADS = statement(
   'read-threads',
-  `select n.place, t.id is not null as found, x.json
-  from unnest((select $threadIds::uuid[])) with ordinality n (id, place)
+  `select n.place, coalesce(s.version, 0) as version,
+    s.thread_id is not null or exists (select from email_threads t where t.id = coalesce(l.thread_id, n.id)) as found, x.json
+  from rows from (unnest((select $threadIds::uuid[])), unnest((select $known::bigint[])))
+    with ordinality n (id, known, place)
   left join thread_aliases l on l.id = n.id
-  left join email_threads t on t.id = coalesce(l.thread_id, n.id)
-  left join lateral (${smallThread('t.id')}) x on true`,
-).narrow<{ place: string; found: boolean }>();
+  left join thread_summaries s on s.thread_id = coalesce(l.thread_id, n.id)
+  cross join lateral (${smallThread('n.known')}) x`,
+).narrow<{ place: string; version: string; found: boolean }>();
+
+const THREAD = (id: string) => `coalesce((select thread_id from thread_aliases where id = ${id}), ${id})`;
 
 /** The thread may have become an alias since then. */
 const READ_PIECE = statement(

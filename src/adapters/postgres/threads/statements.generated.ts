@@ -413,10 +413,11 @@ declare module '../db/statement.ts' {
     };
     'read-thread': {
       values: {
+        known: number | string | null;
         threadId: string | null;
       };
       row: {
-        found: boolean | null;
+        version: string;
         json: string | null;
       };
     };
@@ -436,9 +437,11 @@ declare module '../db/statement.ts' {
     'read-threads': {
       values: {
         threadIds: readonly (string | null)[] | null;
+        known: readonly (number | string | null)[] | null;
       };
       row: {
         place: string | null;
+        version: string | null;
         found: boolean | null;
         json: string | null;
       };

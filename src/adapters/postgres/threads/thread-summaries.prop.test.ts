@@ -1,4 +1,8 @@
-/** Law: after any operations on emails, one at a time or at the same moment, each thread's summary equals a count from scratch. */
+/**
+ * Laws: after any operations on emails, one at a time or at the same moment, each thread's summary equals a count from
+ * scratch, and each email's JSON one made from scratch. Threads that are read meanwhile have another version whenever
+ * they look different, also those that a reader keeps.
+ */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type pg from 'pg';
@@ -7,15 +11,19 @@ import { v7 as uuidv7 } from 'uuid';
 import { inboundRecord } from '../../../../test/helpers/inbound-record.ts';
 import { openMailStores } from '../../../../test/helpers/mail-stores.ts';
 import { newMessageId, outboundRecord } from '../../../../test/helpers/outbound-record.ts';
+import { compareEmailJson } from '../../../../test/helpers/email-json-rows.ts';
+import { readEmailsJson } from '../../../../test/helpers/emails-json.ts';
 import { compareSummaries } from '../../../../test/helpers/thread-summaries.ts';
 import type { InboundStore } from '../../../app/receive/inbound-ports.ts';
 import type { MessageStore } from '../../../../test/helpers/message-store.ts';
 import type { StoredAttachment } from '../../../app/emails/email-ports.ts';
 import type { SendOperations } from '../../../app/send/queue-ports.ts';
-import type { ThreadList } from '../../../app/threads/thread-list-ports.ts';
+import type { ThreadList, ThreadReader } from '../../../app/threads/thread-list-ports.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
+import { clean } from '../emails/received-values.ts';
 import { isRetryable } from '../db/pool.ts';
 import { createSendOperations } from '../send/send-operations.ts';
+import { createThreadReader } from './read-thread.ts';
 import { createThreadList } from './thread-list.ts';
 import { IS_LONG, runs } from '../../../../test/helpers/runs.ts';
 
@@ -27,6 +35,10 @@ let store: MessageStore;
 let inbound: InboundStore;
 let operations: SendOperations;
 let list: ThreadList;
+/** Keeps what it reads, and one that asks with the version that it read last. */
+let read: ThreadReader['readThread'];
+/** Thread and version → its emails. */
+let answers: Map<string, string>;
 /** By account. */
 let messageIds: Record<string, MessageId[]>;
 let end: () => Promise<void>;
@@ -35,6 +47,8 @@ beforeAll(async () => {
   ({ pool, store, inbound, end } = await openMailStores(8));
   operations = createSendOperations(pool);
   list = createThreadList(pool);
+  read = createThreadReader(pool);
+  answers = new Map();
 });
 afterAll(() => end());
 beforeEach(() => {
@@ -76,6 +90,12 @@ const operation = fc.oneof(
   fc.record({ kind: fc.constantFrom('cancel', 'retry', 'resolve', 'turn'), pick }),
   fc.record({ kind: fc.constant('move' as const), pick, to: pick, isNew: fc.boolean() }),
   fc.record({ kind: fc.constant('delete' as const), pick }),
+  fc.record({
+    kind: fc.constantFrom('rewrite', 'redate', 'attach', 'detach', 'rename'),
+    pick,
+    word: fc.string(),
+  }),
+  fc.record({ kind: fc.constant('read' as const), pick }),
 );
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 
@@ -215,8 +235,53 @@ async function perform(step: Operation): Promise<void> {
       await retried(() => pool.query('delete from emails where id = $1', [email]));
       return;
     }
+    case 'rewrite':
+    case 'redate':
+    case 'attach':
+    case 'detach':
+    case 'rename': {
+      const email = await chosen('emails', step.pick);
+      if (email === null) return;
+      const { storagePath, id } = attachment();
+      const values = step.kind === 'attach' ? [email, id, storagePath] : [email, clean(step.word)];
+      await retried(() => pool.query(CHANGES[step.kind], values));
+      return;
+    }
+    case 'read': {
+      const thread = await chosen('email_threads', step.pick);
+      if (thread !== null) await readTwice(thread);
+      return;
+    }
     default:
       step satisfies never;
+  }
+}
+
+const CHANGES = {
+  rewrite: 'update emails set text_body = $2 where id = $1',
+  redate: `update emails set date = date - length($2) * interval '1 hour' where id = $1`,
+  attach: `insert into email_attachments (id, email_id, ordinal, filename, content_type, size_bytes, storage_path, sha256)
+    select $2, $1, 1 + coalesce(max(ordinal), 0), 'b.pdf', 'application/pdf', 1, $3, decode(repeat('00', 32), 'hex')
+    from email_attachments where email_id = $1 having exists (select from emails where id = $1)
+    on conflict do nothing`,
+  detach: 'delete from email_attachments where email_id = $1 and $2::text is not null',
+  rename: `update email_attachments set filename = 'x' || $2 where email_id = $1`,
+};
+
+/** The same version has to be the same emails, whatever way they are read. */
+async function readTwice(threadId: string): Promise<void> {
+  let known: string | null = null;
+  for (const reader of [read, createThreadReader(pool), read, read]) {
+    const thread = await reader(threadId, reader === read ? known : null);
+    if (thread === null) return;
+    const { version, emails } = thread;
+    const key = `${threadId} ${version}`;
+    const seen = answers.get(key);
+    // Without emails it is the version that was asked with, and that one was seen.
+    const json = emails === null ? (version === known ? seen : undefined) : await readEmailsJson(emails);
+    expect(json).toBe(seen ?? json ?? 'the emails of a version that the reader does not know');
+    answers.set(key, json ?? '');
+    known = known === null ? version : null;
   }
 }
 
@@ -225,8 +290,14 @@ it('holds after any operations, one after the other and at the same moment', asy
     fc.array(fc.array(operation, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 12 }),
     async (rounds) => {
       for (const round of rounds) await Promise.all(round.map(perform));
-      const { expected, found } = await compareSummaries(pool);
-      expect(found).toEqual(expected);
+      for (const compare of [compareSummaries, compareEmailJson]) {
+        const { expected, found } = await compare(pool);
+        expect(found).toEqual(expected);
+      }
+      const { rows } = await pool.query<{ id: string }>(
+        'select id from email_threads union all select id from thread_aliases',
+      );
+      await Promise.all(rows.map(({ id }) => readTwice(id)));
     },
   );
   await fc.assert(property, { numRuns: runs(25), endOnFailure: true });

@@ -1,6 +1,7 @@
 /** The whole schema, one area after the other; docs/schema.sql has it as PostgreSQL shows it. */
 import { ACCOUNTS } from './0001_schema/accounts.ts';
 import { CUSTOMERS } from './0001_schema/customers.ts';
+import { EMAIL_JSON } from './0001_schema/email-json.ts';
 import { EMAILS } from './0001_schema/emails.ts';
 import { EVENT_TRIGGERS } from './0001_schema/event-triggers.ts';
 import { EVENTS } from './0001_schema/events.ts';
@@ -18,6 +19,7 @@ export const SCHEMA: readonly string[] = [
   ...CUSTOMERS,
   ...THREADS,
   ...THREAD_LIST,
+  ...EMAIL_JSON,
   ...SEARCH,
   ...SEND,
   ...REPORTS,

@@ -64,6 +64,8 @@ export const THREAD_LIST = [
     person_at timestamptz,
     person_email_id uuid,
     person_direction text,
+    -- Another one whenever GET /api/thread/{id} gives something else; 0 is of a thread without listed emails
+    version bigint not null default 1 + (random() * 9007199254740990)::bigint,
     -- 1: the newest email is inbound; 2: something is unread; 4: the newest email that a person wrote is inbound
     facets smallint not null generated always as (
       (newest_direction = 'inbound')::int
@@ -136,6 +138,7 @@ export const THREAD_LIST = [
       email_count = s.email_count + excluded.email_count,
       unread_count = s.unread_count + excluded.unread_count,
       has_attachments = s.has_attachments or excluded.has_attachments,
+      version = excluded.version,
       (last_activity_at, newest_email_id, newest_direction) = (
         select
           case when newer then excluded.last_activity_at else s.last_activity_at end,
@@ -172,6 +175,11 @@ export const THREAD_LIST = [
       delete from unread_emails u using after n where u.email_id = n.id and n.direction = 'outbound';
     end if;
     perform refresh_thread_summaries(threads);
+    perform change_thread_versions(threads);
+    update email_json j set thread_id = n.thread_id, is_listed = email_is_listed(n.state)
+    from after n where j.email_id = n.id and (j.thread_id <> n.thread_id or j.is_listed <> email_is_listed(n.state));
+    perform refresh_email_json(array_agg(n.id))
+    from before o join after n on n.id = o.id where o.date <> n.date having count(*) > 0;
     return null;
   end $$`,
 
