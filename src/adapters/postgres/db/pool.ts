@@ -60,6 +60,12 @@ export function takeNotices(client: pg.ClientBase): ReadonlySet<string> {
   return told;
 }
 
+/** A connection that owes an answer is cut: its next borrower would wait behind the statement. @param error what a query threw */
+export function cutAfterTimeout(client: pg.ClientBase & { end(): Promise<void> }, error: unknown): void {
+  // It never rejects; the caller has the error of the statement.
+  if (isReadTimeout(error)) client.end().catch(() => undefined);
+}
+
 /** A connection that can be lent out without harm: what happens to it reaches only its borrower. */
 class Connection extends pg.Client {
   constructor(config?: pg.ClientConfig) {
@@ -70,19 +76,17 @@ class Connection extends pg.Client {
     this.on('notice', ({ message }) => {
       if (message?.startsWith(OWN_NOTICE) === true) toldOf(this).add(message);
     });
-    // One that owes an answer is cut: its next borrower would wait behind the statement.
     const query = this.query.bind(this) as unknown as (...args: readonly unknown[]) => unknown;
-    const cutAfterTimeout = (...args: readonly unknown[]): unknown => {
+    const queryWithCut = (...args: readonly unknown[]): unknown => {
       const result = query(...args);
       if (result instanceof Promise) {
         result.catch((error: unknown) => {
-          // It never rejects; the caller has the error of the statement.
-          if (isReadTimeout(error)) this.end().catch(() => undefined);
+          cutAfterTimeout(this, error);
         });
       }
       return result;
     };
-    Object.assign(this, { query: cutAfterTimeout });
+    Object.assign(this, { query: queryWithCut });
   }
 }
 
@@ -133,6 +137,12 @@ function sqlState(error: unknown): string | null {
 
 export function isRetryable(error: unknown): boolean {
   return RETRY.has(sqlState(error) ?? '');
+}
+
+/** A row with the same key of one of these indexes is there. */
+export function isUniqueViolation(error: unknown, indexes: readonly string[]): boolean {
+  if (sqlState(error) !== '23505') return false;
+  return error instanceof pg.DatabaseError && indexes.includes(error.constraint ?? '');
 }
 
 /** lock_not_available: `lock_timeout` has passed. */

@@ -7,6 +7,7 @@
  */
 import type { QueryResult } from 'pg';
 import { guard } from './pool.ts';
+import type { GroupedQuery } from './statement-group.ts';
 
 /** Name → types. The generated files of the areas add to it. */
 // eslint-disable-next-line typescript/no-empty-object-type -- filled by declaration merging
@@ -183,16 +184,32 @@ export async function runCounting<Values extends object>(
   return (await send(executor, statement, values)).rowCount ?? 0;
 }
 
-async function send(
-  executor: Executor,
-  { name, text, parameters, isPlannedEachTime }: StatementText,
-  given: object = {},
-): Promise<QueryResult> {
+async function send(executor: Executor, statement: StatementText, given: object = {}): Promise<QueryResult> {
+  const { name, text, isPlannedEachTime } = statement;
+  const values = valuesOf(statement, given);
+  return await guard(executor.query(isPlannedEachTime ? { text, values } : { name, text, values }));
+}
+
+/** In the order of its parameters. */
+function valuesOf({ name, parameters }: StatementText, given: object): unknown[] {
   const byName = given as Readonly<Record<string, unknown>>;
-  const values = parameters.map((parameter) => {
+  return parameters.map((parameter) => {
     const value = byName[parameter];
     if (value === undefined) throw new Error(`the statement ${name} needs a value of ${parameter}`);
     return value;
   });
-  return await guard(executor.query(isPlannedEachTime ? { text, values } : { name, text, values }));
+}
+
+/** A statement with its values, to be sent together with others; see PlannedTransaction. */
+export interface Call<Row extends object> extends GroupedQuery {
+  /** Of the compiler alone. */
+  readonly row?: Row;
+}
+
+export function call<Values extends object, Row extends object>(
+  statement: Statement<Values, Row>,
+  ...[values]: Arguments<Values>
+): Call<Row> {
+  const { name, text } = statement;
+  return { name, text, values: valuesOf(statement, values ?? {}), givesRows: true };
 }

@@ -1,6 +1,8 @@
 /** Transactions on one connection of the pool, begun again while others get in their way. */
-import type { Pool, PoolClient } from 'pg';
-import { guard, isRetryable } from './pool.ts';
+import type { Pool, PoolClient, QueryResult, Submittable } from 'pg';
+import { cutAfterTimeout, guard, isRetryable } from './pool.ts';
+import type { Call, Executor } from './statement.ts';
+import { StatementGroup, type GroupedQuery, type GroupedResult } from './statement-group.ts';
 
 /** Tries of a transaction that conflicts with another one. */
 const MAX_TRIES = 10;
@@ -12,46 +14,60 @@ const BEGIN = {
   'read committed': 'begin',
   /** All statements read what was committed before the first one, and write nothing. */
   snapshot: 'begin isolation level repeatable read read only',
-  /**
-   * Its statements are planned once for each connection, whatever their values are: they look up rows by keys, and planning one
-   * takes longer than carrying it out. PostgreSQL alone would plan those with arrays each time. Each row is looked up in an index,
-   * however small the tables were when the plan was made: it is kept while they grow.
-   */
-  'planned once': [
-    'begin',
-    'set local plan_cache_mode = force_generic_plan',
-    'set local enable_seqscan = off',
-    'set local enable_hashjoin = off',
-    'set local enable_mergejoin = off',
-  ].join('; '),
 } as const;
 
 /**
  * Runs `work` as one transaction, again from the beginning when another one got in its way, or when `work` throws
  * BeginAgain. Failures of the server become `database_unavailable`; the transaction may then have been committed nevertheless.
  */
-export async function inTransaction<T>(
+export function inTransaction<T>(
   pool: Pool,
   work: (client: PoolClient) => Promise<T>,
   kind: keyof typeof BEGIN = 'read committed',
 ): Promise<T> {
+  return untilDone(() =>
+    onConnection(pool, async (client) => {
+      await client.query(BEGIN[kind]);
+      const result = await work(client);
+      await client.query('commit');
+      return result;
+    }),
+  );
+}
+
+/**
+ * The same for work that is done all the time, and as small statements: as few round trips as there can be, and plans that are made
+ * once for each connection.
+ */
+export function inPlannedTransaction<T>(
+  pool: Pool,
+  work: (transaction: PlannedTransaction) => Promise<T>,
+): Promise<T> {
+  return untilDone(() =>
+    onConnection(pool, async (client) => {
+      const transaction = new PlannedTransaction(client);
+      const result = await work(transaction);
+      await transaction.commit();
+      return result;
+    }),
+  );
+}
+
+async function untilDone<T>(runOnce: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await guard(runOnce(pool, work, BEGIN[kind]));
+      return await guard(runOnce());
     } catch (error) {
       if (attempt >= MAX_TRIES || !(error instanceof BeginAgain || isRetryable(error))) throw error;
     }
   }
 }
 
-async function runOnce<T>(pool: Pool, work: (client: PoolClient) => Promise<T>, begin: string): Promise<T> {
+async function onConnection<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    await client.query(begin);
-    const result = await work(client);
-    await client.query('commit');
-    return result;
+    return await work(client);
   } catch (error) {
     await client.query('rollback').catch((failure: unknown) => {
       // A connection that can't roll back is of no use to the next one.
@@ -60,5 +76,92 @@ async function runOnce<T>(pool: Pool, work: (client: PoolClient) => Promise<T>, 
     throw error;
   } finally {
     client.release(broken);
+  }
+}
+
+const command = (name: string, text: string): GroupedQuery => ({ name, text, values: [], givesRows: false });
+const COMMIT = command('commit', 'commit');
+
+/**
+ * Its statements are planned once for each connection, whatever their values are: they look up rows by keys, and planning one
+ * takes longer than carrying it out. PostgreSQL alone would plan those with arrays each time. Each row is looked up in an index,
+ * however small the tables were when the plan was made: it is kept while they grow.
+ */
+const PLANNED_ONCE = Object.entries({
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+}).map(([name, value]) => `set_config('${name}', '${value}', true)`);
+const BEGIN_PLANNED = [command('begin', 'begin'), command('plan-once', `select ${PLANNED_ONCE.join(', ')}`)];
+
+/** The results of each, or the failure of the first that failed. */
+const queryTogether = (
+  client: PoolClient,
+  queries: readonly GroupedQuery[],
+): Promise<readonly GroupedResult[]> =>
+  new Promise((resolve, reject) => {
+    const group = new StatementGroup(queries, (error, results = []) => {
+      if (error === null) return resolve(results);
+      cutAfterTimeout(client as PoolClient & { end(): Promise<void> }, error);
+      reject(error);
+    });
+    client.query(group as unknown as Submittable);
+  });
+
+/** Rows of each of some calls. */
+type RowsOf<Calls extends readonly Call<object>[]> = {
+  -readonly [Index in keyof Calls]: Calls[Index] extends Call<infer Row> ? Row[] : never;
+};
+
+/** A transaction that begins with its first statement, and may end with its last: neither is a round trip of its own. */
+export class PlannedTransaction implements Executor {
+  readonly #client: PoolClient;
+  #state: 'new' | 'open' | 'committed' = 'new';
+
+  constructor(client: PoolClient) {
+    this.#client = client;
+  }
+
+  /** One after the other, each sees what those before it did; sent in one go. The rows of each. */
+  run<const Calls extends readonly Call<object>[]>(...calls: Calls): Promise<RowsOf<Calls>> {
+    return this.#send(calls, []);
+  }
+
+  /** The same, and commits when all succeed: nothing is to follow. */
+  async runLast<const Calls extends readonly Call<object>[]>(...calls: Calls): Promise<RowsOf<Calls>> {
+    const rows = await this.#send(calls, [COMMIT]);
+    this.#state = 'committed';
+    return rows;
+  }
+
+  async query({ name, text, values }: Parameters<Executor['query']>[0]): Promise<QueryResult> {
+    if (name === undefined) throw new Error('a statement of a planned transaction has a name');
+    const [result] = await this.#sendAll([{ name, text, values, givesRows: true }], []);
+    return result as unknown as QueryResult;
+  }
+
+  async commit(): Promise<void> {
+    if (this.#state === 'open') await this.#client.query('commit');
+    this.#state = 'committed';
+  }
+
+  async #send<Calls extends readonly Call<object>[]>(
+    calls: Calls,
+    behind: readonly GroupedQuery[],
+  ): Promise<RowsOf<Calls>> {
+    const results = await this.#sendAll(calls, behind);
+    return results.map(({ rows }) => rows) as unknown as RowsOf<Calls>;
+  }
+
+  async #sendAll(
+    queries: readonly GroupedQuery[],
+    behind: readonly GroupedQuery[],
+  ): Promise<readonly GroupedResult[]> {
+    if (this.#state === 'committed') throw new Error('the transaction is committed');
+    const before = this.#state === 'new' ? BEGIN_PLANNED : [];
+    this.#state = 'open';
+    const results = await guard(queryTogether(this.#client, [...before, ...queries, ...behind]));
+    return results.slice(before.length, before.length + queries.length);
   }
 }

@@ -7,6 +7,7 @@ import type { ReadEmail } from '../../../app/receive/reparse-ports.ts';
 import type { MailSource } from '../../../app/emails/variant-view.ts';
 import type { RecordedRaw } from '../../../app/files/file-ports.ts';
 import type { Address } from '../../../core/address/address.ts';
+import { isUniqueViolation } from '../db/pool.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import {
   DIGEST_COLUMNS,
@@ -22,12 +23,12 @@ import { dropLongTexts, sendLongTexts, type LongTexts } from './long-texts.ts';
 import { toView } from './received-values.ts';
 
 /**
- * The parts `new_emails` and `new_attachments` of a statement: `new_emails` has the ids of those that were not there. One
- * that is there is left as it is, which makes every repeat harmless.
+ * The parts `new_emails` and `new_attachments` of a statement: `new_emails` has the ids of those that were not there.
  *
  * @param source has the columns of emailRecords, and link_customer, link_customer_source, link_company, link_company_source
+ * @param known emails that are there: `left` as they are, which makes every repeat harmless; or `refused`, and the statement fails
  */
-export const insertEmailRows = (source: string): string => `
+export const insertEmailRows = (source: string, known: 'left' | 'refused'): string => `
   new_emails as (
     insert into emails (
       ${EMAIL_COLUMNS.map(({ name }) => name).join(', ')}, customer_id, customer_source, company_id, company_source
@@ -35,11 +36,15 @@ export const insertEmailRows = (source: string): string => `
     select ${EMAIL_COLUMNS.map(({ value }) => value).join(', ')},
       r.link_customer, r.link_customer_source, r.link_company, r.link_company_source
     from ${source} r
-    on conflict do nothing
+    ${known === 'left' ? 'on conflict do nothing' : ''}
     returning id
   ), new_attachments as (
     ${insertAttachments(`${source} r join new_emails n on n.id = r.id`)}
   )`;
+
+/** What `refused` says. */
+export const isEmailKnown = (error: unknown): boolean =>
+  isUniqueViolation(error, ['emails_pkey', 'emails_identity']);
 
 /** @param source rows `r` with id, attachments */
 function insertAttachments(source: string): string {

@@ -2,37 +2,67 @@
 import { markToRelink } from '../customers/customer-links.ts';
 import { relinkCustomersOf } from '../customers/relink-customers.ts';
 import { RecordedMeanwhile } from '../db/linking-transaction.ts';
-import { run, statement, type Executor } from '../db/statement.ts';
+import { call, run, statement, type Executor } from '../db/statement.ts';
+import type { PlannedTransaction } from '../db/transaction.ts';
 import { emailRecords, toEmailRow, type EmailContent } from '../emails/email-row.ts';
 import type { LongTexts } from '../emails/long-texts.ts';
-import { insertEmailRows } from '../emails/write-emails.ts';
+import { insertEmailRows, isEmailKnown } from '../emails/write-emails.ts';
 import type { Reading } from '../../../app/receive/reparse-ports.ts';
 import { insertRecipients } from '../send/send-states.ts';
 import { insertReports, toReportRow } from '../send/report-rows.ts';
 import type { PlacedRecord, ReceivedLink } from './link-received.ts';
 import { SENT_COPY_DETAIL, takersOf } from './sent-copies.ts';
 
-/**
- * Throws RecordedMeanwhile when one of them is there.
- *
- * @param links of each, in their order
- * @param long texts of the first email that were sent ahead; it is the only one then
- */
+/** In a transaction of any kind. Throws RecordedMeanwhile when the email is there. @param long texts that were sent ahead */
 export async function insertReceived(
+  executor: Executor,
+  email: PlacedRecord,
+  link: ReceivedLink,
+  long: LongTexts,
+): Promise<void> {
+  await refuseKnown(run(executor, INSERT, insertValues([email], [link], long)));
+  await decideCustomers(executor, [email], [link]);
+}
+
+/** The last of a transaction, and its commit. Throws RecordedMeanwhile when one of them is there. @param links of each, in their order */
+export async function insertLast(
+  transaction: PlannedTransaction,
+  emails: readonly PlacedRecord[],
+  links: readonly ReceivedLink[],
+): Promise<void> {
+  const insert = call(INSERT, insertValues(emails, links, {}));
+  if (links.some(({ decides }) => decides)) {
+    await refuseKnown(transaction.run(insert));
+    await decideCustomers(transaction, emails, links);
+  } else {
+    await refuseKnown(transaction.runLast(insert));
+  }
+}
+
+async function refuseKnown(inserting: Promise<unknown>): Promise<void> {
+  try {
+    await inserting;
+  } catch (error) {
+    throw isEmailKnown(error) ? new RecordedMeanwhile() : error;
+  }
+}
+
+async function decideCustomers(
   executor: Executor,
   emails: readonly PlacedRecord[],
   links: readonly ReceivedLink[],
-  long: LongTexts = {},
 ): Promise<void> {
-  const rows = emails.map((email, index) => toRow(email, links[index] as ReceivedLink, long));
-  const read = emails.filter(({ record }) => record.isRead).map(({ record }) => record.id);
-  const [counts] = await run(executor, INSERT, { emails: JSON.stringify(rows), read: `{${read.join()}}` });
-  if (Number(counts?.inserted) !== emails.length) throw new RecordedMeanwhile();
   const deciding = emails.filter((_, index) => links[index]?.decides === true);
   await relinkCustomersOf(
     executor,
     deciding.map(({ record, threadId }) => ({ id: record.id, threadId })),
   );
+}
+
+function insertValues(emails: readonly PlacedRecord[], links: readonly ReceivedLink[], long: LongTexts) {
+  const rows = emails.map((email, index) => toRow(email, links[index] as ReceivedLink, long));
+  const read = emails.filter(({ record }) => record.isRead).map(({ record }) => record.id);
+  return { emails: JSON.stringify(rows), read: `{${read.join()}}` };
 }
 
 export const directionOf = ({ isSentCopy }: { readonly isSentCopy: boolean }) =>
@@ -94,12 +124,12 @@ const INSERT = statement(
     select set_config('email_worker.read_emails', $read, true)
   ), input as materialized (
     select * from ${emailRecords('$emails', MORE_COLUMNS)}
-  ), ${insertEmailRows('input')}, new_deliveries as (
+  ), ${insertEmailRows('input', 'refused')}, new_deliveries as (
     ${insertRecipients(ADDED)}
   ), new_reports as (
     ${insertReports(`${ADDED} where r.report is not null`)}
   ), relinks as (
     ${markToRelink(`select r.id from ${ADDED} where not r.is_fresh`)}
   )
-  select (select count(*) from new_emails) as inserted from read`,
+  select from read`,
 );

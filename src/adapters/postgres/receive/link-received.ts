@@ -32,12 +32,10 @@ export interface ReceivedLink {
   readonly isFresh: boolean;
 }
 
-/** In the order of the emails, which is that of their recording: a sender is not new to a thread that one before is in. */
-export async function readLinks(
-  executor: Executor,
-  placed: readonly PlacedRecord[],
-): Promise<readonly ReceivedLink[]> {
-  return toReceivedLinks(placed, await run(executor, READ_LINKS, linksValues(placed)));
+/** Of an email that is recorded alone. */
+export async function readLink(executor: Executor, email: PlacedRecord): Promise<ReceivedLink> {
+  const [link] = toReceivedLinks([email], await run(executor, READ_LINKS, linksValues([email])));
+  return link as ReceivedLink;
 }
 
 /** The parameters of LINKS. */
@@ -108,7 +106,11 @@ const READ_LINKS = statement('read-links', LINKS).narrow<{
 
 export type LinkRow = RowOf<typeof READ_LINKS>;
 
-/** @param rows what LINKS gave */
+/**
+ * In the order of the emails, which is that of their recording: a sender is not new to a thread that one before is in.
+ *
+ * @param rows what LINKS gave
+ */
 export function toReceivedLinks(
   placed: readonly PlacedRecord[],
   rows: readonly LinkRow[],

@@ -5,7 +5,7 @@
  */
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import { ownerKey, placeTogether, type TogetherPlacement } from '../../../core/thread/place-together.ts';
-import { run, statement, type Executor } from '../db/statement.ts';
+import { statement, type RowOf } from '../db/statement.ts';
 import { LOCK_THREADS, makeThreads, NO_CUSTOMER } from '../emails/thread-rows.ts';
 import { tieMessageIds } from '../threads/message-ids.ts';
 
@@ -19,41 +19,63 @@ export class Unfit extends Error {
   }
 }
 
-/** What placeReceived did, for when it is checked. */
+/** Where emails are to be, for when that is checked. */
 export interface Placed {
   /** In the order of the records. */
   readonly places: readonly TogetherPlacement[];
-  /** Where each Message-ID is now, unless another transaction was faster. */
+  /** Where each Message-ID is then, unless another transaction was faster. */
   readonly named: readonly NamedId[];
   readonly keptApart: ReadonlySet<string>;
+  /** Threads that are not there yet. */
+  readonly made: ReadonlyMap<string, string>;
+  /** Threads that are. */
+  readonly known: ReadonlySet<string>;
+  /** Message-IDs that no thread has yet, and their thread. */
+  readonly unknown: readonly (NamedId & { readonly threadId: string | null })[];
 }
 
-/**
- * Locks and makes threads, and ties Message-IDs to them; requirePlaced says whether that succeeded. Throws Unfit.
- *
- * @param rows what OWNERS gave
- */
-export async function placeReceived(
-  executor: Executor,
+/** Throws Unfit. @param rows what OWNERS gave for `all` */
+export function placeReceived(
   records: readonly InboundRecord[],
   all: readonly NamedId[],
   rows: readonly OwnerRow[],
-): Promise<Placed> {
+): Placed {
   const named = namedIdsOf(records);
   const owners = toOwners(all, rows);
   const keptApart = new Set(rows.flatMap((row) => (row.is_kept_apart ? row.thread_id : [])));
   const found = placeTogether(records, owners, keptApart);
   requireFit(records, (_, index) => found[index] !== null);
   const places = found.filter((place) => place !== null);
-  await enterThreads(executor, records, places, named, owners);
-  return { places, named, keptApart };
+  const known = new Set(named.flatMap(({ key }) => owners.get(key) ?? []));
+  const made = new Map<string, string>();
+  const threadOf = new Map<string, string>();
+  for (const [index, { accountId, links }] of records.entries()) {
+    const threadId = places[index]?.threadId;
+    if (threadId === undefined) throw new RangeError(`no place for record ${index}`);
+    if (!known.has(threadId)) made.set(threadId, accountId);
+    for (const { messageId } of links) threadOf.set(ownerKey(accountId, messageId), threadId);
+  }
+  const unknown = named.flatMap((id) =>
+    owners.has(id.key) ? [] : { ...id, threadId: threadOf.get(id.key) ?? null },
+  );
+  return { places, named, keptApart, made, known, unknown };
+}
+
+/** A thread that is missing is locked, or ended and lives on in another. Throws Unfit. @param rows what ENTER gave */
+export function requireEntered(
+  records: readonly InboundRecord[],
+  { places }: Placed,
+  rows: readonly RowOf<typeof ENTER>[],
+): void {
+  const there = new Set(rows.map(({ id }) => id));
+  requireFit(records, (_, index) => there.has(places[index]?.threadId ?? ''));
 }
 
 /**
  * Another email may have taken some of the Message-IDs at this moment, or made its thread one that is kept apart, or an
  * operator may have moved them. Throws Unfit.
  *
- * @param rows what OWNERS gives after placeReceived
+ * @param rows what OWNERS gives after ENTER
  */
 export function requirePlaced(
   records: readonly InboundRecord[],
@@ -128,42 +150,21 @@ function toOwners(named: readonly NamedId[], rows: readonly OwnerRow[]): Readonl
   );
 }
 
+export const enterValues = ({ made, known, unknown }: Placed) => ({
+  madeIds: [...made.keys()],
+  madeAccounts: [...made.values()],
+  knownIds: [...known],
+  unknownAccounts: unknown.map(({ accountId }) => accountId),
+  unknownIds: unknown.map(({ messageId }) => messageId),
+  unknownThreads: unknown.map(({ threadId }) => threadId),
+});
+
 /**
  * Makes the new threads and locks the others: the customer of a thread does not change before the emails are in it.
- * Threads that another transaction has locked are not waited for. Then ties the Message-IDs that were unknown. Throws
- * Unfit.
+ * Threads that another transaction has locked are not waited for. Then ties the Message-IDs that were unknown. Its parameters are
+ * enterValues; requireEntered and requirePlaced say whether it succeeded.
  */
-async function enterThreads(
-  executor: Executor,
-  records: readonly InboundRecord[],
-  places: readonly TogetherPlacement[],
-  named: readonly NamedId[],
-  before: ReadonlyMap<string, string>,
-): Promise<void> {
-  const known = new Set(named.flatMap(({ key }) => before.get(key) ?? []));
-  const made = new Map<string, string>();
-  const threadOf = new Map<string, string>();
-  for (const [index, { accountId, links }] of records.entries()) {
-    const threadId = places[index]?.threadId;
-    if (threadId === undefined) throw new RangeError(`no place for record ${index}`);
-    if (!known.has(threadId)) made.set(threadId, accountId);
-    for (const { messageId } of links) threadOf.set(ownerKey(accountId, messageId), threadId);
-  }
-  const unknown = named.filter(({ key }) => !before.has(key));
-  const rows = await run(executor, ENTER, {
-    madeIds: [...made.keys()],
-    madeAccounts: [...made.values()],
-    knownIds: [...known],
-    unknownAccounts: unknown.map(({ accountId }) => accountId),
-    unknownIds: unknown.map(({ messageId }) => messageId),
-    unknownThreads: unknown.map(({ key }) => threadOf.get(key) ?? null),
-  });
-  const there = new Set(rows.map(({ id }) => id));
-  // One that is missing is locked, or ended and lives on in another.
-  requireFit(records, (_, index) => there.has(places[index]?.threadId ?? ''));
-}
-
-const ENTER = statement(
+export const ENTER = statement(
   'enter-threads',
   `with made as (
     ${makeThreads(`select id, account_id, ${NO_CUSTOMER}

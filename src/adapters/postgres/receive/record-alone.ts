@@ -6,7 +6,7 @@ import type { Executor } from '../db/statement.ts';
 import { findRecorded, type Sought } from '../emails/find-recorded.ts';
 import { directionOf, insertReceived, stateOf, toContent } from './insert-received.ts';
 import { linkBySubject } from './join-by-subject.ts';
-import { readLinks } from './link-received.ts';
+import { readLink } from './link-received.ts';
 import { linkThread } from '../threads/link-thread.ts';
 import { ownersOf } from '../threads/message-ids.ts';
 import { textsOf } from '../emails/email-row.ts';
@@ -60,7 +60,7 @@ export async function insertAlone(
     new Map([...named.keys()].filter((id) => owners.get(id) === threadId).map((id) => [id, threadId])),
   );
   const email = { record, threadId, placement };
-  await insertReceived(executor, [email], await readLinks(executor, [email]), long);
+  await insertReceived(executor, email, await readLink(executor, email), long);
   await dropLongTexts(executor, record.id, long);
   return toKnown(record, threadId);
 }

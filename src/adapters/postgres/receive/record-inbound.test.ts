@@ -10,6 +10,7 @@ import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
 import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import type { InboundRecord, InboundStore } from '../../../app/receive/inbound-ports.ts';
 import { createPool } from '../db/pool.ts';
+import { StatementGroup } from '../db/statement-group.ts';
 import { createInboundStore } from './record-inbound.ts';
 
 let database: TestDatabase;
@@ -154,14 +155,18 @@ it('a committed email is recorded, though the answer to the commit was lost and 
   const faulty = Object.assign(Object.create(pool) as pg.Pool, {
     async connect() {
       const client = await connect();
-      const query = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>;
-      const losing = async (...args: unknown[]) => {
-        const result = await query(...args);
-        if (lose && args[0] === 'commit') {
-          lose = false;
-          throw new Error('what no driver is known to say');
+      const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+      const losing = (...args: unknown[]) => {
+        const [group] = args;
+        if (group instanceof StatementGroup) {
+          const { callback } = group;
+          group.callback = (error, results) => {
+            const isLost = lose && results?.at(-1)?.command === 'COMMIT';
+            if (isLost) lose = false;
+            callback(isLost ? new Error('what no driver is known to say') : error, results);
+          };
         }
-        return result;
+        return query(...args);
       };
       restores.push(() => Object.assign(client, { query }));
       return Object.assign(client, { query: losing });

@@ -3,17 +3,20 @@ import type { Pool } from 'pg';
 import { ServiceError } from '../../../core/errors.ts';
 import type { InboundRecord, InboundResult } from '../../../app/receive/inbound-ports.ts';
 import { linkedKeysOf } from '../../../core/thread/place-together.ts';
-import { run, statement, type Executor } from '../db/statement.ts';
+import { call, statement } from '../db/statement.ts';
 import { RECORDED, recordedValues, toKnownEmails, type RecordedRow } from '../emails/find-recorded.ts';
 import type { KeyedTurns } from '../db/keyed-turns.ts';
-import { insertReceived } from './insert-received.ts';
+import { insertLast } from './insert-received.ts';
 import { LINKS, linksValues, toReceivedLinks, type LinkRow } from './link-received.ts';
-import { inTransaction } from '../db/transaction.ts';
+import { inPlannedTransaction, type PlannedTransaction } from '../db/transaction.ts';
 import {
+  ENTER,
+  enterValues,
   namedIdsOf,
   OWNERS,
   ownersValues,
   placeReceived,
+  requireEntered,
   requireFit,
   requirePlaced,
   Unfit,
@@ -40,7 +43,7 @@ export async function recordTogether(
     if (batch.length === 0) return new Map();
     try {
       return await turns.run(batch.flatMap(linkedKeysOf), () =>
-        inTransaction(pool, (client) => insertTogether(client, batch), 'planned once'),
+        inPlannedTransaction(pool, (transaction) => insertTogether(transaction, batch)),
       );
     } catch (error) {
       if (error instanceof Unfit) {
@@ -55,9 +58,9 @@ export async function recordTogether(
   }
 }
 
-/** Throws Unfit. */
+/** In three round trips, with the transaction's begin and commit. Throws Unfit. */
 async function insertTogether(
-  executor: Executor,
+  transaction: PlannedTransaction,
   records: readonly InboundRecord[],
 ): Promise<ReadonlyMap<string, InboundResult>> {
   const keys = new Set<string>();
@@ -71,7 +74,9 @@ async function insertTogether(
   const results = new Map<string, InboundResult>();
   const all = namedIdsOf(records);
   const wanted = records.map(toSought);
-  const [before] = await run(executor, READ_BEFORE, { ...ownersValues(all), ...recordedValues(wanted) });
+  const [[before]] = await transaction.run(
+    call(READ_BEFORE, { ...ownersValues(all), ...recordedValues(wanted) }),
+  );
   const knownBefore = toKnownEmails(wanted, before?.known ?? []);
   const fresh = records.filter((record, index) => {
     const known = knownBefore[index] ?? null;
@@ -80,7 +85,7 @@ async function insertTogether(
   });
   if (fresh.length === 0) return results;
 
-  const placed = await placeReceived(executor, fresh, all, before?.owners ?? []);
+  const placed = placeReceived(fresh, all, before?.owners ?? []);
   const emails = fresh.flatMap((record, index) => {
     const place = placed.places[index];
     return place === undefined ? [] : [{ record, ...place }];
@@ -88,15 +93,19 @@ async function insertTogether(
   const sought = fresh.map(toSought);
   // Searched after linking: a request that records the same email now, or one that it is a copy of, links the same
   // Message-ID before.
-  const [after] = await run(executor, READ_AFTER, {
-    ...ownersValues(placed.named),
-    ...recordedValues(sought),
-    ...linksValues(emails),
-  });
+  const [entered, [after]] = await transaction.run(
+    call(ENTER, enterValues(placed)),
+    call(READ_AFTER, {
+      ...ownersValues(placed.named),
+      ...recordedValues(sought),
+      ...linksValues(emails),
+    }),
+  );
+  requireEntered(fresh, placed, entered);
   requirePlaced(fresh, placed, after?.owners ?? []);
   const known = toKnownEmails(sought, after?.known ?? []);
   requireFit(fresh, (_, index) => known[index] === null);
-  await insertReceived(executor, emails, toReceivedLinks(emails, after?.links ?? []));
+  await insertLast(transaction, emails, toReceivedLinks(emails, after?.links ?? []));
   for (const { record, threadId } of emails) {
     results.set(record.id, { kind: 'recorded', ...toKnown(record, threadId) });
   }

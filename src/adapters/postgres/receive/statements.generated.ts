@@ -75,9 +75,7 @@ declare module '../db/statement.ts' {
         read: string | null;
         emails: string | null;
       };
-      row: {
-        inserted: string | null;
-      };
+      row: object;
     };
     'is-last-straw': {
       values: {

@@ -142,7 +142,7 @@ const LINK_FRESH = `
 function insertFrom(source: string): string {
   const added = `${source} r join new_emails n on n.id = r.id`;
   return `
-    ${insertEmailRows(source)}, new_attempts as (
+    ${insertEmailRows(source, 'left')}, new_attempts as (
       ${insertAttempts(added)}
     ), new_queue as (
       ${insertQueued(added)}

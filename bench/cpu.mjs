@@ -1,0 +1,52 @@
+/** Processor time of processes, by Linux's /proc: a busy machine changes it less than it changes the time that passes. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const MS_PER_TICK = 10;
+
+function readStat(pid) {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ');
+    const [own, ended] = [fields.slice(11, 13), fields.slice(13, 15)].map((ticks) =>
+      ticks.reduce((sum, value) => sum + Number(value) * MS_PER_TICK, 0),
+    );
+    return { parent: Number(fields[1]), own, ended };
+  } catch {
+    // It has ended; its parent counts it.
+    return null;
+  }
+}
+
+/** Of a process with all its children, those that have ended too, so far; in ms. */
+export function cpuOfTree(root) {
+  const all = new Map();
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    const stat = readStat(name);
+    if (stat !== null) all.set(Number(name), stat);
+  }
+  const cpuOf = (pid) => {
+    const stat = all.get(pid);
+    if (stat === undefined) return 0;
+    const children = [...all].filter(([, { parent }]) => parent === pid).map(([child]) => child);
+    return stat.own + stat.ended + children.reduce((sum, child) => sum + cpuOf(child), 0);
+  };
+  return cpuOf(root);
+}
+
+/** True when a process is a child of another one, or of its children. */
+export function isDescendant(pid, ancestor) {
+  for (let at = pid; at > 1; at = readStat(at)?.parent ?? 0) if (at === ancestor) return true;
+  return false;
+}
+
+/** Of the children of this process that have ended, in ms. */
+export const cpuOfEndedChildren = () => readStat(process.pid).ended;
+
+/** The embedded server of a data folder. */
+export const postmasterOf = (dataDir) =>
+  Number(readFileSync(path.join(dataDir, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0]);
+
+export const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+/** The median, and the range. */
+export const spread = (values, digits = 2) =>
+  `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)})`;

@@ -1,0 +1,12 @@
+/** A port of 127.0.0.1 for a server that can't be given port 0. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+export async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,77 @@
+/**
+ * Measures taking mail by LMTP against Debian's Dovecot, which delivers into a Maildir: processor time for a mail, with 1, 10 and
+ * 50 connections; rounds of both sides alternate. What the service does behind a recorded mail (search, numbering of events) counts.
+ * `BENCH_EMAILS` sets how many mails a round has (1,000), `BENCH_ROUNDS` how many there are (3), `BENCH_CONNECTIONS` which numbers.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { cpuOfTree, isDescendant, median, postmasterOf, spread } from './cpu.mjs';
+import { startDovecot } from './dovecot.mjs';
+import { freePort } from './free-port.mjs';
+import { deliver } from './lmtp-client.mjs';
+import { mails } from './mail-archive.mjs';
+import { startService } from './processes.mjs';
+
+const EMAILS = Number(process.env.BENCH_EMAILS ?? 1000);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
+const CONNECTIONS = (process.env.BENCH_CONNECTIONS ?? '1,10,50').split(',').map(Number);
+const RECIPIENT = 'verkauf@example.com';
+/** For what happens behind the last mail. */
+const SETTLING_MS = 2000;
+
+const generator = mails((ROUNDS * CONNECTIONS.length + 1) * EMAILS);
+const take = () => Array.from({ length: EMAILS }, () => generator.next().value);
+
+async function load({ port, settlingMs, cpu }, batch, connections) {
+  const before = cpu();
+  const began = performance.now();
+  await deliver({ port, recipient: RECIPIENT, mails: batch, connections });
+  const seconds = (performance.now() - began) / 1000;
+  await wait(settlingMs);
+  return { rate: batch.length / seconds, cpu: cpu().map((ms, index) => (ms - before[index]) / batch.length) };
+}
+
+const lmtpPort = await freePort();
+const service = await startService({ LMTP_LISTEN: `127.0.0.1:${lmtpPort}`, MAIL_FROM: RECIPIENT });
+const dovecot = await startDovecot();
+try {
+  const postmaster = postmasterOf(service.dataDir);
+  const database = () => cpuOfTree(postmaster);
+  // Another parent may have the server, or the service itself.
+  const isInside = isDescendant(postmaster, service.pid);
+  const sides = {
+    dovecot: { port: dovecot.lmtpPort, settlingMs: 0, cpu: () => [cpuOfTree(dovecot.pid)] },
+    service: {
+      port: lmtpPort,
+      settlingMs: SETTLING_MS,
+      cpu: () => {
+        const ofDatabase = database();
+        return [cpuOfTree(service.pid) - (isInside ? ofDatabase : 0), ofDatabase];
+      },
+    },
+  };
+  const first = take();
+  for (const side of Object.values(sides)) await load(side, first, 10);
+  for (const connections of CONNECTIONS) {
+    const results = { dovecot: [], service: [] };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const batch = take();
+      for (const [name, side] of Object.entries(sides))
+        results[name].push(await load(side, batch, connections));
+    }
+    const sums = (name) => results[name].map(({ cpu }) => cpu.reduce((sum, ms) => sum + ms, 0));
+    const rates = (name) =>
+      spread(
+        results[name].map(({ rate }) => rate),
+        0,
+      );
+    const part = (index) => spread(results.service.map(({ cpu }) => cpu[index]));
+    console.log(
+      `${connections} connections: Dovecot ${spread(sums('dovecot'))} ms, ${rates('dovecot')}/s; ` +
+        `service ${spread(sums('service'))} ms = Node.js ${part(0)} + PostgreSQL ${part(1)}, ${rates('service')}/s; ` +
+        `ratio ${(median(sums('service')) / median(sums('dovecot'))).toFixed(2)}`,
+    );
+  }
+} finally {
+  await dovecot.stop();
+  await service.stop();
+}

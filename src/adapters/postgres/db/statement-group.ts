@@ -1,0 +1,133 @@
+/**
+ * Several statements in one message to the server: it carries them out one after the other, each sees what those before it did, and
+ * none behind one that fails is carried out (PostgreSQL's manual, "Extended Query", "Pipelining"). What a small statement costs is
+ * mostly that two processes wait for each other.
+ *
+ * `pg` sends one statement at a time. This is a query of its own kind for it, as pg-cursor's is.
+ */
+import pg from 'pg';
+
+export interface GroupedQuery {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+  /** False: it gives no rows, or none that count. */
+  readonly givesRows: boolean;
+}
+
+/** The part of pg's Connection that queries use. */
+interface Wire {
+  readonly stream: { cork(): void; uncork(): void };
+  /** Name → text of what the server has parsed. */
+  readonly parsedStatements: Record<string, string>;
+  parse(statement: { name: string; text: string; types: [] }): void;
+  bind(portal: { portal: string; statement: string; values: unknown[] }): void;
+  describe(portal: { type: 'P'; name: string }): void;
+  execute(portal: { portal: string }): void;
+  sync(): void;
+  on(event: 'parseComplete', listener: () => void): void;
+  off(event: 'parseComplete', listener: () => void): void;
+}
+
+interface Field {
+  readonly name: string;
+  readonly dataTypeID: number;
+}
+
+export interface GroupedResult {
+  /** What the server did, such as `INSERT`. */
+  readonly command: string;
+  readonly rows: readonly Record<string, unknown>[];
+  /** null where the server says none. */
+  readonly rowCount: number | null;
+}
+
+type Callback = (error: Error | null, results?: readonly GroupedResult[]) => void;
+
+/** To be given to `pg.Client.query`. Ends with the results, or with the failure of the first that failed. */
+export class StatementGroup {
+  readonly #queries: readonly GroupedQuery[];
+  readonly #results: GroupedResult[] = [];
+  /** Those that the server is yet to parse, in order. */
+  readonly #unparsed: GroupedQuery[] = [];
+  #fields: readonly Field[] | null = null;
+  #rows: Record<string, unknown>[] = [];
+  #forget = () => {};
+  /** `pg` puts its own in its place, for its time limit. */
+  callback: Callback;
+
+  /** Throws for a value that can't be sent. */
+  constructor(queries: readonly GroupedQuery[], callback: Callback) {
+    this.#queries = queries.map((query) => ({
+      ...query,
+      values: query.values.map((value) => toWire(value)),
+    }));
+    this.callback = callback;
+  }
+
+  submit(wire: Wire): Error | null {
+    const onParsed = () => {
+      const parsed = this.#unparsed.shift();
+      if (parsed !== undefined) wire.parsedStatements[parsed.name] = parsed.text;
+    };
+    wire.on('parseComplete', onParsed);
+    this.#forget = () => wire.off('parseComplete', onParsed);
+    wire.stream.cork();
+    try {
+      for (const query of this.#queries) this.#send(wire, query);
+    } finally {
+      wire.sync();
+      wire.stream.uncork();
+    }
+    return null;
+  }
+
+  #send(wire: Wire, query: GroupedQuery): void {
+    const { name, text, values, givesRows } = query;
+    const isParsed =
+      wire.parsedStatements[name] !== undefined || this.#unparsed.some((one) => one.name === name);
+    if (!isParsed) {
+      wire.parse({ name, text, types: [] });
+      this.#unparsed.push(query);
+    }
+    wire.bind({ portal: '', statement: name, values: [...values] });
+    if (givesRows) wire.describe({ type: 'P', name: '' });
+    wire.execute({ portal: '' });
+  }
+
+  handleRowDescription({ fields }: { readonly fields: readonly Field[] }): void {
+    this.#fields = fields;
+  }
+
+  handleDataRow({ fields: values }: { readonly fields: readonly (string | null)[] }): void {
+    if (this.#fields === null) return;
+    const row: Record<string, unknown> = {};
+    for (const [index, { name, dataTypeID }] of this.#fields.entries()) {
+      const value = values[index] ?? null;
+      row[name] = value === null ? null : pg.types.getTypeParser(dataTypeID)(value);
+    }
+    this.#rows.push(row);
+  }
+
+  /** @param text such as `INSERT 0 5` */
+  handleCommandComplete({ text }: { readonly text: string }): void {
+    const [count] = /\d+$/.exec(text) ?? [];
+    const [command = ''] = text.split(' ', 1);
+    this.#results.push({ command, rows: this.#rows, rowCount: count === undefined ? null : Number(count) });
+    this.#fields = null;
+    this.#rows = [];
+  }
+
+  handleReadyForQuery(): void {
+    this.#forget();
+    this.callback(null, this.#results);
+  }
+
+  handleError(error: Error): void {
+    this.#forget();
+    this.callback(error);
+  }
+}
+
+/** As pg's own queries do it. */
+const toWire = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils.prepareValue;
