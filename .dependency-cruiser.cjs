@@ -58,7 +58,7 @@ module.exports = {
     only('service-imports-no-command', '^src/service/', ['^src/(adapters|app|config|core|worker)/']),
     ...layers('src/app', [
       ['base', 'accounts', 'search', 'work', 'events'],
-      ['files'],
+      ['files', 'webhooks'],
       ['emails', 'reading'],
       ['customers', 'threads', 'send'],
       ['receive'],
@@ -66,7 +66,7 @@ module.exports = {
     ]),
     ...layers('src/adapters/postgres', [
       ['db', 'embedded'],
-      ['search', 'accounts', 'import', 'events'],
+      ['search', 'accounts', 'import', 'events', 'webhooks'],
       ['emails'],
       ['customers', 'mailboxes'],
       ['threads'],
@@ -78,7 +78,7 @@ module.exports = {
       ['body'],
       ['answers'],
       ['emails', 'receive', 'mailboxes', 'health', 'events'],
-      ['customers', 'threads', 'send'],
+      ['customers', 'threads', 'send', 'webhooks'],
       ['document'],
     ]),
     ...layers('src/core/mime', [['limits\\.ts'], ['text'], ['parse', 'compose']]),

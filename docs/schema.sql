@@ -667,6 +667,68 @@ create table unread_emails (
 CREATE TRIGGER unread_emails_events_after_delete AFTER DELETE ON unread_emails REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION unread_emails_events();
 CREATE TRIGGER unread_emails_events_after_insert AFTER INSERT ON unread_emails REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION unread_emails_events();
 
+create table webhook_clock (
+  version bigint not null default 0
+);
+CREATE UNIQUE INDEX webhook_clock_one ON webhook_clock ((true));
+
+create table webhook_deliveries (
+  webhook_id uuid not null,
+  started_at timestamp with time zone not null,
+  id uuid not null,
+  event_id text not null,
+  type text not null,
+  attempt integer not null,
+  duration_ms integer not null,
+  outcome text not null,
+  status integer,
+  error text,
+  answer text not null,
+  constraint webhook_deliveries_pkey PRIMARY KEY (webhook_id, started_at, id),
+  constraint webhook_deliveries_outcome_check CHECK ((outcome = ANY (ARRAY['delivered'::text, 'failed'::text])))
+) partition by RANGE (started_at);
+CREATE INDEX webhook_deliveries_failed ON ONLY public.webhook_deliveries (webhook_id, started_at, id) WHERE (outcome = 'failed'::text);
+
+create table webhook_positions (
+  webhook_id uuid not null,
+  position bigint not null,
+  beyond jsonb not null default '{"failed": [], "delivered": []}'::jsonb,
+  epoch bigint not null default 0,
+  owner uuid,
+  lease_until timestamp with time zone not null default now(),
+  constraint webhook_positions_pkey PRIMARY KEY (webhook_id),
+  constraint webhook_positions_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
+
+create table webhooks (
+  id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  revision bigint not null,
+  url text not null,
+  description text not null,
+  types text[],
+  account_id text,
+  customer_id uuid,
+  is_historical boolean,
+  payload text not null,
+  max_in_flight integer not null,
+  header_names text[] not null,
+  sealed bytea not null,
+  key_id bytea not null,
+  old_secret_until timestamp with time zone,
+  paused_at timestamp with time zone,
+  pause_reason text,
+  pause_detail text,
+  resumed_at timestamp with time zone,
+  constraint webhooks_pkey PRIMARY KEY (id),
+  constraint webhooks_check CHECK (((paused_at IS NULL) = (pause_reason IS NULL))),
+  constraint webhooks_max_in_flight_check CHECK (((max_in_flight >= 1) AND (max_in_flight <= 100))),
+  constraint webhooks_pause_reason_check CHECK ((pause_reason = ANY (ARRAY['by_hand'::text, 'gone'::text, 'failed'::text, 'events_expired'::text, 'secret_unreadable'::text]))),
+  constraint webhooks_payload_check CHECK ((payload = ANY (ARRAY['full'::text, 'thin'::text])))
+);
+CREATE TRIGGER webhooks_events_after_update AFTER UPDATE OF paused_at ON webhooks FOR EACH ROW WHEN (((old.paused_at IS NULL) AND (new.paused_at IS NOT NULL))) EXECUTE FUNCTION webhooks_events_after_update();
+
 CREATE OR REPLACE FUNCTION public.analyze_grown()
  RETURNS integer
  LANGUAGE plpgsql
@@ -1126,6 +1188,30 @@ AS $function$
     return null;
   end $function$;
 
+CREATE OR REPLACE FUNCTION public.forget_webhook_deliveries(day bigint)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    partition record;
+    forgotten_days int = 0;
+  begin
+    perform set_config('lock_timeout', '200ms', true);
+    for partition in
+      select c.oid::regclass as name, to_date(right(c.relname, 8), 'YYYYMMDD') - '1970-01-01'::date as day
+      from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'webhook_deliveries'::regclass
+    loop
+      if partition.day < forget_webhook_deliveries.day then
+        execute format('drop table %s', partition.name);
+        forgotten_days = forgotten_days + 1;
+      end if;
+    end loop;
+    return forgotten_days;
+  exception when lock_not_available then
+    return null;
+  end $function$;
+
 CREATE OR REPLACE FUNCTION public.keep_events(forgotten_day bigint)
  RETURNS integer
  LANGUAGE plpgsql
@@ -1231,6 +1317,27 @@ AS $function$
     end if;
     lock table events in access exclusive mode;
     execute format('create table %I partition of events for values from (%s) to (%s)', name, day << 36, (day + 1) << 36);
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.make_webhook_partition(day bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    name text = 'webhook_deliveries_' || to_char('1970-01-01'::date + day::int, 'YYYYMMDD');
+  begin
+    if to_regclass(name) is not null then
+      return;
+    end if;
+    -- One process at a time; the next one finds it made.
+    perform pg_advisory_xact_lock(1701669740);
+    if to_regclass(name) is not null then
+      return;
+    end if;
+    -- Attaching one lets others go on; making it as a partition does not.
+    execute format('create table %I (like webhook_deliveries including defaults including constraints including indexes)', name);
+    execute format('alter table webhook_deliveries attach partition %I for values from (%L) to (%L)', name,
+      to_timestamp(day * 86400), to_timestamp((day + 1) * 86400));
   end $function$;
 
 CREATE OR REPLACE FUNCTION public.number_events(at_most integer)
@@ -1425,5 +1532,16 @@ AS $function$
       from changed c join emails e on e.id = c.email_id) e
     ) e
     group by part order by part;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.webhooks_events_after_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (values ('webhook.paused', clock_timestamp(), new.account_id, null, null, new.customer_id, null, false,
+      json_build_object('webhook_id', new.id, 'reason', new.pause_reason, 'detail', left(new.pause_detail, 500)))) e;
     return null;
   end $function$;

@@ -9,6 +9,7 @@ import type { Readiness } from './check-readiness.ts';
 import type { ReceiveUseCases } from './receive/use-cases.ts';
 import type { SendUseCases } from './send/use-cases.ts';
 import type { ThreadUseCases } from './threads/use-cases.ts';
+import type { WebhookUseCases } from './webhooks/use-cases.ts';
 
 export interface Application
   extends
@@ -18,7 +19,8 @@ export interface Application
     ReceiveUseCases,
     CustomerUseCases,
     ThreadUseCases,
-    MailboxUseCases {
+    MailboxUseCases,
+    WebhookUseCases {
   /** Asks every dependency, each with a deadline. */
   checkReadiness(): Promise<Readiness>;
 }

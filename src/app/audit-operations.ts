@@ -5,10 +5,12 @@
  */
 import type { Suppression } from '../core/delivery/suppression.ts';
 import { ServiceError } from '../core/errors.ts';
+import { formatEventId } from '../core/event/event-id.ts';
 import type { Application } from './application.ts';
 import type { CustomerRegistration } from './customers/customer-ports.ts';
 import type { SecurityEvent, SecurityLog } from './base/security-log.ts';
 import type { DecisionResult } from './threads/thread-decisions.ts';
+import type { WebhookView } from './webhooks/use-cases.ts';
 
 /** The person or program that acts, as an edge knows it. */
 export interface HttpActor {
@@ -31,6 +33,14 @@ export type Operations = Pick<
   | 'mergeThreads'
   | 'moveEmails'
   | 'retryQuarantined'
+  | 'createWebhook'
+  | 'changeWebhook'
+  | 'deleteWebhook'
+  | 'pauseWebhook'
+  | 'resumeWebhook'
+  | 'replayWebhook'
+  | 'rotateWebhookSecret'
+  | 'testWebhook'
 >;
 
 /** Entries of a list that are logged; beyond them only their number. */
@@ -70,6 +80,7 @@ export function auditOperations(
 
   const sendState = (id: string) => async () => (await application.readEmail(id)).state;
   const asIs = <T>(result: T): T => result;
+  const webhookBefore = (id: string) => async () => toWebhookFields(await application.readWebhook(id));
 
   return {
     cancelSend: (id) =>
@@ -170,6 +181,83 @@ export function auditOperations(
           after: ({ accountId, path, uid, nextTryAt }) => ({ accountId, path, uid, nextTryAt }),
         },
       ),
+    createWebhook: (request) =>
+      act(
+        'webhook.created',
+        { host: hostOf(request.url) },
+        {
+          work: () => application.createWebhook(request),
+          after: ({ webhook }) => toWebhookFields(webhook),
+        },
+      ),
+    changeWebhook: (id, change) =>
+      act(
+        'webhook.changed',
+        { webhookId: id, fields: Object.keys(change) },
+        {
+          before: webhookBefore(id),
+          work: () => application.changeWebhook(id, change),
+          after: toWebhookFields,
+        },
+      ),
+    deleteWebhook: (id) =>
+      act(
+        'webhook.deleted',
+        { webhookId: id },
+        {
+          before: webhookBefore(id),
+          work: () => application.deleteWebhook(id),
+          after: () => null,
+        },
+      ),
+    pauseWebhook: (id) =>
+      act(
+        'webhook.paused',
+        { webhookId: id },
+        {
+          before: webhookBefore(id),
+          work: () => application.pauseWebhook(id),
+          after: toWebhookFields,
+        },
+      ),
+    resumeWebhook: (id) =>
+      act(
+        'webhook.resumed',
+        { webhookId: id },
+        {
+          before: webhookBefore(id),
+          work: () => application.resumeWebhook(id),
+          after: toWebhookFields,
+        },
+      ),
+    replayWebhook: (id, start) =>
+      act(
+        'webhook.replayed',
+        { webhookId: id, start },
+        {
+          before: webhookBefore(id),
+          work: () => application.replayWebhook(id, start),
+          after: toWebhookFields,
+        },
+      ),
+    rotateWebhookSecret: (id, oldValidMs) =>
+      act(
+        'webhook.secret_rotated',
+        { webhookId: id },
+        {
+          work: () => application.rotateWebhookSecret(id, oldValidMs),
+          after: ({ webhook }) => ({ oldSecretUntil: webhook.oldSecretUntil }),
+        },
+      ),
+    testWebhook: (id, signal) =>
+      act(
+        'webhook.tested',
+        { webhookId: id },
+        {
+          work: () => application.testWebhook(id, signal),
+          after: ({ outcome, status }) => ({ outcome, status }),
+        },
+      ),
   };
 }
 
@@ -210,4 +298,28 @@ function toEmailFields({ emailIds }: { readonly emailIds: readonly string[] }): 
 
 function toDecisionFields({ threadId, changed, decision }: DecisionResult): Fields {
   return { threadId, changed, decisionId: decision?.id ?? null };
+}
+
+/** Not the whole address: many hold a token in their path. */
+const hostOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).host : null);
+
+function toWebhookFields({
+  id,
+  url,
+  pause,
+  position,
+  headerNames,
+  maxInFlight,
+  payload,
+}: WebhookView): Fields {
+  const state = pause === null ? 'active' : 'paused';
+  return {
+    id,
+    host: hostOf(url),
+    state,
+    position: formatEventId(position),
+    headerNames,
+    maxInFlight,
+    payload,
+  };
 }

@@ -1,11 +1,18 @@
-/** Lists that are requested for an account: a misspelt account must not look like one that has nothing. */
+/** Lists that are requested for an account, and webhooks of one: a misspelt account must not look like one that has nothing. */
 import { ServiceError } from '../core/errors.ts';
 import type { Application } from './application.ts';
 import type { Account } from './base/basics.ts';
 
 type AccountLists = Pick<
   Application,
-  'listThreads' | 'listEmails' | 'listQuarantine' | 'listRefusedMerges' | 'listEvents' | 'streamEvents'
+  | 'listThreads'
+  | 'listEmails'
+  | 'listQuarantine'
+  | 'listRefusedMerges'
+  | 'listEvents'
+  | 'streamEvents'
+  | 'createWebhook'
+  | 'changeWebhook'
 >;
 
 export interface KnownAccountsPorts {
@@ -43,6 +50,14 @@ export function refuseUnknownAccounts(ports: KnownAccountsPorts, lists: AccountL
     async streamEvents(request, signal) {
       await check(request.accountId);
       return lists.streamEvents(request, signal);
+    },
+    async createWebhook(request) {
+      await check(request.accountId);
+      return lists.createWebhook(request);
+    },
+    async changeWebhook(id, change) {
+      await check(change.accountId ?? null);
+      return lists.changeWebhook(id, change);
     },
     async listQuarantine(request) {
       await check(request.accountId);

@@ -10,6 +10,7 @@ import {
 } from './config-receiving.ts';
 import { LIMIT_VARIABLES, QUEUE_VARIABLES, readLimits, readQueue, SMTP_VARIABLES } from './config-sending.ts';
 import { DATABASE_VARIABLES, FILE_VARIABLES, readFiles } from './config-storage.ts';
+import { WEBHOOK_VARIABLES } from './config-webhooks.ts';
 import {
   integer,
   milliseconds,
@@ -57,6 +58,7 @@ export const VARIABLES: readonly Variable[] = [
   MAILBOX_VARIABLES,
   LISTENER_VARIABLES,
   READING_VARIABLES,
+  WEBHOOK_VARIABLES,
   PROCESS_VARIABLES,
 ].flatMap((variables) => Object.values<Variable>(variables));
 
@@ -84,6 +86,7 @@ function readConfig(env: Environment) {
     mailboxes: readAll(MAILBOX_VARIABLES, env),
     ...readListeners(env),
     reading: readAll(READING_VARIABLES, env),
+    webhooks: readAll(WEBHOOK_VARIABLES, env),
     /** Files that may hold secrets; absolute, and not all of them need to be there. */
     secretFiles: ['.env', env.get('ACCOUNTS_FILE'), env.get('LISTEN_TLS_KEY_FILE')].flatMap((file) =>
       file === null ? [] : [resolvePath(env, file)],

@@ -53,6 +53,15 @@ export const ERRORS = {
     400,
     'Idempotency-Key muss aus 1 bis 256 sichtbaren ASCII-Zeichen bestehen.',
   ),
+  invalid_webhook_url: permanent(400, 'url ist keine brauchbare Adresse: {detail}'),
+  webhook_address_refused: permanent(
+    400,
+    'An {value} werden keine Ereignisse gesendet: Die Adresse ist nicht öffentlich. WEBHOOK_ALLOW kann sie erlauben.',
+  ),
+  invalid_webhook_header: permanent(
+    400,
+    'Die Kopfzeile {field} ist nicht erlaubt oder enthält unzulässige Zeichen.',
+  ),
   unauthorized: permanent(401, 'Das Zugangsgeheimnis fehlt oder ist falsch.'),
   not_found: permanent(404, 'Diese Adresse gibt es nicht.'),
   thread_not_found: permanent(404, 'Der Thread wurde nicht gefunden.'),
@@ -61,6 +70,7 @@ export const ERRORS = {
   quarantined_not_found: permanent(404, 'Es gibt keine zurückgestellte Nachricht mit dieser Kennung.'),
   attachment_not_found: permanent(404, 'Der Anhang wurde nicht gefunden.'),
   suppression_not_found: permanent(404, 'Die Adresse ist nicht gesperrt.'),
+  webhook_not_found: permanent(404, 'Der Webhook wurde nicht gefunden.'),
   method_not_allowed: permanent(405, 'Diese Methode ist hier nicht erlaubt.'),
   request_timeout: temporary(408, 'Die Anfrage kam nicht rechtzeitig vollständig an.'),
   idempotency_key_reused: permanent(
@@ -83,6 +93,11 @@ export const ERRORS = {
     'Threads und E-Mails verschiedener Konten können nicht verbunden werden.',
   ),
   not_unknown: permanent(409, 'Der Ausgang des Versands dieser E-Mail ist nicht unbekannt.'),
+  too_many_webhooks: permanent(409, 'Es gibt bereits {limit} Webhooks; mehr sind nicht erlaubt.'),
+  webhook_secret_unreadable: permanent(
+    409,
+    'Das Geheimnis des Webhooks ist mit einem früheren API_SECRET verschlüsselt. Es muss ein neues angefordert werden.',
+  ),
   payload_too_large: permanent(413, 'Die Anfrage ist zu groß.'),
   attachments_too_large: permanent(
     413,

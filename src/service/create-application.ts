@@ -33,8 +33,10 @@ import { receiveMessage } from '../app/receive/receive-message.ts';
 import { sendMessage } from '../app/send/send-message.ts';
 import { sendOnce, type SendOncePorts } from '../app/send/send-once.ts';
 import { createKeySettlement } from '../app/send/settle-keys.ts';
+import { followedBy } from './followed-by.ts';
 import type { Parts, Teardown } from './open-parts.ts';
 import type { Sending } from './start-sending.ts';
+import { startWebhooks } from './start-webhooks.ts';
 import type { Loop, WokenLoop } from '../worker/loop.ts';
 import type { WorkKind } from '../worker/work-watch.ts';
 import { startCopyComparer } from '../worker/copy-comparer.ts';
@@ -49,13 +51,15 @@ import { startSearchIndexer } from '../worker/search-indexer.ts';
 export interface ApplicationParts {
   readonly parts: Parts;
   readonly sending: Sending;
+  /** Of the API; webhooks' secrets are sealed with them. */
+  readonly secrets: readonly string[];
   /** Has the mailboxes of an account checked now. */
   readonly wakeMailboxes: (accountId: string) => void;
 }
 
 /** Sends and requests under way are waited for at the teardown. */
 export function createApplication(
-  { parts, sending: { ports: sendPorts, comparing, operations }, wakeMailboxes }: ApplicationParts,
+  { parts, sending: { ports: sendPorts, comparing, operations }, secrets, wakeMailboxes }: ApplicationParts,
   teardown: Teardown,
 ): Application {
   const { config, logger, clock, pool, instanceId, watch } = parts;
@@ -99,18 +103,19 @@ export function createApplication(
   wakeFor('customers', startCustomerLinker(createCustomerLinker(pool), logger));
   endAtTeardown(startKeyCleaner(keys, logger));
   wakeFor('search', startSearchIndexer(createSearchIndex(pool, logger), logger));
-  watch.start();
-  endAtTeardown(watch);
-  // A send whose caller went away is still carried to its end.
-  teardown.push(() => active.idle());
-  teardown.push(() => keyWork.idle());
-
   const feed = createEventFeed(pool);
   const signal = createFeedSignal(() => numberer.follow());
   const numberer = startEventNumberer({ feed, signal, logger });
   endAtTeardown(numberer);
   for (const one of [pool, parts.patient]) onEventsWritten(one, numberer.wake);
   endAtTeardown(startEventKeeper({ feed, clock, logger, eventsDays: config.eventsDays }));
+  const webhooks = startWebhooks(parts, secrets, { feed, signal }, teardown);
+  watch.start();
+  endAtTeardown(watch);
+  // A send whose caller went away is still carried to its end.
+  teardown.push(() => active.idle());
+  teardown.push(() => keyWork.idle());
+
   const events = createEventReads({ feed, signal });
 
   const checkDatabase = createDatabaseCheck(pool);
@@ -139,6 +144,7 @@ export function createApplication(
     ...writing,
     ...mailboxes,
     ...events,
+    ...webhooks,
     ...refuseUnknownAccounts(
       { accounts: parts.accounts, isUsed: createUsedAccounts(pool) },
       {
@@ -146,6 +152,7 @@ export function createApplication(
         ...reads,
         ...mailboxes,
         ...events,
+        ...webhooks,
         ...createRefusedMerges(createRefusedMergeStore(pool)),
       },
     ),
@@ -156,17 +163,4 @@ export function createApplication(
         smtp: () => parts.transports.verify(),
       }),
   };
-}
-
-type UseCase = (...request: never[]) => Promise<unknown>;
-
-/** The same use cases; `then` is called at the end of each, whatever its outcome. */
-function followedBy<T extends object>(then: () => void, useCases: T): T {
-  const follow =
-    (useCase: UseCase): UseCase =>
-    (...request) =>
-      useCase(...request).finally(then);
-  return Object.fromEntries(
-    Object.entries(useCases).map(([name, useCase]: [string, UseCase]) => [name, follow(useCase)]),
-  ) as T;
 }

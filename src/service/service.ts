@@ -68,7 +68,7 @@ async function startParts(
   const sending = await startSending(parts, security, teardown);
   signal?.throwIfAborted();
   const application = createApplication(
-    { parts, sending, wakeMailboxes: (accountId) => mailboxes.wake(accountId) },
+    { parts, sending, secrets, wakeMailboxes: (accountId) => mailboxes.wake(accountId) },
     teardown,
   );
 

@@ -24,7 +24,12 @@ function createNumberer() {
       },
       readLatest: async () => 0,
     },
-    signal: { waiting: 0, notify: () => void (notices += 1), wait: async () => {} },
+    signal: {
+      waiting: 0,
+      onGrowth: () => undefined,
+      notify: () => void (notices += 1),
+      wait: async () => {},
+    },
     logger: { ...silentLogger, warn: log, error: log },
     timers,
   });

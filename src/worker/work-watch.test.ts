@@ -11,6 +11,9 @@ const NOTHING: DueNow = {
   customers: false,
   reports: false,
   copies: false,
+  webhooks: false,
+  webhookVersion: 0,
+  feedPosition: null,
   suppressionVersion: 0,
 };
 const KINDS = ['sends', 'search', 'customers', 'reports', 'copies', 'suppressions'] as const;

@@ -12,7 +12,7 @@ import type { Loop } from './loop.ts';
 /** Between two looks at least, in ms: what is written now is worked on within that time. */
 const BUSY_MS = 500;
 
-export type WorkKind = 'sends' | 'search' | 'customers' | 'reports' | 'copies' | 'suppressions';
+export type WorkKind = 'sends' | 'search' | 'customers' | 'reports' | 'copies' | 'suppressions' | 'webhooks';
 
 export interface WorkWatchOptions {
   /** Between two looks at most, in ms: work that other processes left is found within that time. */
@@ -37,6 +37,8 @@ export class WorkWatch implements Loop {
   #isAskedFor = false;
   #isStopped = false;
   #suppressionVersion = -1;
+  #webhookVersion = -1;
+  #feedPosition: number | null = null;
   /** The last look failed: what the loops met meanwhile is not known. */
   #isBlind = false;
 
@@ -95,16 +97,22 @@ export class WorkWatch implements Loop {
   }
 
   /** Whether it found something. */
-  #wakeFor({ sendInMs, suppressionVersion, search, customers, reports, copies }: DueNow): boolean {
+  #wakeFor({ sendInMs, search, customers, reports, copies, ...due }: DueNow): boolean {
+    const { suppressionVersion, webhookVersion, feedPosition } = due;
     const suppressions = suppressionVersion !== this.#suppressionVersion;
     this.#suppressionVersion = suppressionVersion;
+    // Also what another process put into the feed.
+    const webhooks =
+      due.webhooks || webhookVersion !== this.#webhookVersion || feedPosition !== this.#feedPosition;
+    this.#webhookVersion = webhookVersion;
+    this.#feedPosition = feedPosition;
     const sends = sendInMs !== null && sendInMs <= 0;
     this.#cancelSend();
     // Exactly when it becomes due, if that is before the next look.
     if (sendInMs !== null && !sends && sendInMs <= this.#pollMs) {
       this.#cancelSend = this.#timers.after(Math.ceil(sendInMs), () => this.#wakes.get('sends')?.());
     }
-    const found = { sends, search, customers, reports, copies, suppressions };
+    const found = { sends, search, customers, reports, copies, suppressions, webhooks };
     const kinds = [...this.#wakes.keys()].filter((kind) => found[kind]);
     for (const kind of this.#isBlind ? this.#wakes.keys() : kinds) this.#wakes.get(kind)?.();
     this.#isBlind = false;

@@ -52,6 +52,17 @@ const METHODS = {
   sendEmail: 'client.send',
   splitThread: 'client.threads.split',
   suppress: 'client.suppressions.add',
+  createWebhook: 'client.webhooks.create',
+  listWebhooks: 'client.webhooks.list',
+  getWebhook: 'client.webhooks.get',
+  changeWebhook: 'client.webhooks.change',
+  deleteWebhook: 'client.webhooks.delete',
+  pauseWebhook: 'client.webhooks.pause',
+  resumeWebhook: 'client.webhooks.resume',
+  replayWebhook: 'client.webhooks.replay',
+  rotateWebhookSecret: 'client.webhooks.rotateSecret',
+  testWebhook: 'client.webhooks.test',
+  listWebhookDeliveries: 'client.webhooks.deliveries',
 } as const;
 
 let project: Project;

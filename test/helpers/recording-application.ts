@@ -21,6 +21,8 @@ import type { RefusedMerge } from '../../src/app/threads/refused-merge-ports.ts'
 import type { DecisionResult } from '../../src/app/threads/thread-decisions.ts';
 import type { Suppression } from '../../src/core/delivery/suppression.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
+import type { WebhookView } from '../../src/app/webhooks/use-cases.ts';
+import type { Delivery } from '../../src/app/webhooks/webhook-ports.ts';
 import { toEmailsJson, toListingJson, type ListedEmail } from './emails-json.ts';
 
 export const IDS = {
@@ -272,6 +274,43 @@ const sampleEvent: FeedEvent = {
     `"email_id":null,"thread_id":"${IDS.thread}","customer_id":null,"company_id":null,"historical":false,"data":{}}`,
 };
 
+const sampleWebhook: WebhookView = {
+  id: IDS.attachment,
+  createdAt: sampleEmail.date,
+  updatedAt: sampleEmail.date,
+  url: 'https://crm.example.com/hook',
+  description: '',
+  types: ['email.received'],
+  accountId: 'main',
+  customerId: null,
+  isHistorical: false,
+  payload: 'full',
+  maxInFlight: 1,
+  headerNames: ['Authorization'],
+  oldSecretUntil: null,
+  pause: { since: sampleEmail.date, reason: 'gone', detail: 'the answer was 410' },
+  position: sampleEvent.position,
+  beyond: {
+    delivered: [],
+    failed: [
+      { position: sampleEvent.position, attempts: 1, since: sampleEmail.date, dueAt: sampleEmail.date },
+    ],
+  },
+};
+
+const sampleDelivery: Delivery = {
+  id: IDS.email,
+  eventId: sampleEventId,
+  type: 'email.received',
+  attempt: 1,
+  startedAt: sampleEmail.date,
+  durationMs: 12,
+  outcome: 'failed',
+  status: 410,
+  error: 'the answer was 410',
+  answer: '',
+};
+
 export interface RecordingApplication extends Application {
   readonly sends: { readonly request: SendRequest; readonly folder: SpoolFolder }[];
   /** Of the sends that had one. */
@@ -342,6 +381,17 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       (async function* () {
         yield { events: [sampleEvent], next: sampleEventId };
       })(),
+    createWebhook: async () => ({ webhook: sampleWebhook, secret: 'whsec_c2VjcmV0' }),
+    listWebhooks: async () => ({ webhooks: [sampleWebhook], nextCursor: null }),
+    readWebhook: async () => sampleWebhook,
+    changeWebhook: async () => sampleWebhook,
+    deleteWebhook: async () => undefined,
+    pauseWebhook: async () => sampleWebhook,
+    resumeWebhook: async () => sampleWebhook,
+    replayWebhook: async () => sampleWebhook,
+    rotateWebhookSecret: async () => ({ webhook: sampleWebhook, secret: 'whsec_c2VjcmV0' }),
+    testWebhook: async () => sampleDelivery,
+    listWebhookDeliveries: async () => ({ deliveries: [sampleDelivery], nextCursor: null }),
     readEmail: async () => sampleDetail,
     listEmails: async () => ({
       emails: { kind: 'whole', json: JSON.stringify(toListingJson(sampleListing)) },

@@ -10,6 +10,7 @@ import { Health } from './resources/health.ts';
 import { Quarantine } from './resources/quarantine.ts';
 import { Suppressions } from './resources/suppressions.ts';
 import { Threads } from './resources/threads.ts';
+import { Webhooks } from './resources/webhooks.ts';
 import { sendMessage } from './send.ts';
 import { Transport } from './transport.ts';
 import type { ReceiveDetails, Received, SendMessage, SendResult } from './types.ts';
@@ -21,6 +22,7 @@ export class EmailWorkerClient {
   readonly attachments: Attachments;
   readonly customers: Customers;
   readonly events: Events;
+  readonly webhooks: Webhooks;
   readonly suppressions: Suppressions;
   readonly accounts: Accounts;
   readonly quarantine: Quarantine;
@@ -35,6 +37,7 @@ export class EmailWorkerClient {
     this.attachments = new Attachments(transport);
     this.customers = new Customers(transport);
     this.events = new Events(transport);
+    this.webhooks = new Webhooks(transport);
     this.suppressions = new Suppressions(transport);
     this.accounts = new Accounts(transport);
     this.quarantine = new Quarantine(transport);

@@ -42,6 +42,11 @@ export type ThreadMark = Schemas['ThreadMark'];
 export type ThreadSummary = Schemas['ThreadSummary'];
 export type VariantDetail = Schemas['VariantDetail'];
 
+export type Webhook = Schemas['Webhook'];
+export type WebhookDelivery = Schemas['WebhookDelivery'];
+export type WebhookWithSecret = Schemas['WebhookWithSecret'];
+export type DeletedWebhook = Schemas['DeletedWebhook'];
+
 export type ThreadFilter = Filter<'listThreads'>;
 export type EmailFilter = Filter<'listEmails'>;
 export type EventFilter = Filter<'listEvents'>;
@@ -50,6 +55,7 @@ export type SuppressionFilter = Filter<'listSuppressions'>;
 export type AccountFilter = Filter<'listQuarantine'>;
 export type AmbiguousEmailFilter = Filter<'listAmbiguousEmails'>;
 export type PageFilter = Filter<'listAmbiguousClaims'>;
+export type DeliveryFilter = Filter<'listWebhookDeliveries'>;
 type Moments = 'since' | 'until';
 export type CustomerEmailFilter = Omit<Filter<'listCustomerEmails'>, Moments> & {
   readonly [Name in Moments]?: string | Date | undefined;
@@ -61,6 +67,11 @@ export type MoveRequest = Input<Schemas['MoveRequest']>;
 export type ResolveRequest = Input<Schemas['ResolveRequest']>;
 export type SuppressRequest = Input<Schemas['SuppressRequest']>;
 export type CustomerRegistrationRequest = Input<Schemas['CustomerRegistrationRequest']>;
+export type CreateWebhookRequest = Input<Schemas['CreateWebhookRequest']>;
+export type ChangeWebhookRequest = Input<Schemas['ChangeWebhookRequest']>;
+export type RotateSecretRequest = Input<Schemas['RotateSecretRequest']>;
+/** Behind an event, or from a time on. */
+export type ReplayRequest = { readonly after: string } | { readonly since: string | Date };
 export type ReceiveDetails = Filter<'receiveEmail'>;
 
 /** A `File`, or what has its fields. */

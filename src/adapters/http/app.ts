@@ -41,6 +41,8 @@ import { registerThreadDecisionRoutes } from './threads/thread-decisions.ts';
 import { registerSuppressionRoutes } from './send/suppressions.ts';
 import { registerThreadRoutes } from './threads/threads.ts';
 import { setSecurityHeaders } from './connections/security-headers.ts';
+import { registerWebhookActRoutes } from './webhooks/webhook-acts.ts';
+import { registerWebhookRoutes } from './webhooks/webhooks.ts';
 import { toValidationError } from './body/validation.ts';
 
 export interface HttpAppOptions {
@@ -164,6 +166,8 @@ function registerRoutes(
     registerCustomerRuleRoutes(secured, context);
     registerEmailRoutes(secured, context);
     registerEventRoutes(secured, context);
+    registerWebhookRoutes(secured, context);
+    registerWebhookActRoutes(secured, context);
     registerPlacementRoutes(secured, context);
     registerRefusedMergeRoutes(secured, context);
     registerAttachmentRoutes(secured, context);

@@ -45,6 +45,8 @@ export interface EventFeed {
 export interface FeedSignal {
   readonly waiting: number;
   notify(): void;
+  /** Calls `listener` with each `notify`; unlike `wait`, it has nothing looked for. */
+  onGrowth(listener: () => void): void;
   /** Resolves with the next `notify`, after `timeoutMs` at the latest, or when `signal` is aborted. Never rejects. */
   wait(timeoutMs: number, signal: AbortSignal): Promise<void>;
 }

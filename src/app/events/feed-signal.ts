@@ -3,6 +3,7 @@ import type { FeedSignal } from './event-ports.ts';
 /** @param onWait called when a caller begins to wait */
 export function createFeedSignal(onWait: () => void): FeedSignal {
   const waiters = new Set<() => void>();
+  const listeners: (() => void)[] = [];
   return {
     get waiting() {
       return waiters.size;
@@ -10,6 +11,11 @@ export function createFeedSignal(onWait: () => void): FeedSignal {
 
     notify() {
       for (const wake of waiters) wake();
+      for (const listener of listeners) listener();
+    },
+
+    onGrowth(listener) {
+      listeners.push(listener);
     },
 
     wait(timeoutMs, signal) {

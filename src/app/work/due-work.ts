@@ -16,6 +16,12 @@ export interface DueNow {
   readonly reports: boolean;
   /** Copies to be compared with the sent email that was recorded after them. */
   readonly copies: boolean;
+  /** A webhook that no process delivers to. */
+  readonly webhooks: boolean;
+  /** Grows with every change of a webhook. */
+  readonly webhookVersion: number;
+  /** Where the feed ends; null when there is no webhook to deliver to. */
+  readonly feedPosition: number | null;
   /** Grows with every change of the suppression list. */
   readonly suppressionVersion: number;
 }

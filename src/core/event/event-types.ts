@@ -24,5 +24,6 @@ export const EVENT_TYPES = [
   'account.recovered',
   'quarantine.added',
   'merge.refused',
+  'webhook.paused',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];

@@ -636,6 +636,178 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description The newest first. Query parameters that are not listed here are refused.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Have events posted to an address
+         * @description Each event of the feed that passes the filters is posted there, at least once, and tried again for three days. docs/webhooks.md shows how to check the signature.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one webhook
+         * @description What it is, how far it came, and why it is paused.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook
+         * @description Nothing is posted any more. Needs no body; fields of one are refused.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook
+         * @description What is not named stays. `headers` are replaced as a whole. What is under way still goes to the old address.
+         */
+        patch: operations["changeWebhook"];
+        trace?: never;
+    };
+    "/api/webhooks/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a webhook
+         * @description Nothing is posted until it is resumed, then all that came meanwhile. Needs no body; fields of one are refused.
+         */
+        post: operations["pauseWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a webhook
+         * @description It goes on where it stopped, and what waits for another attempt is tried at once. 410 when events that it was not given are not kept any more: replay says where to go on then. Needs no body; fields of one are refused.
+         */
+        post: operations["resumeWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move the position of a webhook
+         * @description Back, to have events posted again under the same ids, or forward, to leave some out. Either `after` or `since`. A paused webhook stays paused.
+         */
+        post: operations["replayWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a new secret
+         * @description Requests have a signature of each secret that is valid, so the endpoint may change over in the meantime. An even older secret ends at once.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post a test to a webhook
+         * @description An event of the type `webhook.test`, once, also while the webhook is paused. The answer says what became of it. Needs no body; fields of one are refused.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was posted
+         * @description Every attempt, the newest first, kept as long as events are. Query parameters that are not listed here are refused.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/emails/{id}/placement": {
         parameters: {
             query?: never;
@@ -1380,7 +1552,7 @@ export interface components {
          * @description docs/events.md says when each is written. New types may come.
          * @enum {string}
          */
-        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "suppression.added" | "suppression.lifted" | "account.failing" | "account.recovered" | "quarantine.added" | "merge.refused";
+        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "suppression.added" | "suppression.lifted" | "account.failing" | "account.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused";
         /** @description By type; see docs/events.md. */
         EventData: {
             [key: string]: unknown;
@@ -1408,6 +1580,148 @@ export interface components {
         };
         LatestEvent: {
             id: components["schemas"]["EventId"];
+        };
+        NullableAccountId: string | null;
+        /**
+         * @description `thin`: without `data`.
+         * @enum {string}
+         */
+        WebhookPayload: "full" | "thin";
+        WebhookHeaders: {
+            [key: string]: string;
+        };
+        CreateWebhookRequest: {
+            /** @description Where events are posted: https, of a public address or one that WEBHOOK_ALLOW names. */
+            url: string;
+            /** @description For people. */
+            description?: string;
+            /** @description Only these; null: all, those to come too. */
+            types?: components["schemas"]["EventType"][] | null;
+            /** @description Only of this account. */
+            account_id?: components["schemas"]["NullableAccountId"];
+            /** @description Only of this customer. */
+            customer_id?: components["schemas"]["NullableUuid"];
+            /** @description False: without mail of the past, so that an import stays quiet; true: only such mail; null: both. */
+            historical?: boolean | null;
+            /** @description Without it, `full`. */
+            payload?: components["schemas"]["WebhookPayload"];
+            /**
+             * @description Requests at the same moment. With 1 events come in their order, and one that fails is waited for; with more, neither.
+             * @default 1
+             */
+            max_in_flight?: number;
+            /** @description Header fields for each request, such as Authorization. Their values are not shown again. */
+            headers?: components["schemas"]["WebhookHeaders"];
+            /** @description Begin behind this event; without it, with what happens from now on. */
+            after?: components["schemas"]["EventId"];
+        };
+        Webhook: {
+            id: components["schemas"]["Uuid"];
+            url: string;
+            /** @description For people; may be empty. */
+            description: string;
+            /** @description Only these; null: all, those to come too. */
+            types: components["schemas"]["EventType"][] | null;
+            /** @description Only events of this account; null: all. */
+            account_id: string | null;
+            /** @description Only events of this customer; null: all. */
+            customer_id: components["schemas"]["NullableUuid"];
+            /** @description False: without mail of the past; true: only such mail; null: both. */
+            historical: boolean | null;
+            payload: components["schemas"]["WebhookPayload"];
+            /** @description Requests at the same moment; 1 keeps the order. */
+            max_in_flight: number;
+            /** @description Of the header fields that are added to each request. Their values are not shown. */
+            header_names: string[];
+            /** @description Until then requests are signed with the secret before this one as well. */
+            old_secret_until: components["schemas"]["NullableTimestamp"];
+            /** @enum {string} */
+            state: "active" | "paused";
+            paused_at: components["schemas"]["NullableTimestamp"];
+            /**
+             * @description `failed`: nothing was taken for three days; `gone`: the endpoint answered 410; `events_expired`: it missed events, which are not kept any more; `secret_unreadable`: API_SECRET was changed, so it needs a new secret.
+             * @enum {string|null}
+             */
+            pause_reason: "by_hand" | "gone" | "failed" | "events_expired" | "secret_unreadable" | null;
+            /** @description What happened last, in English. */
+            pause_detail: string | null;
+            /** @description Everything up to this event is delivered. */
+            position: components["schemas"]["EventId"];
+            /** @description When the oldest event that waits for another attempt failed for the first time. */
+            failing_since: components["schemas"]["NullableTimestamp"];
+            /** @description Of the first event that waits for one. */
+            next_attempt_at: components["schemas"]["NullableTimestamp"];
+            created_at: components["schemas"]["Timestamp"];
+            updated_at: components["schemas"]["Timestamp"];
+        };
+        WebhookWithSecret: {
+            webhook: components["schemas"]["Webhook"];
+            /** @description For checking signatures, by Standard Webhooks: `whsec_` and Base64. Shown this once. */
+            secret: string;
+        };
+        Webhooks: {
+            webhooks: components["schemas"]["Webhook"][];
+            /** @description For the next page; null on the last one. */
+            next_cursor: string | null;
+        };
+        ChangeWebhookRequest: {
+            /** @description Where events are posted: https, of a public address or one that WEBHOOK_ALLOW names. */
+            url?: string;
+            /** @description For people. */
+            description?: string;
+            /** @description Only these; null: all, those to come too. */
+            types?: components["schemas"]["EventType"][] | null;
+            /** @description Only of this account. */
+            account_id?: components["schemas"]["NullableAccountId"];
+            /** @description Only of this customer. */
+            customer_id?: components["schemas"]["NullableUuid"];
+            /** @description False: without mail of the past, so that an import stays quiet; true: only such mail; null: both. */
+            historical?: boolean | null;
+            payload?: components["schemas"]["WebhookPayload"];
+            /** @description Requests at the same moment. With 1 events come in their order, and one that fails is waited for; with more, neither. */
+            max_in_flight?: number;
+            /** @description Header fields for each request, such as Authorization. Their values are not shown again. */
+            headers?: components["schemas"]["WebhookHeaders"];
+        };
+        DeletedWebhook: {
+            id: components["schemas"]["Uuid"];
+            deleted_at: components["schemas"]["Timestamp"];
+        };
+        ReplayRequest: {
+            /** @description Go on behind this event; `0000000000000000`: with the first that is kept. */
+            after?: components["schemas"]["EventId"];
+            /** @description Go on with what happened then. */
+            since?: components["schemas"]["Timestamp"];
+        };
+        RotateSecretRequest: {
+            /**
+             * @description How long requests are signed with the old secret as well.
+             * @default 24
+             */
+            old_valid_hours?: number;
+        };
+        /** @enum {string} */
+        DeliveryOutcome: "delivered" | "failed";
+        WebhookDelivery: {
+            id: components["schemas"]["Uuid"];
+            /** @description What `webhook-id` said. */
+            event_id: string;
+            event_type: string;
+            attempt: number;
+            started_at: components["schemas"]["Timestamp"];
+            duration_ms: number;
+            outcome: components["schemas"]["DeliveryOutcome"];
+            /** @description Of the answer; null when there was none. */
+            status: number | null;
+            /** @description Why it failed, in English; null when it did not. */
+            error: string | null;
+            /** @description What the endpoint answered, up to 4 kB. */
+            answer: string;
+        };
+        WebhookDeliveries: {
+            deliveries: components["schemas"]["WebhookDelivery"][];
+            /** @description For the next page; null on the last one. */
+            next_cursor: string | null;
         };
         /** @description Message-ID with angle brackets, `<local@domain>`. */
         NullableMessageId: string | null;
@@ -1569,6 +1883,14 @@ export interface components {
             /** @enum {unknown} */
             code?: "suppression_not_found";
         };
+        InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownFieldError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_field";
+        };
+        InvalidCursorOrInvalidRequestOrUnknownFieldError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "invalid_cursor" | "invalid_request" | "unknown_field";
+        };
         ContentMissingOrInternalError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "content_missing" | "internal_error";
@@ -1580,6 +1902,22 @@ export interface components {
         VariantNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "variant_not_found";
+        };
+        EventsExpiredError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "events_expired";
+        };
+        DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrInvalidWebhookHeaderOrInvalidWebhookUrlOrUnknownAccountOrUnknownFieldOrWebhookAddressRefusedError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "invalid_webhook_header" | "invalid_webhook_url" | "unknown_account" | "unknown_field" | "webhook_address_refused";
+        };
+        WebhookNotFoundError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "webhook_not_found";
+        };
+        WebhookSecretUnreadableError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "webhook_secret_unreadable";
         };
     };
     responses: {
@@ -1750,6 +2088,33 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["VariantNotFoundError"];
+            };
+        };
+        /** @description Codes: `events_expired`. */
+        EventsExpiredError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["EventsExpiredError"];
+            };
+        };
+        /** @description Codes: `webhook_not_found`. */
+        WebhookNotFoundError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookNotFoundError"];
+            };
+        };
+        /** @description Codes: `webhook_secret_unreadable`. */
+        WebhookSecretUnreadableError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookSecretUnreadableError"];
             };
         };
     };
@@ -3428,10 +3793,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_field";
-                    };
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -3609,10 +3971,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "invalid_cursor" | "invalid_request" | "unknown_field";
-                    };
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownFieldError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -4080,18 +4439,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            /** @description Codes: `events_expired`. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "events_expired";
-                    };
-                };
-            };
+            410: components["responses"]["EventsExpiredError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
@@ -4121,6 +4469,804 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description On a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the page before; nothing for the first page. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "webhooks": [
+                     *         {
+                     *           "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
+                     *           "url": "https://crm.example.com/email-events",
+                     *           "description": "Kundenverwaltung",
+                     *           "types": [
+                     *             "email.received",
+                     *             "email.bounced"
+                     *           ],
+                     *           "account_id": "vertrieb",
+                     *           "customer_id": null,
+                     *           "historical": false,
+                     *           "payload": "full",
+                     *           "max_in_flight": 1,
+                     *           "header_names": [
+                     *             "Authorization"
+                     *           ],
+                     *           "old_secret_until": null,
+                     *           "state": "active",
+                     *           "paused_at": null,
+                     *           "pause_reason": null,
+                     *           "pause_detail": null,
+                     *           "position": "000512b000000004",
+                     *           "failing_since": null,
+                     *           "next_attempt_at": null,
+                     *           "created_at": "2026-01-30T09:15:00.000Z",
+                     *           "updated_at": "2026-01-31T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhooks"];
+                };
+            };
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://crm.example.com/email-events",
+                 *       "description": "Kundenverwaltung",
+                 *       "types": [
+                 *         "email.received",
+                 *         "email.bounced"
+                 *       ],
+                 *       "account_id": "vertrieb",
+                 *       "customer_id": null,
+                 *       "historical": false,
+                 *       "payload": "full",
+                 *       "max_in_flight": 1,
+                 *       "headers": {
+                 *         "Authorization": "Bearer 4f1c9a"
+                 *       },
+                 *       "after": "000512b000000004"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateWebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description Made, with its secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "webhook": {
+                     *         "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
+                     *         "url": "https://crm.example.com/email-events",
+                     *         "description": "Kundenverwaltung",
+                     *         "types": [
+                     *           "email.received",
+                     *           "email.bounced"
+                     *         ],
+                     *         "account_id": "vertrieb",
+                     *         "customer_id": null,
+                     *         "historical": false,
+                     *         "payload": "full",
+                     *         "max_in_flight": 1,
+                     *         "header_names": [
+                     *           "Authorization"
+                     *         ],
+                     *         "old_secret_until": null,
+                     *         "state": "active",
+                     *         "paused_at": null,
+                     *         "pause_reason": null,
+                     *         "pause_detail": null,
+                     *         "position": "000512b000000004",
+                     *         "failing_since": null,
+                     *         "next_attempt_at": null,
+                     *         "created_at": "2026-01-30T09:15:00.000Z",
+                     *         "updated_at": "2026-01-31T12:00:00.000Z"
+                     *       },
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `invalid_webhook_header`, `invalid_webhook_url`, `unknown_account`, `unknown_field`, `webhook_address_refused`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrInvalidWebhookHeaderOrInvalidWebhookUrlOrUnknownAccountOrUnknownFieldOrWebhookAddressRefusedError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            408: components["responses"]["RequestTimeoutError"];
+            /** @description Codes: `too_many_webhooks`. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "too_many_webhooks";
+                    };
+                };
+            };
+            410: components["responses"]["EventsExpiredError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
+                     *       "url": "https://crm.example.com/email-events",
+                     *       "description": "Kundenverwaltung",
+                     *       "types": [
+                     *         "email.received",
+                     *         "email.bounced"
+                     *       ],
+                     *       "account_id": "vertrieb",
+                     *       "customer_id": null,
+                     *       "historical": false,
+                     *       "payload": "full",
+                     *       "max_in_flight": 1,
+                     *       "header_names": [
+                     *         "Authorization"
+                     *       ],
+                     *       "old_secret_until": null,
+                     *       "state": "active",
+                     *       "paused_at": null,
+                     *       "pause_reason": null,
+                     *       "pause_detail": null,
+                     *       "position": "000512b000000004",
+                     *       "failing_since": null,
+                     *       "next_attempt_at": null,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description Codes: `invalid_uuid`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidUuidError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["WebhookNotFoundError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
+                     *       "deleted_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedWebhook"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["WebhookNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    changeWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://crm.example.com/email-events",
+                 *       "description": "Kundenverwaltung",
+                 *       "types": [
+                 *         "email.received",
+                 *         "email.bounced"
+                 *       ],
+                 *       "account_id": "vertrieb",
+                 *       "customer_id": null,
+                 *       "historical": false,
+                 *       "payload": "full",
+                 *       "max_in_flight": 1,
+                 *       "headers": {
+                 *         "Authorization": "Bearer 4f1c9a"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeWebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
+                     *       "url": "https://crm.example.com/email-events",
+                     *       "description": "Kundenverwaltung",
+                     *       "types": [
+                     *         "email.received",
+                     *         "email.bounced"
+                     *       ],
+                     *       "account_id": "vertrieb",
+                     *       "customer_id": null,
+                     *       "historical": false,
+                     *       "payload": "full",
+                     *       "max_in_flight": 1,
+                     *       "header_names": [
+                     *         "Authorization"
+                     *       ],
+                     *       "old_secret_until": null,
+                     *       "state": "active",
+                     *       "paused_at": null,
+                     *       "pause_reason": null,
+                     *       "pause_detail": null,
+                     *       "position": "000512b000000004",
+                     *       "failing_since": null,
+                     *       "next_attempt_at": null,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `invalid_webhook_header`, `invalid_webhook_url`, `unknown_account`, `unknown_field`, `webhook_address_refused`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrInvalidWebhookHeaderOrInvalidWebhookUrlOrUnknownAccountOrUnknownFieldOrWebhookAddressRefusedError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["WebhookNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            409: components["responses"]["WebhookSecretUnreadableError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    pauseWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Paused. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
+                     *       "url": "https://crm.example.com/email-events",
+                     *       "description": "Kundenverwaltung",
+                     *       "types": [
+                     *         "email.received",
+                     *         "email.bounced"
+                     *       ],
+                     *       "account_id": "vertrieb",
+                     *       "customer_id": null,
+                     *       "historical": false,
+                     *       "payload": "full",
+                     *       "max_in_flight": 1,
+                     *       "header_names": [
+                     *         "Authorization"
+                     *       ],
+                     *       "old_secret_until": null,
+                     *       "state": "paused",
+                     *       "paused_at": "2026-01-31T12:00:00.000Z",
+                     *       "pause_reason": "by_hand",
+                     *       "pause_detail": null,
+                     *       "position": "000512b000000004",
+                     *       "failing_since": null,
+                     *       "next_attempt_at": null,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["WebhookNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    resumeWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Active. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
+                     *       "url": "https://crm.example.com/email-events",
+                     *       "description": "Kundenverwaltung",
+                     *       "types": [
+                     *         "email.received",
+                     *         "email.bounced"
+                     *       ],
+                     *       "account_id": "vertrieb",
+                     *       "customer_id": null,
+                     *       "historical": false,
+                     *       "payload": "full",
+                     *       "max_in_flight": 1,
+                     *       "header_names": [
+                     *         "Authorization"
+                     *       ],
+                     *       "old_secret_until": null,
+                     *       "state": "active",
+                     *       "paused_at": null,
+                     *       "pause_reason": null,
+                     *       "pause_detail": null,
+                     *       "position": "000512b000000004",
+                     *       "failing_since": null,
+                     *       "next_attempt_at": null,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["WebhookNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            410: components["responses"]["EventsExpiredError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    replayWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "after": "000512b000000004",
+                 *       "since": "2026-01-31T12:00:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplayRequest"];
+            };
+        };
+        responses: {
+            /** @description Moved. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
+                     *       "url": "https://crm.example.com/email-events",
+                     *       "description": "Kundenverwaltung",
+                     *       "types": [
+                     *         "email.received",
+                     *         "email.bounced"
+                     *       ],
+                     *       "account_id": "vertrieb",
+                     *       "customer_id": null,
+                     *       "historical": false,
+                     *       "payload": "full",
+                     *       "max_in_flight": 1,
+                     *       "header_names": [
+                     *         "Authorization"
+                     *       ],
+                     *       "old_secret_until": null,
+                     *       "state": "active",
+                     *       "paused_at": null,
+                     *       "pause_reason": null,
+                     *       "pause_detail": null,
+                     *       "position": "000512b000000004",
+                     *       "failing_since": null,
+                     *       "next_attempt_at": null,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["WebhookNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            410: components["responses"]["EventsExpiredError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "old_valid_hours": 24
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateSecretRequest"];
+            };
+        };
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "webhook": {
+                     *         "id": "0199da02-7d31-7c68-8b4f-a15e0c92d736",
+                     *         "url": "https://crm.example.com/email-events",
+                     *         "description": "Kundenverwaltung",
+                     *         "types": [
+                     *           "email.received",
+                     *           "email.bounced"
+                     *         ],
+                     *         "account_id": "vertrieb",
+                     *         "customer_id": null,
+                     *         "historical": false,
+                     *         "payload": "full",
+                     *         "max_in_flight": 1,
+                     *         "header_names": [
+                     *           "Authorization"
+                     *         ],
+                     *         "old_secret_until": null,
+                     *         "state": "active",
+                     *         "paused_at": null,
+                     *         "pause_reason": null,
+                     *         "pause_detail": null,
+                     *         "position": "000512b000000004",
+                     *         "failing_since": null,
+                     *         "next_attempt_at": null,
+                     *         "created_at": "2026-01-30T09:15:00.000Z",
+                     *         "updated_at": "2026-01-31T12:00:00.000Z"
+                     *       },
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["WebhookNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What became of it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "event_id": "test-0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "event_type": "webhook.test",
+                     *       "attempt": 1,
+                     *       "started_at": "2026-01-30T09:15:00.000Z",
+                     *       "duration_ms": 83,
+                     *       "outcome": "delivered",
+                     *       "status": 204,
+                     *       "error": "the database is unavailable",
+                     *       "answer": ""
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["WebhookNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            409: components["responses"]["WebhookSecretUnreadableError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Only these. */
+                outcome?: components["schemas"]["DeliveryOutcome"];
+                /** @description On a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the page before; nothing for the first page. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deliveries": [
+                     *         {
+                     *           "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *           "event_id": "000512b000000004",
+                     *           "event_type": "email.received",
+                     *           "attempt": 1,
+                     *           "started_at": "2026-01-30T09:15:00.000Z",
+                     *           "duration_ms": 83,
+                     *           "outcome": "delivered",
+                     *           "status": 204,
+                     *           "error": "the database is unavailable",
+                     *           "answer": ""
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDeliveries"];
+                };
+            };
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["WebhookNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];

@@ -21,6 +21,7 @@ const CUSTOMER = '6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34';
 const OTHER_CUSTOMER = 'b83d0e57-92c4-4f6a-a1d8-7e25c6f09b13';
 const ATTACHMENT = '0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29';
 const DECISION = '0199d9e8-41c7-7b35-9d02-e6f83a5c1b74';
+const WEBHOOK = '0199da02-7d31-7c68-8b4f-a15e0c92d736';
 const INSTANCE = 'd25a7f10-8b6c-4e93-b7f1-0c4a9e3d6582';
 const SENT_AT = '2026-01-30T09:15:00.000Z';
 const LATER = '2026-01-31T12:00:00.000Z';
@@ -229,6 +230,40 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   },
   'text/event-stream': `retry: 1000\n\nid: ${EVENT_ID}\nevent: thread.created\ndata: {"id":"${EVENT_ID}","type":"thread.created"}\n\n`,
 
+  // Webhooks
+  'Webhook.id': WEBHOOK,
+  'DeletedWebhook.id': WEBHOOK,
+  'WebhookDelivery.id': REPLY,
+  url: 'https://crm.example.com/email-events',
+  description: 'Kundenverwaltung',
+  types: ['email.received', 'email.bounced'],
+  payload: 'full',
+  max_in_flight: 1,
+  header_names: ['Authorization'],
+  headers: { Authorization: 'Bearer 4f1c9a' },
+  'Webhook.state': 'active',
+  'pauseWebhook.state': 'paused',
+  'pauseWebhook.paused_at': LATER,
+  'pauseWebhook.pause_reason': 'by_hand',
+  'Webhook.customer_id': null,
+  'CreateWebhookRequest.customer_id': null,
+  'ChangeWebhookRequest.customer_id': null,
+  position: EVENT_ID,
+  updated_at: LATER,
+  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  old_valid_hours: 24,
+  deleted_at: LATER,
+  event_id: EVENT_ID,
+  event_type: 'email.received',
+  'testWebhook.event_id': `test-${REPLY}`,
+  'testWebhook.event_type': 'webhook.test',
+  attempt: 1,
+  duration_ms: 83,
+  'DeliveryOutcome.outcome': 'delivered',
+  'WebhookDelivery.outcome': 'delivered',
+  'WebhookDelivery.status': 204,
+  'WebhookDelivery.answer': '',
+
   // Answers about the service and about a send
   timestamp: LATER,
   message: PARTIAL_TEXT,
@@ -286,6 +321,10 @@ const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
     values: { value: 'ann@example.com', since: LATER, detail: SUPPRESSION_TEXTS.hard_bounce },
   },
   events_expired: { values: { value: EVENT_ID } },
+  invalid_webhook_url: { values: { detail: 'Sie muss mit https:// beginnen.' } },
+  webhook_address_refused: { values: { value: '192.168.1.10' } },
+  invalid_webhook_header: { values: { field: 'Content-Length' } },
+  too_many_webhooks: { values: { limit: 100 } },
   loop_suspected: { values: { value: 'ann@example.com' } },
 };
 

@@ -62,6 +62,7 @@ describe('the OpenAPI document', () => {
     );
     expect(operations.sort()).toEqual([
       'delete /api/suppressions/{address}',
+      'delete /api/webhooks/{id}',
       'get /api/accounts',
       'get /api/attachments/{id}',
       'get /api/customer/{customerId}/addresses',
@@ -85,6 +86,10 @@ describe('the OpenAPI document', () => {
       'get /api/suppressions/{address}',
       'get /api/thread/{threadId}',
       'get /api/threads',
+      'get /api/webhooks',
+      'get /api/webhooks/{id}',
+      'get /api/webhooks/{id}/deliveries',
+      'patch /api/webhooks/{id}',
       'post /api/emails/{id}/cancel',
       'post /api/emails/{id}/resolve',
       'post /api/emails/{id}/retry',
@@ -96,6 +101,12 @@ describe('the OpenAPI document', () => {
       'post /api/thread/{threadId}/read',
       'post /api/thread/{threadId}/split',
       'post /api/thread/{threadId}/unread',
+      'post /api/webhooks',
+      'post /api/webhooks/{id}/pause',
+      'post /api/webhooks/{id}/replay',
+      'post /api/webhooks/{id}/resume',
+      'post /api/webhooks/{id}/rotate-secret',
+      'post /api/webhooks/{id}/test',
       'put /api/customer/{customerId}/addresses',
       'put /api/suppressions/{address}',
     ]);

@@ -39,6 +39,7 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
         { name: 'Threads', description: 'Which emails belong together.' },
         { name: 'Customers', description: 'Say whose mail it is.' },
         { name: 'Events', description: 'Learn of everything that happens, once and in order.' },
+        { name: 'Webhooks', description: 'Have events posted to an address.' },
         { name: 'Health', description: 'For monitoring.' },
         { name: 'Document', description: 'This description.' },
       ],

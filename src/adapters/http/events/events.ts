@@ -18,13 +18,13 @@ const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
 const MAX_WAIT_S = 60;
 
-const EventId = {
+export const EventId = {
   title: 'EventId',
   $comment: 'Where an event stands in the feed. Opaque; ids sort as text in the order of the feed.',
   type: 'string',
   pattern: '^[0-9a-f]{16}$',
 } as const;
-const EventTypeName = {
+export const EventTypeName = {
   title: 'EventType',
   $comment: 'docs/events.md says when each is written. New types may come.',
   type: 'string',

@@ -6,6 +6,7 @@ import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { MailSource } from '../../../app/emails/variant-view.ts';
 import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
 import type { EventType } from '../../../core/event/event-types.ts';
+import type { BeyondJson } from '../../../app/webhooks/delivery-ports.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
 
 export interface ColumnTypes {
@@ -21,6 +22,8 @@ export interface ColumnTypes {
   'email_variants.received_by': MailSource;
   'events.type': EventType;
   'mailbox_messages.header_summary': HeaderSummaryJson;
+  'webhook_positions.beyond': BeyondJson;
+  'webhooks.types': EventType[];
 }
 
 /** Dates as text. */

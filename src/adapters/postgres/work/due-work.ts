@@ -13,9 +13,18 @@ export function createDueWork(pool: Pool, accountIds: readonly string[]): DueWor
     async find() {
       const [row] = await run(pool, DUE_WORK, { accounts: [...accountIds] });
       if (row === undefined) throw new Error('the question what is due has no answer');
-      const { search, customers, reports, copies } = row;
-      const suppressionVersion = Number(row.suppression_version);
-      return { sendInMs: row.send_in_ms, search, customers, reports, copies, suppressionVersion };
+      const { search, customers, reports, copies, webhooks } = row;
+      return {
+        sendInMs: row.send_in_ms,
+        search,
+        customers,
+        reports,
+        copies,
+        webhooks,
+        webhookVersion: Number(row.webhook_version),
+        feedPosition: row.feed_position === null ? null : Number(row.feed_position),
+        suppressionVersion: Number(row.suppression_version),
+      };
     },
   };
 }
@@ -39,6 +48,19 @@ const DUE_WORK = statement(
       select next_match_at from bounce_reports where next_match_at is not null order by next_match_at limit 1
     ) <= now(), false) as reports,
     (select email_id from email_variants where not is_compared order by email_id limit 1) is not null as copies,
+    (
+      select w.id from webhooks w join webhook_positions p on p.webhook_id = w.id
+      where w.paused_at is null and p.lease_until < now() limit 1
+    ) is not null as webhooks,
+    (select version from webhook_clock) as webhook_version,
+    (select position from event_clock where exists (select from webhooks where paused_at is null)) as feed_position,
     clock.version as suppression_version
   from suppression_clock clock`,
-).narrow<{ search: boolean; customers: boolean; reports: boolean; copies: boolean }>();
+).narrow<{
+  search: boolean;
+  customers: boolean;
+  reports: boolean;
+  copies: boolean;
+  webhooks: boolean;
+  webhook_version: string;
+}>();

@@ -13,6 +13,9 @@ declare module '../db/statement.ts' {
         customers: boolean | null;
         reports: boolean | null;
         copies: boolean | null;
+        webhooks: boolean | null;
+        webhook_version: string | null;
+        feed_position: string | null;
         suppression_version: string;
       };
     };

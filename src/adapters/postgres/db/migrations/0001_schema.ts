@@ -13,6 +13,7 @@ import { SEND } from './0001_schema/send.ts';
 import { STATISTICS } from './0001_schema/statistics.ts';
 import { THREAD_LIST } from './0001_schema/thread-list.ts';
 import { THREADS } from './0001_schema/threads.ts';
+import { WEBHOOKS } from './0001_schema/webhooks.ts';
 
 export const SCHEMA: readonly string[] = [
   ...EMAILS,
@@ -27,6 +28,7 @@ export const SCHEMA: readonly string[] = [
   ...ACCOUNTS,
   ...IMPORT,
   ...EVENTS,
+  ...WEBHOOKS,
   ...EVENT_TRIGGERS,
   ...STATISTICS,
 ];

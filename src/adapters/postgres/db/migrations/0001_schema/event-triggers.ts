@@ -231,4 +231,11 @@ export const EVENT_TRIGGERS = [
       json_build_object('refused_merge_id', new.id, 'message_id', '<' || new.message_id || '>')
     from emails e where e.id = new.email_id`,
   ),
+  ...rowTrigger(
+    'webhooks_events_after_update',
+    'update of paused_at on webhooks',
+    'old.paused_at is null and new.paused_at is not null',
+    `values ('webhook.paused', clock_timestamp(), new.account_id, null, null, new.customer_id, null, false,
+      json_build_object('webhook_id', new.id, 'reason', new.pause_reason, 'detail', left(new.pause_detail, 500)))`,
+  ),
 ];

@@ -1,0 +1,239 @@
+/** What an operator may do with a webhook: /api/webhooks/{id}/pause, /resume, /replay, /rotate-secret, /test and /deliveries. */
+import { invalidRequest } from '../../../core/errors.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
+import { RequestPlaces } from '../body/request-places.ts';
+import { EventId } from '../events/events.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { PAGE_PARAMETERS, toPageRequest } from '../schemas/page-schemas.ts';
+import { jsonResponse, Timestamp } from '../schemas/schemas.ts';
+import {
+  Outcome,
+  toDeliveryJson,
+  toWebhookJson,
+  Webhook,
+  WebhookDeliveries,
+  WebhookDelivery,
+  WebhookWithSecret,
+} from './webhook-view.ts';
+import { WebhookParams } from './webhooks.ts';
+
+const HOUR_MS = 3_600_000;
+/** A week; whoever needs longer rotates again. */
+const MAX_OLD_HOURS = 168;
+const DEFAULT_OLD_HOURS = 24;
+/** Tests that wait for their endpoints at the same moment. */
+const MAX_TESTS = 10;
+
+const ReplayBody = {
+  type: 'object',
+  title: 'ReplayRequest',
+  additionalProperties: false,
+  properties: {
+    after: {
+      ...EventId,
+      description: 'Go on behind this event; `0000000000000000`: with the first that is kept.',
+    },
+    since: { ...Timestamp, description: 'Go on with what happened then.' },
+  },
+} as const;
+
+const RotateBody = {
+  type: 'object',
+  title: 'RotateSecretRequest',
+  additionalProperties: false,
+  properties: {
+    old_valid_hours: {
+      type: 'integer',
+      minimum: 0,
+      maximum: MAX_OLD_HOURS,
+      default: DEFAULT_OLD_HOURS,
+      description: 'How long requests are signed with the old secret as well.',
+    },
+  },
+} as const;
+
+const DeliveriesQuery = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { outcome: { ...Outcome, description: 'Only these.' }, ...PAGE_PARAMETERS },
+} as const;
+
+const ACT_ERRORS = [
+  ...JSON_BODY_ERRORS,
+  'invalid_uuid',
+  'unauthorized',
+  'webhook_not_found',
+  'database_unavailable',
+] as const;
+
+export function registerWebhookActRoutes(app: HttpServer, context: HttpContext): void {
+  const { application, operationsFor, limits, stopping } = context;
+  const tests = new RequestPlaces(MAX_TESTS);
+
+  app.post(
+    '/api/webhooks/:id/pause',
+    {
+      schema: {
+        operationId: 'pauseWebhook',
+        tags: ['Webhooks'],
+        summary: 'Pause a webhook',
+        description:
+          'Nothing is posted until it is resumed, then all that came meanwhile. Needs no body; fields of one are refused.',
+        params: WebhookParams,
+        response: { 200: jsonResponse('Paused.', Webhook), ...errorResponses(...ACT_ERRORS) },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request) =>
+      toWebhookJson(await operationsFor(request).pauseWebhook(request.params.id.toLowerCase())),
+  );
+
+  app.post(
+    '/api/webhooks/:id/resume',
+    {
+      schema: {
+        operationId: 'resumeWebhook',
+        tags: ['Webhooks'],
+        summary: 'Resume a webhook',
+        description:
+          'It goes on where it stopped, and what waits for another attempt is tried at once. 410 when events that it was not ' +
+          'given are not kept any more: replay says where to go on then. Needs no body; fields of one are refused.',
+        params: WebhookParams,
+        response: {
+          200: jsonResponse('Active.', Webhook),
+          ...errorResponses(...ACT_ERRORS, 'events_expired'),
+        },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request) =>
+      toWebhookJson(await operationsFor(request).resumeWebhook(request.params.id.toLowerCase())),
+  );
+
+  app.post(
+    '/api/webhooks/:id/replay',
+    {
+      schema: {
+        operationId: 'replayWebhook',
+        tags: ['Webhooks'],
+        summary: 'Move the position of a webhook',
+        description:
+          'Back, to have events posted again under the same ids, or forward, to leave some out. Either `after` or `since`. A ' +
+          'paused webhook stays paused.',
+        params: WebhookParams,
+        body: ReplayBody,
+        response: {
+          200: jsonResponse('Moved.', Webhook),
+          ...errorResponses(...ACT_ERRORS, 'events_expired'),
+        },
+      },
+      preValidation: smallJsonBody(limits),
+    },
+    async (request) => {
+      const { after, since } = request.body;
+      if ((after === undefined) === (since === undefined)) {
+        throw invalidRequest(after === undefined ? 'missing' : 'repeated', { field: 'after' });
+      }
+      const start = after === undefined ? { since: toMoment(since ?? '') } : { after };
+      const id = request.params.id.toLowerCase();
+      return toWebhookJson(await operationsFor(request).replayWebhook(id, start));
+    },
+  );
+
+  app.post(
+    '/api/webhooks/:id/rotate-secret',
+    {
+      schema: {
+        operationId: 'rotateWebhookSecret',
+        tags: ['Webhooks'],
+        summary: 'Get a new secret',
+        description:
+          'Requests have a signature of each secret that is valid, so the endpoint may change over in the meantime. An even ' +
+          'older secret ends at once.',
+        params: WebhookParams,
+        body: RotateBody,
+        response: {
+          200: jsonResponse('The new secret.', WebhookWithSecret),
+          ...errorResponses(...ACT_ERRORS, 'busy'),
+        },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request) => {
+      const id = request.params.id.toLowerCase();
+      const hours = request.body.old_valid_hours ?? DEFAULT_OLD_HOURS;
+      const { webhook, secret } = await operationsFor(request).rotateWebhookSecret(id, hours * HOUR_MS);
+      return { webhook: toWebhookJson(webhook), secret };
+    },
+  );
+
+  app.post(
+    '/api/webhooks/:id/test',
+    {
+      schema: {
+        operationId: 'testWebhook',
+        tags: ['Webhooks'],
+        summary: 'Post a test to a webhook',
+        description:
+          'An event of the type `webhook.test`, once, also while the webhook is paused. The answer says what became of it. Needs no ' +
+          'body; fields of one are refused.',
+        params: WebhookParams,
+        response: {
+          200: jsonResponse('What became of it.', WebhookDelivery),
+          ...errorResponses(...ACT_ERRORS, 'webhook_secret_unreadable', 'busy'),
+        },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request, reply) => {
+      const place = tests.reserve();
+      place.take();
+      reply.raw.once('close', place.release);
+      const id = request.params.id.toLowerCase();
+      return toDeliveryJson(await operationsFor(request).testWebhook(id, stopping));
+    },
+  );
+
+  app.get(
+    '/api/webhooks/:id/deliveries',
+    {
+      schema: {
+        operationId: 'listWebhookDeliveries',
+        tags: ['Webhooks'],
+        summary: 'List what was posted',
+        description:
+          'Every attempt, the newest first, kept as long as events are. Query parameters that are not listed here are refused.',
+        params: WebhookParams,
+        querystring: DeliveriesQuery,
+        response: {
+          200: jsonResponse('One page.', WebhookDeliveries),
+          ...errorResponses(
+            'invalid_uuid',
+            'invalid_request',
+            'unknown_field',
+            'invalid_cursor',
+            'unauthorized',
+            'webhook_not_found',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { deliveries, nextCursor } = await application.listWebhookDeliveries({
+        webhookId: request.params.id.toLowerCase(),
+        outcome: request.query.outcome ?? null,
+        ...toPageRequest(request.query),
+      });
+      return { deliveries: deliveries.map(toDeliveryJson), next_cursor: nextCursor };
+    },
+  );
+}
+
+function toMoment(text: string): Date {
+  const date = new Date(text);
+  // RFC 3339 allows a leap second, which a Date can't hold.
+  if (Number.isNaN(date.getTime())) throw invalidRequest('no_such_moment', { field: 'since' });
+  return date;
+}

@@ -1,0 +1,104 @@
+/** `DeliveryLog` on PostgreSQL: a partition for each day (UTC), so that forgetting is dropping a table. */
+import type { Pool } from 'pg';
+import type { Delivery, DeliveryLog } from '../../../app/webhooks/webhook-ports.ts';
+import { dayOf } from '../../../core/event/event-id.ts';
+import { run, statement, statements } from '../db/statement.ts';
+
+export interface WebhookDeliveries extends DeliveryLog {
+  /** Makes the tables that are needed to store them. */
+  prepare(deliveries: readonly Delivery[]): Promise<void>;
+}
+
+export function createWebhookDeliveries(pool: Pool): WebhookDeliveries {
+  /** Whose table is there. */
+  const days = new Set<number>();
+
+  async function prepare(deliveries: readonly Delivery[]): Promise<void> {
+    for (const { startedAt } of deliveries) {
+      const day = dayOf(startedAt);
+      if (days.has(day)) continue;
+      await run(pool, MAKE_PARTITION, { day });
+      days.add(day);
+    }
+  }
+
+  return {
+    prepare,
+
+    async add(webhookId, delivery) {
+      await prepare([delivery]);
+      await run(pool, ADD, toDeliveryValues([{ webhookId, delivery }]));
+    },
+
+    async list(webhookId, outcome, before, limit) {
+      const list = LIST.of({ hasOutcome: outcome !== null, isAfter: before !== null });
+      const { date = null, id = null } = before ?? {};
+      const rows = await run(pool, list, { webhookId, outcome, date, id, limit });
+      return rows.map((row) => ({
+        id: row.id,
+        eventId: row.event_id,
+        type: row.type,
+        attempt: row.attempt,
+        startedAt: row.started_at,
+        durationMs: row.duration_ms,
+        outcome: row.outcome,
+        status: row.status,
+        error: row.error,
+        answer: row.answer,
+      }));
+    },
+
+    async forgetBefore(day) {
+      for (const known of days) if (known < day) days.delete(known);
+      const [row] = await run(pool, FORGET, { day });
+      return row?.days ?? 0;
+    },
+  };
+}
+
+interface LoggedDelivery {
+  readonly webhookId: string;
+  readonly delivery: Delivery;
+}
+
+/** Parameters of `INSERT_DELIVERIES`. */
+export function toDeliveryValues(logged: readonly LoggedDelivery[]) {
+  const column = <T>(read: (delivery: Delivery) => T): T[] => logged.map(({ delivery }) => read(delivery));
+  return {
+    webhookIds: logged.map(({ webhookId }) => webhookId),
+    startedAts: column(({ startedAt }) => startedAt.toISOString()),
+    deliveryIds: column(({ id }) => id),
+    eventIds: column(({ eventId }) => eventId),
+    types: column(({ type }) => type),
+    attempts: column(({ attempt }) => attempt),
+    durations: column(({ durationMs }) => Math.round(durationMs)),
+    outcomes: column(({ outcome }) => outcome),
+    statuses: column(({ status }) => status),
+    errors: column(({ error }) => error),
+    answers: column(({ answer }) => answer),
+  };
+}
+
+export const INSERT_DELIVERIES = `
+  insert into webhook_deliveries (webhook_id, started_at, id, event_id, type, attempt, duration_ms, outcome, status,
+    error, answer)
+  select * from unnest($webhookIds::uuid[], $startedAts::timestamptz[], $deliveryIds::uuid[], $eventIds::text[],
+    $types::text[], $attempts::int[], $durations::int[], $outcomes::text[], $statuses::int[], $errors::text[],
+    $answers::text[])`;
+
+const ADD = statement('add-webhook-deliveries', INSERT_DELIVERIES);
+
+const MAKE_PARTITION = statement('make-webhook-partition', 'select make_webhook_partition($day)');
+
+const FORGET = statement('forget-webhook-deliveries', 'select forget_webhook_deliveries($day) as days');
+
+const LIST = statements(
+  'list-webhook-deliveries',
+  { hasOutcome: [false, true], isAfter: [false, true] },
+  ({ hasOutcome, isAfter }) => `
+    select d.id, d.event_id, d.type, d.attempt, d.started_at, d.duration_ms, d.outcome, d.status, d.error, d.answer
+    from webhook_deliveries d
+    where d.webhook_id = $webhookId ${hasOutcome ? 'and d.outcome = $outcome' : ''}
+      ${isAfter ? 'and (d.started_at, d.id) < ($date::timestamptz, $id::uuid)' : ''}
+    order by d.started_at desc, d.id desc limit $limit::int`,
+);

@@ -1,0 +1,98 @@
+/** How a webhook stands in its two rows: `w` of `webhooks`, `p` of `webhook_positions`. */
+import type { BeyondJson, ClaimedWebhook } from '../../../app/webhooks/delivery-ports.ts';
+import type { Beyond } from '../../../app/webhooks/webhook-ports.ts';
+import type { EventType } from '../../../core/event/event-types.ts';
+import type { PauseReason, WebhookPayload } from '../../../core/webhook/webhook.ts';
+import { run, statement, type Executor } from '../db/statement.ts';
+
+export const WEBHOOK_COLUMNS = `w.id, w.created_at, w.updated_at, w.revision, w.url, w.description, w.types, w.account_id,
+  w.customer_id, w.is_historical, w.payload, w.max_in_flight, w.header_names, w.sealed, w.key_id, w.old_secret_until, w.paused_at,
+  w.pause_reason, w.pause_detail, w.resumed_at, p.position, p.beyond, p.epoch`;
+
+export interface WebhookRow {
+  readonly id: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly revision: string;
+  readonly url: string;
+  readonly description: string;
+  readonly types: EventType[] | null;
+  readonly account_id: string | null;
+  readonly customer_id: string | null;
+  readonly is_historical: boolean | null;
+  readonly payload: WebhookPayload;
+  readonly max_in_flight: number;
+  readonly header_names: string[];
+  readonly sealed: Buffer;
+  readonly key_id: Buffer;
+  readonly old_secret_until: Date | null;
+  readonly paused_at: Date | null;
+  readonly pause_reason: PauseReason | null;
+  readonly pause_detail: string | null;
+  readonly resumed_at: Date | null;
+  readonly position: string;
+  readonly beyond: BeyondJson;
+  readonly epoch: string;
+}
+
+export function toWebhook(row: WebhookRow): ClaimedWebhook {
+  const { paused_at: since, pause_reason: reason, pause_detail: detail } = row;
+  return {
+    id: row.id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    revision: Number(row.revision),
+    url: row.url,
+    description: row.description,
+    types: row.types,
+    accountId: row.account_id,
+    customerId: row.customer_id,
+    isHistorical: row.is_historical,
+    payload: row.payload,
+    maxInFlight: row.max_in_flight,
+    headerNames: row.header_names,
+    sealed: row.sealed,
+    keyId: row.key_id,
+    oldSecretUntil: row.old_secret_until,
+    pause: since === null || reason === null ? null : { since, reason, detail },
+    position: Number(row.position),
+    beyond: fromJson(row.beyond, row.resumed_at),
+    epoch: Number(row.epoch),
+  };
+}
+
+/** What failed before the webhook was resumed counts as never tried. */
+function fromJson({ delivered, failed }: BeyondJson, resumedAt: Date | null): Beyond {
+  const events = failed.map(({ position, attempts, since, due_at: dueAt }) => ({
+    position,
+    attempts,
+    since: new Date(since),
+    dueAt: new Date(dueAt),
+  }));
+  return { delivered, failed: events.filter(({ since }) => resumedAt === null || since > resumedAt) };
+}
+
+export function toBeyondJson({ delivered, failed }: Beyond): string {
+  const json: BeyondJson = {
+    delivered,
+    failed: failed.map(({ position, attempts, since, dueAt }) => ({
+      position,
+      attempts,
+      since: since.toISOString(),
+      due_at: dueAt.toISOString(),
+    })),
+  };
+  return JSON.stringify(json);
+}
+
+/** The number of the next change; locks out every other change until the commit. */
+export async function nextRevision(executor: Executor): Promise<string> {
+  const [row] = await run(executor, NEXT_REVISION);
+  if (row === undefined) throw new Error('webhook_clock has no row');
+  return row.version;
+}
+
+const NEXT_REVISION = statement(
+  'next-revision-of-webhooks',
+  'update webhook_clock set version = version + 1 returning version',
+);

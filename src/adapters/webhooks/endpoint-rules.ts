@@ -1,0 +1,61 @@
+/** `EndpointRules`: what may be the address of an endpoint. What a name leads to is judged when it is connected to. */
+import { isIP } from 'node:net';
+import type { EndpointRules } from '../../app/webhooks/webhook-ports.ts';
+import { ServiceError } from '../../core/errors.ts';
+import { plainHost, type TargetRules } from './public-addresses.ts';
+
+const FAULTS = {
+  notOne: 'Sie ist keine vollständige Web-Adresse.',
+  scheme: 'Sie muss mit https:// beginnen.',
+  plain: 'Sie muss mit https:// beginnen; http ist nur erlaubt, wo WEBHOOK_ALLOW es erlaubt.',
+  login: 'Sie darf keine Zugangsdaten enthalten; dafür gibt es headers.',
+  port: 'Sie nennt einen Port, an dem kein Webserver antwortet.',
+} as const;
+
+const MAX_URL_CHARS = 2000;
+/**
+ * Where other services take text line by line and would act on a request's: SSH, Telnet, SMTP, DNS, POP3, IMAP, SMB, LDAP, submission.
+ * Of the list that browsers refuse (Fetch standard, "bad port").
+ */
+const REFUSED_PORTS = new Set([
+  '22',
+  '23',
+  '25',
+  '53',
+  '110',
+  '143',
+  '389',
+  '445',
+  '465',
+  '587',
+  '636',
+  '993',
+  '995',
+]);
+
+export function createEndpointRules(targets: TargetRules): EndpointRules {
+  return {
+    check(text) {
+      // The parser of the URL standard knows every way to write an address: `0x7f.1`, `2130706433`, `[::ffff:127.0.0.1]`.
+      const url = text.length <= MAX_URL_CHARS && URL.canParse(text) ? new URL(text) : null;
+      if (url === null) throw refused(FAULTS.notOne);
+      if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refused(FAULTS.scheme);
+      if (url.username !== '' || url.password !== '') throw refused(FAULTS.login);
+      const host = plainHost(url.hostname);
+      const isAllowed = targets.allowsHost(host);
+      const isName = isIP(host) === 0;
+      const isLocal = isName ? /(?:^|\.)localhost$/.test(host) : !targets.allowsAddress(host);
+      const mayBeAllowed = isAllowed || (isName && targets.hasNetworks);
+      if (isLocal && !mayBeAllowed) {
+        throw new ServiceError('webhook_address_refused', { values: { value: url.hostname } });
+      }
+      if (url.protocol === 'http:' && !mayBeAllowed) throw refused(FAULTS.plain);
+      if (REFUSED_PORTS.has(url.port) && !isAllowed) throw refused(FAULTS.port);
+      url.hash = '';
+      return url.href;
+    },
+  };
+}
+
+const refused = (detail: string): ServiceError =>
+  new ServiceError('invalid_webhook_url', { values: { detail } });

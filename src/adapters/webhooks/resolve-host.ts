@@ -1,0 +1,25 @@
+/**
+ * The addresses of a host. Names are asked of the name servers directly: `getaddrinfo` would keep one of the few threads that also
+ * read files, for as long as a slow name server likes. Names that these do not know may stand in the hosts file.
+ */
+import { lookup, Resolver } from 'node:dns/promises';
+
+export type ResolveHost = (host: string) => Promise<readonly string[]>;
+
+/** For a question to one name server, in ms, and how often it is asked. */
+const RESOLVER = { timeout: 2000, tries: 2 };
+const NOT_THERE = new Set(['ENOTFOUND', 'ENODATA', 'ENOENT']);
+
+/** Rejects when there is none. */
+export const resolveHost: ResolveHost = async (host) => {
+  const resolver = new Resolver(RESOLVER);
+  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  if (found.length > 0) return found;
+  for (const answer of answers) {
+    if (answer.status === 'rejected' && !NOT_THERE.has(codeOf(answer.reason))) throw answer.reason;
+  }
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+};
+
+const codeOf = (error: unknown): string => String(Object(error)['code']);

@@ -1,0 +1,84 @@
+/** What delivering events needs: claims of webhooks, and requests. */
+import type { EventFilter } from '../events/event-ports.ts';
+import type { PauseReason } from '../../core/webhook/webhook.ts';
+import type { Beyond, Delivery, StoredWebhook, WebhookSecrets } from './webhook-ports.ts';
+
+/** `Beyond` as it is stored. */
+export interface BeyondJson {
+  readonly delivered: readonly number[];
+  readonly failed: readonly {
+    readonly position: number;
+    readonly attempts: number;
+    readonly since: string;
+    readonly due_at: string;
+  }[];
+}
+
+/** A webhook that this process delivers to. */
+export interface ClaimedWebhook extends StoredWebhook {
+  readonly revision: number;
+  readonly epoch: number;
+}
+
+/** How far a webhook came, and the attempts since the last time. */
+export interface Progress {
+  readonly webhookId: string;
+  readonly epoch: number;
+  readonly position: number;
+  readonly beyond: Beyond;
+  readonly deliveries: readonly Delivery[];
+}
+
+/** All throw `ServiceError('database_unavailable')`. */
+export interface WebhookQueue {
+  /**
+   * Claims the webhooks that are not paused and that no other process has, and renews the claims of this one; returns all of
+   * these. Those sealed with another key than `keyIds` are left to others for some minutes.
+   */
+  claim(keyIds: readonly Buffer[]): Promise<readonly ClaimedWebhook[]>;
+  /** Stores it; false: the webhook is another process's now, or was moved, so only the attempts are stored. */
+  settle(progress: Progress): Promise<boolean>;
+  /** Of one that this process has; without effect when it was changed meanwhile. */
+  pause(
+    webhook: Pick<ClaimedWebhook, 'id' | 'revision'>,
+    reason: PauseReason,
+    detail: string | null,
+  ): Promise<void>;
+  /** Gives those back that this process has, but for `kept`. */
+  release(kept: readonly string[]): Promise<void>;
+  /** Seals with the key of today what was sealed with one of before. */
+  reseal(
+    webhook: Pick<ClaimedWebhook, 'id' | 'sealed'>,
+    now: { readonly sealed: Buffer; readonly keyId: Buffer },
+  ): Promise<void>;
+}
+
+/** A request to an endpoint. */
+export interface WebhookRequest {
+  readonly url: string;
+  readonly secrets: WebhookSecrets;
+  readonly eventId: string;
+  readonly body: string;
+}
+
+export interface WebhookAnswer {
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  /** Of HTTP; null when there was no answer. */
+  readonly status: number | null;
+  /** Why there was none, in English. */
+  readonly error: string | null;
+  readonly retryAfterMs: number | null;
+  /** Its first 4 kB, as text. */
+  readonly text: string;
+}
+
+/** Never rejects, but with the reason of `signal`. */
+export type PostWebhook = (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookAnswer>;
+
+export const filterOf = ({ types, accountId, customerId, isHistorical }: StoredWebhook): EventFilter => ({
+  types,
+  accountId,
+  customerId,
+  isHistorical,
+});

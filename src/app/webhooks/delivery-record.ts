@@ -1,0 +1,29 @@
+/** What an answer of an endpoint means, as it is kept. */
+import type { WebhookAnswer } from './delivery-ports.ts';
+import type { Delivery } from './webhook-ports.ts';
+
+/** The status decides alone: an endpoint that said 2xx has the event, whatever becomes of the rest of its answer. */
+const isTaken = (status: number | null): boolean => status !== null && status >= 200 && status < 300;
+
+export function toDelivery(
+  id: string,
+  event: Pick<Delivery, 'eventId' | 'type' | 'attempt'>,
+  { startedAt, durationMs, status, error, text }: WebhookAnswer,
+): Delivery {
+  const taken = isTaken(status);
+  return {
+    id,
+    ...event,
+    startedAt,
+    durationMs,
+    outcome: taken ? 'delivered' : 'failed',
+    status,
+    error: taken ? null : (error ?? describe(status)),
+    answer: text,
+  };
+}
+
+const describe = (status: number | null): string =>
+  status !== null && status >= 300 && status < 400
+    ? `the answer was ${status}; redirects are not followed`
+    : `the answer was ${status}`;

@@ -1,0 +1,144 @@
+/** What managing webhooks needs: their rows, their secrets, and what may be an endpoint. */
+import type { Place } from '../base/paging.ts';
+import type { EventType } from '../../core/event/event-types.ts';
+import type { DeliveryOutcome, PauseReason, WebhookPayload } from '../../core/webhook/webhook.ts';
+
+/** What its owner says of a webhook, but for the values of its headers. */
+export interface WebhookSettings {
+  readonly url: string;
+  readonly description: string;
+  /** null: all. */
+  readonly types: readonly EventType[] | null;
+  readonly accountId: string | null;
+  readonly customerId: string | null;
+  /** As in `EventFilter`. */
+  readonly isHistorical: boolean | null;
+  readonly payload: WebhookPayload;
+  readonly maxInFlight: number;
+  readonly headerNames: readonly string[];
+}
+
+/** What of a webhook lies sealed. */
+export interface SealedSecrets {
+  readonly sealed: Buffer;
+  readonly keyId: Buffer;
+  /** Until when the secret before this one is used as well; null when there is none. */
+  readonly oldSecretUntil: Date | null;
+}
+
+export interface WebhookPause {
+  readonly since: Date;
+  readonly reason: PauseReason;
+  /** What happened last, for people; null for a pause by hand. */
+  readonly detail: string | null;
+}
+
+/** An event that waits for another attempt. */
+export interface FailedEvent {
+  readonly position: number;
+  readonly attempts: number;
+  readonly since: Date;
+  readonly dueAt: Date;
+}
+
+/** What is known of events behind a webhook's position. */
+export interface Beyond {
+  readonly delivered: readonly number[];
+  readonly failed: readonly FailedEvent[];
+}
+
+export interface StoredWebhook extends WebhookSettings, SealedSecrets {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly pause: WebhookPause | null;
+  /** Everything up to it is settled. */
+  readonly position: number;
+  readonly beyond: Beyond;
+}
+
+/** All throw `ServiceError('database_unavailable')`; null: there is no such webhook. */
+export interface WebhookStore {
+  /**
+   * `position` null: from now on. Throws `too_many_webhooks`, and `events_expired` for a position before the first event that is
+   * kept.
+   */
+  create(
+    id: string,
+    settings: WebhookSettings,
+    secrets: SealedSecrets,
+    position: number | null,
+  ): Promise<StoredWebhook>;
+  read(id: string): Promise<StoredWebhook | null>;
+  /** The newest first. */
+  list(before: Place | null, limit: number): Promise<readonly StoredWebhook[]>;
+  /** Does nothing, and returns null, when `sealed` is not what is stored any more: someone else changed it. */
+  change(
+    id: string,
+    settings: WebhookSettings,
+    secrets: SealedSecrets,
+    was: Buffer,
+  ): Promise<StoredWebhook | null>;
+  delete(id: string): Promise<boolean>;
+  pause(id: string): Promise<StoredWebhook | null>;
+  /** Also has what waits for another attempt tried at once. Throws `events_expired`. */
+  resume(id: string): Promise<StoredWebhook | null>;
+  /** Throws `events_expired`; `invalid_request` for a position that was not given out yet. */
+  moveTo(id: string, position: number): Promise<StoredWebhook | null>;
+  /** The position before the first event that happened then or later. Throws `events_expired`. */
+  positionAt(since: Date): Promise<number>;
+}
+
+/** An attempt to deliver an event. */
+export interface Delivery {
+  /** UUID. */
+  readonly id: string;
+  readonly eventId: string;
+  readonly type: string;
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  readonly outcome: DeliveryOutcome;
+  /** Of HTTP; null when there was no answer. */
+  readonly status: number | null;
+  /** Why it failed, in English; null when it did not. */
+  readonly error: string | null;
+  /** The first 4 kB of what the endpoint said, as text. */
+  readonly answer: string;
+}
+
+/** All throw `ServiceError('database_unavailable')`. */
+export interface DeliveryLog {
+  add(webhookId: string, delivery: Delivery): Promise<void>;
+  /** The newest first; `outcome` null: all. */
+  list(
+    webhookId: string,
+    outcome: DeliveryOutcome | null,
+    before: Place | null,
+    limit: number,
+  ): Promise<readonly Delivery[]>;
+  /** Forgets whole days before a day (`dayOf`); returns how many. */
+  forgetBefore(day: number): Promise<number>;
+}
+
+/** What only the sender of requests may know. */
+export interface WebhookSecrets {
+  /** `whsec_…`, the newest first. */
+  readonly secrets: readonly { readonly secret: string; readonly until: Date | null }[];
+  /** Names as the owner wrote them. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface WebhookSealer {
+  /** Of all the keys that open. */
+  readonly keyIds: readonly Buffer[];
+  seal(webhookId: string, secrets: WebhookSecrets): { readonly sealed: Buffer; readonly keyId: Buffer };
+  /** null when it was sealed with another key. */
+  open(webhookId: string, sealed: Buffer): WebhookSecrets | null;
+}
+
+export interface EndpointRules {
+  /** The address in its usual form. Throws `invalid_webhook_url`, `webhook_address_refused`. */
+  check(url: string): string;
+}

@@ -1,0 +1,393 @@
+/**
+ * Delivering events to one webhook, in the order of the feed, as long as this process has it.
+ *
+ * The events behind the webhook's position are a short list: those that wait, those under way, those that failed and wait for
+ * another attempt, and, where several may be under way, those that are delivered already while an earlier one is not. The
+ * position is moved to the first that is not delivered. With one request at a time only the first of the list is ever tried, so the
+ * order is kept and one that fails holds up those behind it; with more, they overtake it, up to `REACH`.
+ *
+ * Progress is stored some moments later, for many events at once: what a process that is killed did not store is delivered again.
+ */
+import type { Clock, IdSource, Logger } from '../base/basics.ts';
+import { createFailureLog } from '../base/failure-log.ts';
+import type { Timers } from '../base/timers.ts';
+import { formatEventId } from '../../core/event/event-id.ts';
+import { ServiceError } from '../../core/errors.ts';
+import { nextDeliveryAt } from '../../core/webhook/retry-plan.ts';
+import type { PauseReason } from '../../core/webhook/webhook.ts';
+import { toDelivery } from './delivery-record.ts';
+import {
+  filterOf,
+  type ClaimedWebhook,
+  type PostWebhook,
+  type WebhookAnswer,
+  type WebhookQueue,
+} from './delivery-ports.ts';
+import type { FeedTail, TailEvent } from './feed-tail.ts';
+import type { Beyond, Delivery, FailedEvent, WebhookSecrets } from './webhook-ports.ts';
+
+/** Of the list that may be tried while its first event is not delivered, where the order is not kept. */
+const REACH = 100;
+/** Events read at a time, and how few that were never tried are left before more are read. */
+const READ_LIMIT = 50;
+const FEW = 10;
+/** Attempts that are not stored yet; beyond them nothing is begun. */
+const MAX_UNSTORED = 50;
+/** From the first attempt to storing it, in ms: those of the same moment share it. */
+const GATHER_MS = 50;
+/** Until a position is stored behind which there was nothing to deliver, in ms. */
+const IDLE_STORE_MS = 60_000;
+/** From a failure of the database to the next try, in ms. */
+const AGAIN_MS = 1000;
+/** What requests under way get when the process stops, in ms. */
+const STOP_MS = 3000;
+
+export interface WebhookRunPorts {
+  readonly tail: FeedTail;
+  readonly queue: Pick<WebhookQueue, 'settle' | 'pause'>;
+  readonly post: PostWebhook;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly ids: IdSource;
+  /** From 0 (inclusive) to 1 (exclusive). */
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** Until when this process has the webhook, by `Timers.now`. */
+  readonly leasedUntil: () => number;
+  /** It came to an end by itself: it was paused, or another process has it. */
+  readonly onEnd: () => void;
+}
+
+interface Item {
+  readonly position: number;
+  /** null when it is delivered. */
+  event: TailEvent | null;
+  state: 'waiting' | 'sending' | 'delivered';
+  attempts: number;
+  since: Date | null;
+  /** null: now. */
+  dueAt: Date | null;
+}
+
+interface Ending {
+  readonly reason: PauseReason;
+  readonly detail: string;
+}
+
+export class WebhookRun {
+  readonly webhook: ClaimedWebhook;
+  readonly #secrets: WebhookSecrets;
+  readonly #ports: WebhookRunPorts;
+  readonly #failures;
+  readonly #aborting = new AbortController();
+  /** In the order of their positions. */
+  readonly #items: Item[] = [];
+  /** What an earlier run left of events that are not read yet. */
+  readonly #delivered: Set<number>;
+  readonly #failed: Map<number, FailedEvent>;
+  readonly #sending = new Set<Promise<void>>();
+  #unstored: Delivery[] = [];
+  /** The feed is read up to here. */
+  #readTo: number;
+  #isAtEnd = false;
+  #storedPosition: number;
+  #storedAt: number;
+  #holdUntil = 0;
+  #ending: Ending | null = null;
+  #isOver = false;
+  #isWoken = false;
+  #working: Promise<void> | null = null;
+  #storing: Promise<void> | null = null;
+  #cancelWake = () => {};
+  /** When what is not stored will be. */
+  #storeAt = Infinity;
+  #cancelStore = () => {};
+
+  constructor(webhook: ClaimedWebhook, secrets: WebhookSecrets, ports: WebhookRunPorts) {
+    this.webhook = webhook;
+    this.#secrets = secrets;
+    this.#ports = ports;
+    this.#failures = createFailureLog(ports.logger, 'events can not be read or stored for a webhook');
+    this.#delivered = new Set(webhook.beyond.delivered);
+    this.#failed = new Map(webhook.beyond.failed.map((failed) => [failed.position, failed]));
+    this.#readTo = webhook.position;
+    this.#storedPosition = webhook.position;
+    this.#storedAt = ports.timers.now();
+  }
+
+  /** There may be something to do. */
+  readonly wake = (): void => {
+    this.#isWoken = true;
+    if (this.#isOver || this.#working !== null) return;
+    this.#working = this.#work().finally(() => {
+      this.#working = null;
+    });
+  };
+
+  /** The feed may have grown. */
+  grown(): void {
+    this.#isAtEnd = false;
+    this.wake();
+  }
+
+  /** Lets requests under way end, for a moment, and stores how far it came. Never rejects. */
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    this.#cancelWake();
+    await this.#working;
+    const cancel = this.#ports.timers.after(STOP_MS, () =>
+      this.#aborting.abort(new Error('the process stops')),
+    );
+    await Promise.all(this.#sending);
+    cancel();
+    this.#cancelStore();
+    await this.#storing;
+    if (this.#isWorthStoring()) await this.#store().catch((error: unknown) => this.#failures.failed(error));
+  }
+
+  async #work(): Promise<void> {
+    // A caller may have woken it in the middle of its own work.
+    await Promise.resolve();
+    while (this.#isWoken && !this.#isOver) {
+      this.#isWoken = false;
+      try {
+        if (this.#ending === null) await this.#read();
+        if (this.#ending === null) this.#begin();
+        else if (this.#sending.size === 0) await this.#pause(this.#ending);
+        this.#failures.worked();
+        this.#planWake();
+      } catch (error) {
+        if (error instanceof ServiceError && error.code === 'events_expired') {
+          this.#ending = {
+            reason: 'events_expired',
+            detail: `events behind ${formatEventId(this.#readTo)} are not kept any more; the first that is kept is behind ${error.details}`,
+          };
+          this.#isWoken = true;
+        } else {
+          this.#failures.failed(error);
+          this.#cancelWake();
+          this.#cancelWake = this.#ports.timers.after(AGAIN_MS, this.wake);
+        }
+      }
+    }
+  }
+
+  async #read(): Promise<void> {
+    while (!this.#isAtEnd && !this.#isOver && this.#hasFew()) {
+      // What comes while it reads is not missed.
+      this.#isAtEnd = true;
+      const filter = filterOf(this.webhook);
+      const page = await this.#ports.tail.read(this.#readTo, filter, READ_LIMIT).catch((error: unknown) => {
+        this.#isAtEnd = false;
+        throw error;
+      });
+      for (const event of page.events) this.#add(event);
+      this.#readTo = page.next;
+      if (!page.isLast) this.#isAtEnd = false;
+    }
+    this.#shift();
+  }
+
+  #hasFew(): boolean {
+    return this.#items.filter(({ state, attempts }) => state === 'waiting' && attempts === 0).length < FEW;
+  }
+
+  #add(event: TailEvent): void {
+    const { position } = event;
+    const failed = this.#failed.get(position);
+    const isDelivered = this.#delivered.has(position);
+    this.#failed.delete(position);
+    this.#delivered.delete(position);
+    this.#items.push({
+      position,
+      event: isDelivered ? null : event,
+      state: isDelivered ? 'delivered' : 'waiting',
+      attempts: failed?.attempts ?? 0,
+      since: failed?.since ?? null,
+      dueAt: failed?.dueAt ?? null,
+    });
+  }
+
+  /** Leaves out what is delivered and has nothing before it. */
+  #shift(): void {
+    while (this.#items[0]?.state === 'delivered') this.#items.shift();
+    if (this.#position > this.#storedPosition) this.#storeSoon();
+  }
+
+  get #position(): number {
+    const [first] = this.#items;
+    return first === undefined ? this.#readTo : first.position - 1;
+  }
+
+  /** Those that may be tried. */
+  get #reach(): readonly Item[] {
+    return this.#items.slice(0, this.webhook.maxInFlight === 1 ? 1 : REACH);
+  }
+
+  #begin(): void {
+    const { clock, timers, leasedUntil } = this.#ports;
+    const now = clock().getTime();
+    if (now < this.#holdUntil || timers.now() >= leasedUntil()) return;
+    for (const item of this.#reach) {
+      const isFull = this.#sending.size >= this.webhook.maxInFlight || this.#unstored.length >= MAX_UNSTORED;
+      if (isFull || this.#isOver) return;
+      if (item.state !== 'waiting' || item.event === null) continue;
+      if (item.dueAt !== null && item.dueAt.getTime() > now) continue;
+      item.state = 'sending';
+      const sending: Promise<void> = this.#deliver(item, item.event).finally(() => {
+        this.#sending.delete(sending);
+        this.wake();
+      });
+      this.#sending.add(sending);
+    }
+  }
+
+  async #deliver(item: Item, event: TailEvent): Promise<void> {
+    const { post, ids } = this.#ports;
+    const eventId = formatEventId(event.position);
+    const body = this.webhook.payload === 'thin' ? event.thin : event.json;
+    const request = { url: this.webhook.url, secrets: this.#secrets, eventId, body };
+    let answer: WebhookAnswer;
+    try {
+      answer = await post(request, this.#aborting.signal);
+    } catch (error) {
+      // Cut off by the stop: whether it arrived is not known, so it is delivered again.
+      item.state = 'waiting';
+      if (!this.#aborting.signal.aborted) {
+        this.#failures.failed(error);
+        item.dueAt = new Date(this.#ports.clock().getTime() + AGAIN_MS);
+      }
+      return;
+    }
+    item.attempts += 1;
+    const delivery = toDelivery(ids.uuid(), { eventId, type: event.type, attempt: item.attempts }, answer);
+    this.#unstored.push(delivery);
+    if (delivery.outcome === 'delivered') {
+      item.state = 'delivered';
+      item.event = null;
+      this.#shift();
+    } else {
+      item.state = 'waiting';
+      this.#putOff(item, answer, delivery);
+    }
+    this.#storeSoon();
+  }
+
+  #putOff(item: Item, answer: WebhookAnswer, { error, eventId, startedAt }: Delivery): void {
+    const { clock, random } = this.#ports;
+    const { status, retryAfterMs } = answer;
+    const now = clock();
+    item.since ??= startedAt;
+    item.dueAt = nextDeliveryAt({
+      attempts: item.attempts,
+      failingSince: item.since,
+      now,
+      retryAfterMs,
+      random: random(),
+    });
+    // The endpoint asked for rest, not for one event to come later.
+    if (retryAfterMs !== null && item.dueAt !== null) {
+      this.#holdUntil = Math.max(this.#holdUntil, item.dueAt.getTime());
+    }
+    const detail = `event ${eventId}: ${error}`;
+    // RFC 9110 §15.5.11: it is gone for good.
+    if (status === 410) this.#ending ??= { reason: 'gone', detail };
+    else if (item.dueAt === null) this.#ending ??= { reason: 'failed', detail };
+    // Tried once more when it is resumed, also if that is not stored.
+    item.dueAt ??= now;
+  }
+
+  #planWake(): void {
+    this.#cancelWake();
+    const waiting = this.#reach.filter(({ state }) => state === 'waiting');
+    if (waiting.length === 0 || this.#isOver) return;
+    const now = this.#ports.clock().getTime();
+    const due = Math.min(...waiting.map(({ dueAt }) => dueAt?.getTime() ?? now));
+    const delayMs = Math.max(due, this.#holdUntil) - now;
+    // What is due now waits for a request to end, for storing, or for the claim to be renewed: each of these wakes it.
+    if (delayMs > 0) this.#cancelWake = this.#ports.timers.after(delayMs, this.wake);
+  }
+
+  #beyond(): Beyond {
+    const items = this.#items.filter(({ position }) => position > this.#position);
+    return {
+      delivered: [
+        ...items.filter(({ state }) => state === 'delivered').map(({ position }) => position),
+        ...this.#delivered,
+      ],
+      failed: [
+        ...items.flatMap(({ position, state, attempts, since, dueAt }) =>
+          state === 'delivered' || since === null || dueAt === null
+            ? []
+            : [{ position, attempts, since, dueAt }],
+        ),
+        ...this.#failed.values(),
+      ],
+    };
+  }
+
+  #isWorthStoring(): boolean {
+    return this.#unstored.length > 0 || this.#position > this.#storedPosition;
+  }
+
+  /** Attempts in a moment, a position behind which there was nothing to deliver at its leisure. */
+  #storeSoon(): void {
+    const { timers } = this.#ports;
+    const idleMs = Math.max(GATHER_MS, this.#storedAt + IDLE_STORE_MS - timers.now());
+    this.#storeIn(this.#unstored.length > 0 ? GATHER_MS : idleMs);
+  }
+
+  #storeIn(delayMs: number): void {
+    const { timers } = this.#ports;
+    const at = timers.now() + delayMs;
+    if (this.#isOver || this.#storing !== null || at >= this.#storeAt) return;
+    this.#cancelStore();
+    this.#storeAt = at;
+    this.#cancelStore = timers.after(delayMs, () => {
+      this.#storeAt = Infinity;
+      this.#storing = this.#store().then(
+        () => {
+          this.#storing = null;
+          if (this.#isWorthStoring()) this.#storeSoon();
+          this.wake();
+        },
+        (error: unknown) => {
+          this.#storing = null;
+          this.#failures.failed(error);
+          this.#storeIn(AGAIN_MS);
+        },
+      );
+    });
+  }
+
+  async #store(): Promise<void> {
+    const { queue, timers, onEnd } = this.#ports;
+    const deliveries = this.#unstored;
+    const position = this.#position;
+    this.#unstored = [];
+    try {
+      const { id: webhookId, epoch } = this.webhook;
+      const isOurs = await queue.settle({ webhookId, epoch, position, beyond: this.#beyond(), deliveries });
+      this.#storedPosition = position;
+      this.#storedAt = timers.now();
+      if (isOurs || this.#isOver) return;
+      this.#isOver = true;
+      onEnd();
+    } catch (error) {
+      this.#unstored = [...deliveries, ...this.#unstored];
+      throw error;
+    }
+  }
+
+  async #pause({ reason, detail }: Ending): Promise<void> {
+    const { queue, logger, onEnd } = this.#ports;
+    this.#cancelStore();
+    this.#storeAt = Infinity;
+    await this.#storing;
+    if (this.#isWorthStoring()) await this.#store();
+    await queue.pause(this.webhook, reason, detail);
+    logger.warn({ webhookId: this.webhook.id, reason }, 'a webhook was paused');
+    this.#isOver = true;
+    onEnd();
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * When an event is delivered again that an endpoint did not take: exponentially later, for three days. The first delays bridge a
+ * restart of the endpoint; the longest one lets an endpoint that was repaired overnight catch up in the morning.
+ */
+
+/** Before the second attempt, in ms; each further delay is `FACTOR` times longer. */
+const FIRST_DELAY_MS = 5000;
+const FACTOR = 4;
+const MAX_DELAY_MS = 8 * 3_600_000;
+/** From the first failure to the last attempt, in ms. */
+export const GIVE_UP_AFTER_MS = 3 * 86_400_000;
+/** Each delay is changed by up to this share in either direction, so that what failed together does not come back together. */
+const JITTER = 0.2;
+/** What an endpoint asks for by Retry-After (RFC 9110 §10.2.3), at least and at most, in ms. */
+const MIN_RETRY_AFTER_MS = 1000;
+const MAX_RETRY_AFTER_MS = 86_400_000;
+
+export interface FailedDelivery {
+  /** So far, this one included; at least 1. */
+  readonly attempts: number;
+  readonly failingSince: Date;
+  readonly now: Date;
+  /** What the endpoint asked for; null: nothing. */
+  readonly retryAfterMs: number | null;
+  /** From 0 (inclusive) to 1 (exclusive). */
+  readonly random: number;
+}
+
+/** null: that was the last attempt. */
+export function nextDeliveryAt({
+  attempts,
+  failingSince,
+  now,
+  retryAfterMs,
+  random,
+}: FailedDelivery): Date | null {
+  const giveUpAt = failingSince.getTime() + GIVE_UP_AFTER_MS;
+  if (now.getTime() >= giveUpAt) return null;
+  const planned =
+    Math.min(FIRST_DELAY_MS * FACTOR ** (attempts - 1), MAX_DELAY_MS) * (1 + JITTER * (2 * random - 1));
+  const delay =
+    retryAfterMs === null
+      ? planned
+      : Math.min(Math.max(retryAfterMs, MIN_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS);
+  // The last attempt is made when the time is up.
+  return new Date(Math.min(now.getTime() + Math.round(delay), giveUpAt));
+}
+
+/** The value of a Retry-After field: seconds, or a date of HTTP. null for anything else. */
+export function parseRetryAfter(value: string | undefined, now: Date): number | null {
+  if (value === undefined) return null;
+  const text = value.trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  // RFC 9110 §5.6.7: every form begins with the name of a day.
+  const at = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(at) ? null : Math.max(0, at - now.getTime());
+}

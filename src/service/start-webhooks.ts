@@ -1,0 +1,47 @@
+/** A part of the composition root: webhooks, and the loops that go with them. */
+import { createWebhookDeliveries } from '../adapters/postgres/webhooks/webhook-deliveries.ts';
+import { createWebhookQueue } from '../adapters/postgres/webhooks/webhook-queue.ts';
+import { createWebhookStore } from '../adapters/postgres/webhooks/webhook-store.ts';
+import { createEndpointRules } from '../adapters/webhooks/endpoint-rules.ts';
+import { createWebhookPoster } from '../adapters/webhooks/post-webhook.ts';
+import { createTargetRules } from '../adapters/webhooks/public-addresses.ts';
+import { createWebhookSealer } from '../adapters/webhooks/webhook-sealer.ts';
+import type { EventFeed, FeedSignal } from '../app/events/event-ports.ts';
+import { createWebhooks } from '../app/webhooks/manage-webhooks.ts';
+import type { WebhookUseCases } from '../app/webhooks/use-cases.ts';
+import { startWebhookDeliverer } from '../worker/webhook-deliverer.ts';
+import { startWebhookKeeper } from '../worker/webhook-keeper.ts';
+import { followedBy } from './followed-by.ts';
+import type { Parts, Teardown } from './open-parts.ts';
+
+/** @param secrets those of the API */
+export function startWebhooks(
+  { config, logger, clock, ids, pool, instanceId, watch }: Parts,
+  secrets: readonly string[],
+  { feed, signal }: { readonly feed: EventFeed; readonly signal: FeedSignal },
+  teardown: Teardown,
+): WebhookUseCases {
+  const { allow, timeoutMs, leaseMs } = config.webhooks;
+  const targets = createTargetRules(allow);
+  const poster = createWebhookPoster({ targets, timeoutMs, clock });
+  teardown.push(async () => poster.close());
+  const sealer = createWebhookSealer(secrets);
+  const log = createWebhookDeliveries(pool);
+  const { post } = poster;
+  const queue = createWebhookQueue({ pool, deliveries: log, owner: instanceId, leaseMs });
+  const deliverer = startWebhookDeliverer({ queue, feed, sealer, post, clock, ids, logger, leaseMs });
+  teardown.push(() => deliverer.stop());
+  signal.onGrowth(deliverer.grown);
+  watch.on('webhooks', deliverer.wake);
+  const keeper = startWebhookKeeper({ log, clock, logger, eventsDays: config.eventsDays });
+  teardown.push(() => keeper.stop());
+  const rules = createEndpointRules(targets);
+  const webhooks = createWebhooks({ store: createWebhookStore(pool), log, sealer, rules, post, clock, ids });
+  const { createWebhook, changeWebhook, deleteWebhook, pauseWebhook, ...others } = webhooks;
+  const { resumeWebhook, replayWebhook, rotateWebhookSecret, ...reads } = others;
+  const writing = { createWebhook, changeWebhook, deleteWebhook, pauseWebhook };
+  return {
+    ...reads,
+    ...followedBy(deliverer.changed, { ...writing, resumeWebhook, replayWebhook, rotateWebhookSecret }),
+  };
+}

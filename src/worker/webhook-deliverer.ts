@@ -1,0 +1,153 @@
+/**
+ * The loop that claims webhooks and has events delivered to them. It begins a round when a webhook is changed or free, or when the
+ * watch saw the feed grow; while it has webhooks, also to renew its claims. What this process numbers wakes its webhooks at once.
+ */
+import type { Clock, IdSource, Logger } from '../app/base/basics.ts';
+import { systemTimers, type Timers } from '../app/base/timers.ts';
+import type { EventFeed } from '../app/events/event-ports.ts';
+import { FeedTail } from '../app/webhooks/feed-tail.ts';
+import { WebhookRun } from '../app/webhooks/webhook-run.ts';
+import type { ClaimedWebhook, PostWebhook, WebhookQueue } from '../app/webhooks/delivery-ports.ts';
+import type { WebhookSealer, WebhookSecrets } from '../app/webhooks/webhook-ports.ts';
+import { startLoop, type WokenLoop } from './loop.ts';
+
+/** Between two rounds at least, in ms. */
+const INTERVAL_MS = 100;
+
+export interface WebhookDeliverer extends WokenLoop {
+  /** The feed has grown. */
+  grown(): void;
+  /** A webhook was changed here: nothing more is posted as it was before. */
+  changed(): void;
+}
+
+export interface WebhookDelivererPorts {
+  readonly queue: WebhookQueue;
+  readonly feed: Pick<EventFeed, 'read' | 'readLatest'>;
+  readonly sealer: WebhookSealer;
+  readonly post: PostWebhook;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly leaseMs: number;
+  readonly random?: () => number;
+  /** Default: those of the system. */
+  readonly timers?: Timers;
+}
+
+export function startWebhookDeliverer(ports: WebhookDelivererPorts): WebhookDeliverer {
+  const { queue, feed, sealer, post, clock, ids, logger, leaseMs } = ports;
+  const { timers = systemTimers, random = Math.random } = ports;
+  const tail = new FeedTail(feed);
+  const runs = new Map<string, WebhookRun>();
+  /** Of runs that are not in `runs` any more. */
+  const ending = new Map<string, Promise<void>>();
+  let leasedUntil = -Infinity;
+  /** Counts the calls of `changed`. */
+  let changes = 0;
+  let cancelRenewal = () => {};
+
+  function end(run: WebhookRun): void {
+    const { id } = run.webhook;
+    if (runs.get(id) !== run) return;
+    runs.delete(id);
+    ending.set(
+      id,
+      run.stop().finally(() => {
+        ending.delete(id);
+        loop.wake();
+      }),
+    );
+  }
+
+  async function begin(webhook: ClaimedWebhook): Promise<void> {
+    const secrets = await openSecrets(webhook);
+    if (secrets === null) return;
+    const run: WebhookRun = new WebhookRun(webhook, secrets, {
+      tail,
+      queue,
+      post,
+      clock,
+      timers,
+      ids,
+      random,
+      logger,
+      leasedUntil: () => leasedUntil,
+      onEnd: () => end(run),
+    });
+    runs.set(webhook.id, run);
+    run.wake();
+  }
+
+  /** null when no key opens them: the webhook is paused then. */
+  async function openSecrets(webhook: ClaimedWebhook): Promise<WebhookSecrets | null> {
+    const { id, sealed, keyId } = webhook;
+    const secrets = sealer.open(id, sealed);
+    if (secrets === null) {
+      await queue.pause(
+        webhook,
+        'secret_unreadable',
+        'sealed with an API_SECRET that this process does not have',
+      );
+      logger.warn({ webhookId: id }, 'a webhook was paused: its secret was sealed with another API_SECRET');
+    } else if (sealer.keyIds[0]?.equals(keyId) === false) {
+      await queue.reseal(webhook, sealer.seal(id, secrets));
+    }
+    return secrets;
+  }
+
+  async function run(): Promise<void> {
+    cancelRenewal();
+    const askedAt = timers.now();
+    const changesBefore = changes;
+    const claimed = await queue.claim(sealer.keyIds);
+    if (changes === changesBefore) leasedUntil = askedAt + leaseMs;
+    const byId = new Map(claimed.map((webhook) => [webhook.id, webhook]));
+    for (const one of runs.values()) {
+      if (byId.get(one.webhook.id)?.revision !== one.webhook.revision) end(one);
+    }
+    for (const webhook of claimed) {
+      // One that ends is begun again when it has.
+      if (!runs.has(webhook.id) && !ending.has(webhook.id)) await begin(webhook);
+    }
+    if (claimed.length > 0) cancelRenewal = timers.after(leaseMs / 3, loop.wake);
+    grown();
+  }
+
+  function grown(): void {
+    if (runs.size === 0) return;
+    tail.grown();
+    for (const one of runs.values()) one.grown();
+  }
+
+  const loop = startLoop({
+    intervalMs: INTERVAL_MS,
+    waitsForWake: true,
+    failure: 'webhooks can not be claimed',
+    logger,
+    timers,
+    run,
+  });
+
+  return {
+    wake: loop.wake,
+    grown,
+    changed() {
+      changes += 1;
+      leasedUntil = -Infinity;
+      loop.wake();
+    },
+    async stop() {
+      await loop.stop();
+      cancelRenewal();
+      for (const one of runs.values()) end(one);
+      await Promise.all(ending.values());
+      await queue.release([]).catch((err: unknown) => {
+        logger.warn(
+          { err },
+          'webhooks were not given back; another process takes them when their claim has run out',
+        );
+      });
+    },
+  };
+}
