@@ -1,6 +1,6 @@
 /**
  * Measures importing mail against a plain script (bench/plain-importer.mjs), on the same database server and the same
- * mbox file; whole processes, from start to end. `BENCH_EMAILS` sets how many mails (5,000), `BENCH_ROUNDS` how often.
+ * mbox file; whole processes, from start to end, and what a second import of the same file costs. `BENCH_EMAILS` sets how many mails (5,000), `BENCH_ROUNDS` how often.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -9,6 +9,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../dist/adapters/postgres/embedded/server.js';
+import { cpuOfEndedChildren, cpuOfTree, median, postmasterOf, spread } from './cpu.mjs';
 import { writeMbox } from './mail-archive.mjs';
 
 const EMAILS = Number(process.env.BENCH_EMAILS ?? 5000);
@@ -16,16 +17,18 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const BASELINE_AT_ONCE = 8;
 const logger = { debug() {}, info() {}, warn: console.warn, error: console.error };
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-
-function run(args, env = {}) {
+/** The whole process, with those that it started. */
+function run(postmaster, args, env = {}) {
+  const cpu = () => [cpuOfEndedChildren(), cpuOfTree(postmaster)];
+  const before = cpu();
   const started = performance.now();
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     env: { PATH: process.env.PATH, ...env },
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`${args[0]} ended with ${status}: ${stdout}${stderr}`);
-  return { seconds: (performance.now() - started) / 1000, stdout };
+  const seconds = (performance.now() - started) / 1000;
+  return { seconds, cpu: cpu().map((ms, index) => (ms - before[index]) / 1000), stdout };
 }
 
 const folder = mkdtempSync(path.join(tmpdir(), 'email-worker-bench-'));
@@ -37,26 +40,41 @@ try {
   const admin = new pg.Client(server.connection);
   await admin.connect();
   const url = `postgres://email_worker@localhost/NAME?host=${server.connection.host}&port=${server.connection.port}`;
-  const rates = { plain: [], ours: [] };
+  const postmaster = postmasterOf(folder);
+  const importer = here('../dist/main.js');
+  const results = { plain: [], ours: [], fixed: [] };
   for (let round = 0; round < ROUNDS; round += 1) {
     await admin.query(`create database round${round}`);
     const database = url.replace('NAME', `round${round}`);
-    rates.plain.push(
-      EMAILS / run([here('plain-importer.mjs'), mbox, database, String(BASELINE_AT_ONCE)]).seconds,
+    results.plain.push(
+      run(postmaster, [here('plain-importer.mjs'), mbox, database, String(BASELINE_AT_ONCE)]),
     );
-    const { seconds, stdout } = run([here('../dist/main.js'), 'import', mbox], {
+    const env = {
       DATABASE_URL: database,
       DATA_DIR: path.join(folder, `data${round}`),
       MAIL_FROM: 'verkauf@example.com',
-    });
-    if (!stdout.includes(`imported ${EMAILS},`)) throw new Error(stdout);
-    rates.ours.push(EMAILS / seconds);
+    };
+    const ours = run(postmaster, [importer, 'import', mbox], env);
+    if (!ours.stdout.includes(`imported ${EMAILS},`)) throw new Error(ours.stdout);
+    results.ours.push(ours);
+    results.fixed.push(run(postmaster, [importer, 'import', mbox], env));
   }
   await admin.end();
-  const list = (values) => values.map((value) => value.toFixed(0)).join(' ');
-  console.log(`plain script  ${median(rates.plain).toFixed(0)}/s (${list(rates.plain)})`);
-  console.log(`import        ${median(rates.ours).toFixed(0)}/s (${list(rates.ours)})`);
-  console.log(`ratio         ${(median(rates.ours) / median(rates.plain)).toFixed(2)}`);
+  const rates = (of) => results[of].map(({ seconds }) => EMAILS / seconds);
+  const cpuOf = (of) => results[of].map(({ cpu }) => ((cpu[0] + cpu[1]) * 1000) / EMAILS);
+  const part = (of, index) => spread(results[of].map(({ cpu }) => (cpu[index] * 1000) / EMAILS));
+  for (const of of ['plain', 'ours']) {
+    console.log(
+      `${of.padEnd(6)} ${spread(rates(of), 0)}/s; CPU ms a mail: ${spread(cpuOf(of))} = Node.js ${part(of, 0)} + PostgreSQL ${part(of, 1)}`,
+    );
+  }
+  console.log(
+    `ratio  ${(median(rates('ours')) / median(rates('plain'))).toFixed(2)} of the rate; ` +
+      `${(median(cpuOf('plain')) / median(cpuOf('ours'))).toFixed(2)} of the mails for the same CPU (goal 1.5)`,
+  );
+  console.log(
+    `of what is known: ${spread(results.fixed.map(({ cpu }) => cpu[0] + cpu[1]))} s of CPU (goal 0.7)`,
+  );
 } finally {
   await server.stop();
   rmSync(folder, { recursive: true, force: true });

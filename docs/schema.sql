@@ -1182,7 +1182,7 @@ CREATE OR REPLACE FUNCTION public.event_inbox_after_insert()
  LANGUAGE plpgsql
 AS $function$
   begin
-    if exists (select from added) then
+    if current_setting('email_worker.tells_events', true) is distinct from 'on' and exists (select from added) then
       raise notice 'email-worker: events';
     end if;
     return null;

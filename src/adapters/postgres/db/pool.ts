@@ -43,6 +43,8 @@ export function createPool(options: PoolOptions): pg.Pool {
 
 /** How notices of our own functions and triggers begin. */
 const OWN_NOTICE = 'email-worker: ';
+/** What the trigger of `event_inbox` says. */
+export const EVENTS_NOTICE = `${OWN_NOTICE}events`;
 
 /** Connection → our notices since they were taken. Any connection may be the one that gets them, the first too. */
 const notices = new WeakMap<pg.ClientBase, Set<string>>();
@@ -51,6 +53,11 @@ function toldOf(client: pg.ClientBase): Set<string> {
   const told = notices.get(client) ?? new Set();
   notices.set(client, told);
   return told;
+}
+
+/** As if the server had said it on this connection. */
+export function addNotice(client: pg.ClientBase, text: string): void {
+  toldOf(client).add(text);
 }
 
 /** The texts of our notices that a connection has got, each once. They are told one time. */

@@ -1,6 +1,6 @@
 /** Transactions on one connection of the pool, begun again while others get in their way. */
 import type { Pool, PoolClient, QueryResult, Submittable } from 'pg';
-import { cutAfterTimeout, guard, isRetryable } from './pool.ts';
+import { addNotice, cutAfterTimeout, EVENTS_NOTICE, guard, isRetryable } from './pool.ts';
 import type { Call, Executor } from './statement.ts';
 import { StatementGroup, type GroupedQuery, type GroupedResult } from './statement-group.ts';
 
@@ -87,13 +87,15 @@ const COMMIT = command('commit', 'commit');
  * takes longer than carrying it out. PostgreSQL alone would plan those with arrays each time. Each row is looked up in an index,
  * however small the tables were when the plan was made: it is kept while they grow.
  */
-const PLANNED_ONCE = Object.entries({
+const SETTINGS = Object.entries({
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
+  // The commit tells: see the trigger of `event_inbox`.
+  'email_worker.tells_events': 'on',
 }).map(([name, value]) => `set_config('${name}', '${value}', true)`);
-const BEGIN_PLANNED = [command('begin', 'begin'), command('plan-once', `select ${PLANNED_ONCE.join(', ')}`)];
+const BEGIN_PLANNED = [command('begin', 'begin'), command('set-planned', `select ${SETTINGS.join(', ')}`)];
 
 /** The results of each, or the failure of the first that failed. */
 const queryTogether = (
@@ -131,7 +133,7 @@ export class PlannedTransaction implements Executor {
   /** The same, and commits when all succeed: nothing is to follow. */
   async runLast<const Calls extends readonly Call<object>[]>(...calls: Calls): Promise<RowsOf<Calls>> {
     const rows = await this.#send(calls, [COMMIT]);
-    this.#state = 'committed';
+    this.#end();
     return rows;
   }
 
@@ -142,8 +144,14 @@ export class PlannedTransaction implements Executor {
   }
 
   async commit(): Promise<void> {
-    if (this.#state === 'open') await this.#client.query('commit');
+    if (this.#state !== 'open') return;
+    await this.#client.query('commit');
+    this.#end();
+  }
+
+  #end(): void {
     this.#state = 'committed';
+    addNotice(this.#client, EVENTS_NOTICE);
   }
 
   async #send<Calls extends readonly Call<object>[]>(

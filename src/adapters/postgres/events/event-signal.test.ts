@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
 import { createTestPool } from '../../../../test/helpers/test-pool.ts';
+import { inPlannedTransaction } from '../db/transaction.ts';
 import { onEventsWritten } from './event-signal.ts';
 
 let database: TestDatabase;
@@ -41,4 +42,22 @@ it('tells of each transaction that wrote some, after it, and of no other', async
   expect(told).toBe(2);
   await pool.query('select 1');
   expect(told).toBe(2);
+});
+
+it('is told by the commit of a planned transaction, and the server wakes no client in the middle of it', async () => {
+  const before = told;
+  const notices: unknown[] = [];
+  const client = await pool.connect();
+  client.on('notice', (notice) => notices.push(notice));
+  client.release();
+  await inPlannedTransaction(pool, async (transaction) => {
+    await transaction.run({ name: 'add', text: ADD, values: [], givesRows: false });
+    expect(told).toBe(before);
+  });
+  expect(told).toBe(before + 1);
+  expect(notices).toEqual([]);
+  await expect(
+    inPlannedTransaction(pool, () => Promise.reject(new Error('it writes nothing'))),
+  ).rejects.toThrow('it writes nothing');
+  expect(told).toBe(before + 1);
 });

@@ -4,14 +4,11 @@
  * as it would for NOTIFY. A notice that is lost (a server or pooler may filter them) costs time alone: the inbox is looked at anyway.
  */
 import type { Pool } from 'pg';
-import { takeNotices } from '../db/pool.ts';
-
-/** What the trigger of `event_inbox` says. */
-const NOTICE = 'email-worker: events';
+import { EVENTS_NOTICE, takeNotices } from '../db/pool.ts';
 
 /** @param pool made by createPool */
 export function onEventsWritten(pool: Pool, tell: () => void): void {
   pool.on('release', (_error, client) => {
-    if (takeNotices(client).has(NOTICE)) tell();
+    if (takeNotices(client).has(EVENTS_NOTICE)) tell();
   });
 }
