@@ -1,8 +1,9 @@
-/** The baseline of sending: nodemailer alone, pooled. Prints messages per second. */
+/** The baseline of sending: nodemailer alone, pooled. Reads seconds from its input, sends for so long, prints how many messages. */
+import { createInterface } from 'node:readline';
 import nodemailer from 'nodemailer';
 import { CONCURRENCY, mail } from './workload.mjs';
 
-const [port, seconds] = process.argv.slice(2).map(Number);
+const [port] = process.argv.slice(2).map(Number);
 const transport = nodemailer.createTransport({
   pool: true,
   host: '127.0.0.1',
@@ -12,25 +13,23 @@ const transport = nodemailer.createTransport({
   maxMessages: Infinity,
 });
 let count = 0;
-const run = async (ms) => {
-  const end = performance.now() + ms;
-  await Promise.all(
-    Array.from({ length: CONCURRENCY }, async () => {
-      while (performance.now() < end) {
-        await transport.sendMail({
-          from: 'Bench <bench@example.com>',
-          to: mail.to,
-          subject: mail.subject,
-          text: mail.text_body,
-        });
-        count += 1;
-      }
-    }),
-  );
-};
-await run(1000);
-count = 0;
-const started = performance.now();
-await run(seconds * 1000);
-console.log(`rate ${count / ((performance.now() - started) / 1000)}`);
+
+async function sendUntil(end) {
+  while (performance.now() < end) {
+    await transport.sendMail({
+      from: 'Bench <bench@example.com>',
+      to: mail.to,
+      subject: mail.subject,
+      text: mail.text_body,
+    });
+    count += 1;
+  }
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  count = 0;
+  const end = performance.now() + Number(line) * 1000;
+  await Promise.all(Array.from({ length: CONCURRENCY }, () => sendUntil(end)));
+  console.log(count);
+}
 transport.close();

@@ -1,7 +1,7 @@
 /** The processes of a measurement: each part runs in one of its own, as it would in use. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -45,8 +45,8 @@ async function start(file, args, env, ready, cwd) {
 
 /** An SMTP server that takes and counts everything. */
 export async function startSink() {
-  const { value, stop } = await start(here('sink.mjs'), [], {}, /^port (\d+)/);
-  return { port: Number(value), stop };
+  const { value, pid, stop } = await start(here('sink.mjs'), [], {}, /^port (\d+)/);
+  return { port: Number(value), pid, stop };
 }
 
 /** The service with an embedded database in a fresh folder. */
@@ -74,4 +74,61 @@ export async function startService(env = {}) {
 export async function startBareReader(dataDir) {
   const { value, pid, stop } = await start(here('bare-reader.mjs'), [dataDir], {}, /^url (\S+)/);
   return { url: value, pid, stop };
+}
+
+/** What a user would write to send, on the same database and into the same mail server. */
+export async function startPlainSender(dataDir, port) {
+  const { value, pid, stop } = await start(
+    here('plain-sender.mjs'),
+    [dataDir, String(port)],
+    {},
+    /^url (\S+)/,
+  );
+  return { url: value, pid, stop };
+}
+
+/** Nodemailer alone; sends for as long as `send` says. */
+export async function startNodemailer(port) {
+  const child = spawn(process.execPath, [here('nodemailer-sender.mjs'), String(port)], {
+    env: { PATH: process.env.PATH },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    pid: child.pid,
+    /** Returns the number of messages. */
+    async send(seconds) {
+      child.stdin.write(`${seconds}\n`);
+      return Number((await lines.next()).value);
+    },
+    async stop() {
+      const exited = once(child, 'exit');
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
+
+const TICKS_PER_SECOND = 100;
+
+function statOf(pid) {
+  try {
+    // Behind the name, which may hold anything.
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ');
+  } catch {
+    return null;
+  }
+}
+
+/** CPU time of a process so far, with that of its ended children, in ms. */
+export function cpuOf(pid) {
+  const ticks = statOf(pid)?.slice(11, 15) ?? [];
+  return (ticks.reduce((sum, value) => sum + Number(value), 0) * 1000) / TICKS_PER_SECOND;
+}
+
+/** CPU time of the embedded database so far, with all its processes, in ms. */
+export function databaseCpu(dataDir) {
+  const [postmaster] = readFileSync(path.join(dataDir, 'postgres/data/postmaster.pid'), 'utf8').split('\n');
+  const children = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && statOf(pid)?.[1] === postmaster);
+  return [postmaster, ...children].reduce((sum, pid) => sum + cpuOf(pid), 0);
 }

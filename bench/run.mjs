@@ -3,10 +3,9 @@
  * load on the machine affects both; the ratio is that of the medians.
  */
 import autocannon from 'autocannon';
-import { spawnSync } from 'node:child_process';
 import { cpus } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { SECRET, startBareReader, startService, startSink } from './processes.mjs';
+import { printSends } from './sends.mjs';
 import { CONCURRENCY, mail } from './workload.mjs';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
@@ -67,22 +66,9 @@ try {
     () => read(service.url),
   );
   await bare.stop();
-
-  const sender = fileURLToPath(new URL('nodemailer-sender.mjs', import.meta.url));
-  const nodemailer = async () => {
-    const { stdout } = spawnSync(process.execPath, [sender, String(sink.port), String(SECONDS)], {
-      encoding: 'utf8',
-    });
-    return Number(/rate ([\d.]+)/.exec(stdout)[1]);
-  };
-  await load({ url: `${service.url}/api/send`, method: 'POST', body: JSON.stringify(mail), duration: 2 });
-  await compare(
-    'Sending 2 kB mails, 50 at once, against nodemailer alone, pooled, into the same sink',
-    '0.8',
-    nodemailer,
-    () => load({ url: `${service.url}/api/send`, method: 'POST', body: JSON.stringify(mail) }),
-  );
 } finally {
   await service.stop();
   await sink.stop();
 }
+
+await printSends(ROUNDS, SECONDS);

@@ -45,6 +45,11 @@ const RENEWALS_PER_LEASE = 3;
 const LEASE_RESERVE = 0.1;
 /** Claims in one statement at most; it bounds what a process that dies at once leaves behind. */
 const MAX_CLAIMS = 32;
+/**
+ * Claims in hand for each hand-over at the same time: those that wait have their turn without a statement of their own, and the
+ * outcomes of those that had it are stored together.
+ */
+const CLAIMS_PER_SLOT = 4;
 /** How often to look for sends that no process will ever claim; they have waited for days. */
 const ORPHANS_INTERVAL_MS = 10 * 60_000;
 /** A mail server that can't be reached is left alone for a while, twice as long each time. */
@@ -52,7 +57,14 @@ const PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 
 interface AccountState extends QueueAccount {
+  /** Claims that are not settled. */
+  inHand: number;
+  /** Of these, those that the mail server is to answer. */
   running: number;
+  /** Each lets a claim in hand have its turn. */
+  readonly waiting: (() => void)[];
+  /** Nothing was due at the last look, and nothing that this process knows of has become due since. */
+  isEmpty: boolean;
   lastLane: string;
   failures: number;
   /** By `Timers.now`. */
@@ -69,6 +81,14 @@ type Ended = Extract<HandOverResult, { kind: 'ended' }>;
 /** Runs by the ids of their claims. */
 type Runs = ReadonlyMap<string, Run>;
 
+const isLimited = ({ rate }: AccountState) => rate.perMinute !== null || rate.perDay !== null;
+
+/** Those of an account with limits are counted when they are claimed, so none is claimed before its turn. */
+function wantedBy(account: AccountState): number {
+  const { slots, inHand } = account;
+  return (isLimited(account) ? slots : slots * CLAIMS_PER_SLOT) - inHand;
+}
+
 /** Starts the loop, and the one that settles what the journal holds, without which it claims nothing. */
 export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions): SendQueueLoop {
   const { leaseMs, pollMs, timers = systemTimers } = options;
@@ -76,7 +96,10 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
   const { owner } = ports.journal;
   const accounts = options.accounts.map((account): AccountState => ({
     ...account,
+    inHand: 0,
     running: 0,
+    waiting: [],
+    isEmpty: false,
     lastLane: '',
     failures: 0,
     pausedUntil: 0,
@@ -89,15 +112,23 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
   let wakeRequested = false;
   let wakeUp: () => void = () => {};
 
-  const wake = () => {
+  const goOn = () => {
     wakeRequested = true;
     wakeUp();
+  };
+
+  const wake = () => {
+    for (const account of accounts) account.isEmpty = false;
+    goOn();
   };
 
   async function rest(): Promise<void> {
     if (wakeRequested || status.stopping) return;
     await new Promise<void>((resolve) => {
-      const cancel = timers.after(pollMs, resolve);
+      const cancel = timers.after(pollMs, () => {
+        wake();
+        resolve();
+      });
       wakeUp = () => {
         cancel();
         resolve();
@@ -126,13 +157,19 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
 
   async function settle(): Promise<void> {
     claimsDue = false;
-    await settleClaims(ports, !hasClaimed);
+    // A run gives its own claim back, and is not waited for.
+    const givenUp = () => held.givenUp().filter(({ claimId }) => !runs.has(claimId));
+    await settleClaims({ ...ports, held: { ...held, givenUp } }, !hasClaimed);
+    for (const account of accounts) account.isEmpty = false;
   }
 
   async function claimDue(): Promise<number> {
-    const now = timers.now();
-    const free = accounts.filter((account) => account.running < account.slots && account.pausedUntil <= now);
-    if (free.length === 0) return 0;
+    const free = accounts.filter(takesMore);
+    // One that is asked for alone says by its claim whether something is due.
+    const [only, ...others] = free;
+    if (only === undefined) return 0;
+    for (const account of free) account.isEmpty = true;
+    if (others.length === 0) return await claimFor(only);
     const due = new Set(await queue.dueAccounts(free.map(({ id }) => id)));
     let claimed = 0;
     for (const account of free) {
@@ -141,25 +178,51 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
     return claimed;
   }
 
+  /** Not before many are wanted: they share the statement. */
+  function takesMore(account: AccountState): boolean {
+    const { waiting, slots, isEmpty, pausedUntil } = account;
+    const least = isLimited(account) ? 1 : Math.min(slots, MAX_CLAIMS);
+    return wantedBy(account) >= least && waiting.length < slots && !isEmpty && pausedUntil <= timers.now();
+  }
+
   async function claimFor(account: AccountState): Promise<number> {
     hasClaimed = true;
     const { claims, lastLane } = await queue.claim({
       accountId: account.id,
       owner: owner,
-      limit: Math.min(account.slots - account.running, MAX_CLAIMS),
+      limit: Math.min(wantedBy(account), MAX_CLAIMS),
       leaseMs,
       afterLane: account.lastLane,
       rate: account.rate,
     });
     account.lastLane = lastLane;
+    if (claims.length > 0) account.isEmpty = false;
     for (const claim of claims) begin(account, claim);
     return claims.length;
   }
 
   function begin(account: AccountState, claim: Claim): void {
-    account.running += 1;
+    account.inHand += 1;
     held.begin(claim);
     runs.set(claim.claimId, { claim, done: carryOut(account, claim) });
+  }
+
+  async function turnOf(account: AccountState): Promise<void> {
+    if (account.running < account.slots) account.running += 1;
+    else await new Promise<void>((resolve) => account.waiting.push(resolve));
+  }
+
+  /** The turn goes to the claim that has waited longest. */
+  function endTurn(account: AccountState): void {
+    const next = account.waiting.shift();
+    if (next === undefined) account.running -= 1;
+    else next();
+  }
+
+  /** All have their turn now, to give up. */
+  function endWaiting(account: AccountState): void {
+    account.running += account.waiting.length;
+    for (const next of account.waiting.splice(0)) next();
   }
 
   /** The database decides; the clock only counts against us, when its answer was long under way. */
@@ -171,9 +234,17 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
   }
 
   async function carryOut(account: AccountState, claim: Claim): Promise<void> {
+    await turnOf(account);
+    let hasTurn = true;
+    const onAnswered = () => {
+      if (hasTurn) endTurn(account);
+      hasTurn = false;
+    };
     try {
-      const result = await handOverClaim(ports, claim, () => mayBegin(claim));
-      if (result.kind === 'given_up') await giveUp(claim);
+      const result = mayTry(account)
+        ? await handOverClaim(ports, claim, { mayBegin: () => mayBegin(claim), onAnswered })
+        : giveUpUntried(claim);
+      if (result.kind === 'given_up') await giveUp(account, claim);
       else note(account, result);
     } catch (err) {
       // A full disk, for instance: nothing was handed over, or the journal has the attempt.
@@ -182,15 +253,24 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
       pause(account);
       logger.error({ err, emailId: claim.emailId }, 'a hand-over failed');
     }
-    account.running -= 1;
     runs.delete(claim.claimId);
-    wake();
+    account.inHand -= 1;
+    onAnswered();
+    if (claimsDue || takesMore(account)) goOn();
+  }
+
+  const mayTry = (account: AccountState) => !status.stopping && account.pausedUntil <= timers.now();
+
+  function giveUpUntried(claim: Claim): HandOverResult {
+    held.giveUp(claim);
+    return { kind: 'given_up' };
   }
 
   /** Never throws: what can't be given back now is given back when claims are settled. */
-  async function giveUp(claim: Claim): Promise<void> {
+  async function giveUp(account: AccountState, claim: Claim): Promise<void> {
     try {
       await giveBack(ports, claim);
+      account.isEmpty = false;
     } catch (err) {
       claimsDue = true;
       logger.warn({ err, emailId: claim.emailId }, 'a claim could not be given back yet');
@@ -207,6 +287,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
     const pauseMs = Math.min(PAUSE_MS * 2 ** account.failures, MAX_PAUSE_MS);
     account.failures += 1;
     account.pausedUntil = timers.now() + pauseMs;
+    endWaiting(account);
   }
 
   const heartbeat = startHeartbeat(ports, { leaseMs, timers }, runs, () => {
@@ -229,6 +310,7 @@ export function startSendQueue(ports: SendQueuePorts, options: SendQueueOptions)
     wake,
     stop() {
       status.stopping = true;
+      for (const account of accounts) endWaiting(account);
       wake();
       return (stopped ??= worked
         .then(() => Promise.all([...runs.values()].map((run) => run.done)))

@@ -111,13 +111,24 @@ export class QueueDatabase {
     const silent = [...this.#rows()].filter(
       ({ row }) => row.leaseUntil !== null && row.leaseUntil < this.#now() && row.owner !== owner,
     );
-    return silent.map(({ email, row }) => {
-      row.leaseUntil = null;
-      if (!email.attempts.has(row.attempts)) email.attempts.set(row.attempts, 'unknown');
-      if (isOpen(email.delivery)) email.delivery = 'unknown';
-      if (email.state === 'sending') email.state = 'unknown';
-      return { emailId: email.id, claimId: row.claimId!, attempt: row.attempts };
-    });
+    for (const { email, row } of silent.filter((one) => !one.row.isBegun)) {
+      if (email.state === 'sending') {
+        email.state = [...email.attempts.keys()].some((number) => number < row.attempts)
+          ? 'deferred'
+          : 'queued';
+      }
+      Object.assign(row, FREE);
+      row.attempts -= 1;
+    }
+    return silent
+      .filter(({ row }) => row.owner !== null)
+      .map(({ email, row }) => {
+        row.leaseUntil = null;
+        if (!email.attempts.has(row.attempts)) email.attempts.set(row.attempts, 'unknown');
+        if (isOpen(email.delivery)) email.delivery = 'unknown';
+        if (email.state === 'sending') email.state = 'unknown';
+        return { emailId: email.id, claimId: row.claimId!, attempt: row.attempts };
+      });
   }
 
   settle(owner: string, ended: EndedAttempt, decide: (situation: Situation) => Conclusion): void {

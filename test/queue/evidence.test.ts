@@ -46,7 +46,7 @@ async function waitForState(node: QueueNode, id: string, state: string): Promise
   await waitUntil(`${id} is ${state}`, async () => (await node.read(id)).state === state);
 }
 
-/** One email, claimed by a node that does not work on it. */
+/** One email, claimed by a node that does not work on it. With a short lease it is begun, and so to be lost. */
 async function claimOne(owner: QueueNode, leaseMs = 60_000, to = 'ann@example.org'): Promise<Sample> {
   const subject = `evidence-${(count += 1)}`;
   const id = await owner.enqueue({ subject, to: [to] });
@@ -59,6 +59,7 @@ async function claimOne(owner: QueueNode, leaseMs = 60_000, to = 'ann@example.or
     rate: { perMinute: null, perDay: null },
   });
   expect(claims.map(({ emailId }) => emailId)).toEqual([id]);
+  if (leaseMs < 60_000) await owner.queue.begin(owner.owner, claims[0]!, leaseMs);
   const sent = () =>
     sink.messages.filter(({ raw }) => raw.toString('latin1').includes(`Subject: ${subject}\r\n`)).length;
   return { id, claim: claims[0]!, sent };
@@ -171,7 +172,17 @@ describe('a process that fell silent', () => {
     expect(sent()).toBe(0);
   });
 
-  it('gives it back when it had not begun', async () => {
+  it('leaves what it had not begun to others', async () => {
+    const owner = await start({ work: false });
+    const id = await owner.enqueue({ subject: 'claimed ahead' });
+    const request = { accountId: 'default', owner: owner.owner, limit: 1, leaseMs: 1, afterLane: '' };
+    await owner.queue.claim({ ...request, rate: { perMinute: null, perDay: null } });
+    const other = await start();
+    await waitForState(other, id, 'sent');
+    expect((await other.read(id)).attempts).toMatchObject([{ number: 1, outcome: 'accepted' }]);
+  });
+
+  it('gives back what its journal does not know', async () => {
     const owner = await start({ work: false });
     const { id, other, sent } = await lose(owner);
     owner.start();

@@ -73,11 +73,12 @@ async function claimOne(leaseMs: number): Promise<Claim> {
 it('goes to its recipients when it is given back while another process takes it for lost', async () => {
   const id = await node.enqueue({ subject: 'lost and given back' });
   const claim = await claimOne(1);
+  await node.queue.begin(node.owner, claim, 1);
   const { held, commit } = createHeldPool();
   const lost = await createSendQueue(held).expire(OTHER);
   expect(lost.map(({ emailId }) => emailId)).toEqual([id]);
 
-  const released = node.queue.release(node.owner, claim, { evenBegun: false });
+  const released = node.queue.release(node.owner, claim, { evenBegun: true });
   await waitUntil('the release waits for the other statement', async () => {
     const waiting = await query(
       database.connectionString,
@@ -94,4 +95,19 @@ it('goes to its recipients when it is given back while another process takes it 
     attempts: [],
   });
   expect((await claimOne(60_000)).envelope.rcptTo).toEqual(['ann@example.org']);
+});
+
+it('is free again when its process fell silent before the first byte, and that process can not begin any more', async () => {
+  const id = await node.enqueue({ subject: 'claimed ahead' });
+  const claim = await claimOne(1);
+  expect(await createSendQueue(pool).expire(OTHER)).toEqual([]);
+
+  expect(await node.read(id)).toMatchObject({
+    state: 'queued',
+    deliveries: [{ state: 'pending' }],
+    attempts: [],
+  });
+  expect(await node.queue.begin(node.owner, claim, 60_000)).toBe(false);
+  expect(await node.queue.release(node.owner, claim, { evenBegun: true })).toBe(false);
+  expect(await claimOne(60_000)).toMatchObject({ emailId: id, attempt: 1 });
 });

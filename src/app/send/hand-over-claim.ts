@@ -3,7 +3,13 @@ import type { Readable } from 'node:stream';
 import { ServiceError } from '../../core/errors.ts';
 import type { RecipientOutcome } from '../../core/delivery/states.ts';
 import type { BlobStore, Content, Spool } from '../files/file-ports.ts';
-import { endHandOver, handOver, type HandOverPorts, type HandOverResult } from './hand-over.ts';
+import {
+  endHandOver,
+  handOver,
+  type HandOverOptions,
+  type HandOverPorts,
+  type HandOverResult,
+} from './hand-over.ts';
 import type { Claim } from './queue-ports.ts';
 import type { TransportResult } from './transport-ports.ts';
 
@@ -12,11 +18,11 @@ export interface HandOverClaimPorts extends HandOverPorts {
   readonly spool: Spool;
 }
 
-/** @param mayBegin see `HandOverOptions`: the claim is fenced at its row in the database */
+/** @param options the claim is fenced at its row in the database, so `mayBegin` is asked */
 export async function handOverClaim(
   ports: HandOverClaimPorts,
   claim: Claim,
-  mayBegin: () => Promise<boolean>,
+  options: Required<Pick<HandOverOptions, 'mayBegin' | 'onAnswered'>>,
 ): Promise<HandOverResult> {
   const folder = ports.spool.create();
   try {
@@ -26,7 +32,7 @@ export async function handOverClaim(
         : await openRaw(ports, claim, (source) => folder.write(source));
     if (raw.kind !== 'missing') {
       const complete = (result: TransportResult) => withSuppressed(claim, result);
-      return await handOver(ports, { ...claim, raw, email: null }, { mayBegin, complete });
+      return await handOver(ports, { ...claim, raw, email: null }, { ...options, complete });
     }
     const { emailId, claimId, attempt, envelope } = claim;
     const now = ports.clock();

@@ -46,13 +46,15 @@ export interface HandOverOptions {
   readonly mayBegin?: () => Promise<boolean>;
   /** Adds to the result of the mail server what it does not know. */
   readonly complete?: (result: TransportResult) => TransportResult;
+  /** Called when the mail server has answered, before the outcome is stored. */
+  readonly onAnswered?: () => void;
 }
 
 /** Throws what the journal throws when it can't take the attempt; then nothing was handed over. */
 export async function handOver(
   ports: HandOverPorts,
   { emailId, claimId, attempt: number, envelope, email, accountId, raw }: HandOver,
-  { folder, mayBegin, complete = (result) => result }: HandOverOptions,
+  { folder, mayBegin, complete = (result) => result, onAnswered }: HandOverOptions,
 ): Promise<HandOverResult> {
   const attempt: JournalAttempt = {
     emailId,
@@ -78,7 +80,10 @@ export async function handOver(
     ports.held.giveUp(attempt);
     return { kind: 'given_up' };
   }
-  return await endHandOver(ports, { ...attempt, endedAt: ports.clock(), result: complete(result) });
+  const ended = { ...attempt, endedAt: ports.clock(), result: complete(result) };
+  const stored = endHandOver(ports, ended);
+  onAnswered?.();
+  return await stored;
 }
 
 /** Keeps an outcome, in the database or else in the journal. Never throws. */

@@ -85,7 +85,10 @@ export interface SendQueue {
   release(owner: string, ref: ClaimRef, options: ReleaseOptions): Promise<boolean>;
   /** Every claim of the owner, those included that were taken for lost. */
   claimsOf(owner: string): Promise<readonly ClaimRef[]>;
-  /** Makes the sends of other owners whose lease ran out `unknown`; returns them. */
+  /**
+   * Takes the claims of other owners whose lease ran out for lost: those that were begun become `unknown`, and are returned; the
+   * others are free again.
+   */
   expire(owner: string): Promise<readonly Pick<ClaimRef, 'emailId' | 'attempt'>[]>;
   /**
    * Makes free sends `failed` when their time to give up has passed and their account is not one of these: no process sends

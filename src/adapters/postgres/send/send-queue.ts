@@ -7,8 +7,8 @@ import { claimSends, firstDue } from './claim-sends.ts';
 import { run, statement } from '../db/statement.ts';
 import { isLimited, lockRoom, useRoom } from './rate-windows.ts';
 import { FREE, lockQueueRow } from './queue-rows.ts';
-import { giveUpOpen, loseAttempt, takeBackAttempt } from './send-states.ts';
-import { settleAttempt } from './settle-attempt.ts';
+import { giveUpOpen, loseAttempt, takeBackAttempt, waitAgain } from './send-states.ts';
+import { createSettling } from './settle-attempt.ts';
 import { inTransaction } from '../db/transaction.ts';
 
 export function createSendQueue(pool: Pool): SendQueue {
@@ -26,6 +26,8 @@ export function createSendQueue(pool: Pool): SendQueue {
       return refs.map(({ claimId }) => begun.has(claimId));
     },
   );
+
+  const settle = createSettling(pool);
 
   return {
     async dueAccounts(accountIds) {
@@ -52,7 +54,7 @@ export function createSendQueue(pool: Pool): SendQueue {
 
     begin: (owner, ref, leaseMs) => begin({ owner, ref, leaseMs }),
 
-    settle: (owner, attempt, decide) => settleAttempt(pool, owner, attempt, decide),
+    settle: (owner, ended, decide) => settle({ owner, ended, decide }),
 
     release: (owner, { emailId, claimId, attempt }, { evenBegun }) =>
       inTransaction(pool, async (client) => {
@@ -89,7 +91,9 @@ export function createSendQueue(pool: Pool): SendQueue {
 
 /** Two arrays of equal length for `unnest`. */
 function columnsOf(refs: readonly ClaimRef[]) {
-  return { emailIds: refs.map(({ emailId }) => emailId), claimIds: refs.map(({ claimId }) => claimId) };
+  // Statements lock their rows in this order, so that two of them do not wait for each other in a circle.
+  const sorted = refs.toSorted((a, b) => (a.emailId < b.emailId ? -1 : 1));
+  return { emailIds: sorted.map(({ emailId }) => emailId), claimIds: sorted.map(({ claimId }) => claimId) };
 }
 
 interface Beginning {
@@ -144,17 +148,26 @@ const CLAIMS_OF = statement(
   'select email_id, claim_id, attempts as attempt from send_queue where owner = $owner',
 ).narrow<{ claim_id: string }>();
 
-/** The rows keep their owner, which alone has evidence. */
+/**
+ * The rows keep their owner, which alone has evidence. One that was not begun is free again: its owner can't begin any more, as no
+ * claim has that id.
+ */
 const EXPIRE = statement(
   'expire-claims',
   `with silent as materialized (
-    select email_id, attempts, claimed_at from send_queue
+    select email_id, attempts, claimed_at, begun_at is not null as is_begun from send_queue
     where lease_until < now() and owner <> $owner
     for update skip locked
+  ), begun as materialized (
+    select email_id, attempts, claimed_at from silent where is_begun
+  ), untouched as materialized (
+    select email_id, attempts as attempt from silent where not is_begun
   ), lost as (
-    update send_queue q set lease_until = null from silent s where q.email_id = s.email_id
-  ), ${loseAttempt('silent', '$detail::text')}
-  select email_id, attempts as attempt from silent`,
+    update send_queue q set lease_until = null from begun b where q.email_id = b.email_id
+  ), freed as (
+    update send_queue q set ${FREE}, attempts = q.attempts - 1 from untouched u where q.email_id = u.email_id
+  ), ${loseAttempt('begun', '$detail::text')}, ${waitAgain('untouched', 's.attempt')}
+  select email_id, attempts as attempt from begun`,
 );
 
 const GIVE_UP_ORPHANS = statement(

@@ -11,6 +11,60 @@ import type { RecordedOutcome } from '../../../app/send/outbound-ports.ts';
 import type { DeliveryState, EmailState, RecipientOutcome, Reply } from '../../../core/delivery/states.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
+/** Attempts whose recipients were all accepted, as JSON for `ACCEPTED_ROWS`. */
+export const toAcceptedRow = (
+  { emailId, claimId, attempt, startedAt, endedAt, result }: EndedAttempt,
+  { state, detail }: { readonly state: EmailState; readonly detail: string | null },
+) => ({
+  email_id: emailId,
+  claim_id: claimId,
+  attempt,
+  started_at: startedAt,
+  ended_at: endedAt,
+  ...toReplyRow(result.reply),
+  detail: result.detail,
+  recipients: result.recipients.map(toRecipientRow),
+  addresses: result.recipients.map(({ address }) => address),
+  state,
+  state_detail: detail,
+});
+
+/** The rows of a parameter, as `r`. */
+export const acceptedRows = (parameter: string): string => `
+  jsonb_to_recordset(${parameter}::jsonb) as r (
+    email_id uuid, claim_id uuid, attempt int, started_at timestamptz, ended_at timestamptz, reply_code int,
+    reply_status text, reply_text text, detail text, recipients jsonb, addresses text[], state text, state_detail text
+  )`;
+
+/**
+ * What saveAttempt, saveOutcomes and setState do, for many at once.
+ *
+ * @param source rows as `acceptedRows` gives them, whose other recipients were accepted before
+ */
+export const acceptAll = (source: string): string => `
+  new_attempts as (
+    insert into delivery_attempts as a
+      (email_id, attempt, started_at, ended_at, outcome, reply_code, reply_status, reply_text, detail)
+    select email_id, attempt, started_at, ended_at, 'accepted', reply_code, reply_status, reply_text, detail from ${source}
+    ${KEEP_SEEN}
+  ), reached as (
+    update email_deliveries d
+    set state = 'accepted', reply_code = o.reply_code, reply_status = o.reply_status, reply_text = o.reply_text
+    from ${source} r,
+      jsonb_to_recordset(r.recipients) as o (address text, reply_code int, reply_status text, reply_text text)
+    where d.email_id = r.email_id and d.address = o.address and d.state <> 'accepted'
+  ), ended_emails as (
+    update emails e set state = r.state, state_detail = r.state_detail from ${source} r where e.id = r.email_id
+    returning e.id, e.message_id, e.relay_message_id
+  )`;
+
+/** What was seen is never overwritten by what was assumed. */
+const KEEP_SEEN = `on conflict (email_id, attempt) do update set
+    started_at = excluded.started_at, ended_at = excluded.ended_at, outcome = excluded.outcome,
+    reply_code = excluded.reply_code, reply_status = excluded.reply_status, reply_text = excluded.reply_text,
+    detail = excluded.detail
+  where a.outcome = 'unknown'`;
+
 /** Columns of the JSON of an email that is to be recorded (emails/email-row.ts), as toOutcomeRow makes them. */
 export const OUTCOME_COLUMNS = ', deliveries jsonb, attempts jsonb';
 
@@ -92,7 +146,11 @@ export const takeBackAttempt = (source: string, attempt: string): string => `
   ), deliveries as (
     update email_deliveries d set state = 'pending' from ${source} s
     where d.email_id = s.email_id and d.state = 'unknown'
-  ), waiting as (
+  ), ${waitAgain(source, attempt)}`;
+
+/** A claim was given back about which nothing was assumed. */
+export const waitAgain = (source: string, attempt: string): string => `
+  waiting as (
     update emails e set state_detail = null, state = case
         when exists (select 1 from delivery_attempts a where a.email_id = e.id and a.attempt < ${attempt}) then 'deferred'
         else 'queued'
@@ -161,7 +219,6 @@ const READ_STATES = statement(
   'select state from email_deliveries where email_id = $emailId order by ordinal',
 );
 
-/** What was seen is never overwritten by what was assumed. */
 export async function saveAttempt(executor: Executor, ended: EndedAttempt): Promise<void> {
   const { emailId, attempt, startedAt, endedAt, result } = ended;
   const { kind: outcome, reply, detail } = result;
@@ -183,11 +240,7 @@ const SAVE_ATTEMPT = statement(
   `insert into delivery_attempts as a
     (email_id, attempt, started_at, ended_at, outcome, reply_code, reply_status, reply_text, detail)
   values ($emailId, $attempt, $startedAt, $endedAt, $outcome, $replyCode, $replyStatus, $replyText, $detail)
-  on conflict (email_id, attempt) do update set
-    started_at = excluded.started_at, ended_at = excluded.ended_at, outcome = excluded.outcome,
-    reply_code = excluded.reply_code, reply_status = excluded.reply_status, reply_text = excluded.reply_text,
-    detail = excluded.detail
-  where a.outcome = 'unknown'`,
+  ${KEEP_SEEN}`,
 );
 
 /**

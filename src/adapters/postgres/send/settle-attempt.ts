@@ -1,27 +1,117 @@
 /**
- * Stores how an attempt ended, in one transaction; a Message-ID that the relay gave follows in another one, which locks
- * threads before emails.
+ * Stores how attempts ended. Most of them ended alike, with every recipient accepted: those of one moment are stored by one
+ * statement. Any other takes a transaction of its own. A Message-ID that the relay gave follows in another one, which locks threads
+ * before emails.
  */
 import type { Pool } from 'pg';
 import type { EndedAttempt } from '../../../app/send/journal-ports.ts';
 import type { RecordedSend } from '../../../app/send/outbound-ports.ts';
 import type { Situation } from '../../../app/send/queue-ports.ts';
 import { isOpen, type Conclusion } from '../../../core/delivery/conclude.ts';
+import { createBatches } from '../db/batches.ts';
+import { isRetryable } from '../db/pool.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { applyConclusion, dequeue, lockQueueRow, type QueueRow } from './queue-rows.ts';
 import { saveRelayMessageId } from './relay-message-ids.ts';
-import { endAsSent, readStates, saveAttempt, saveOutcomes } from './send-states.ts';
+import {
+  acceptAll,
+  acceptedRows,
+  endAsSent,
+  readStates,
+  saveAttempt,
+  saveOutcomes,
+  toAcceptedRow,
+} from './send-states.ts';
 
-/** See `SendQueue.settle`. */
-export async function settleAttempt(
+interface Settlement {
+  readonly owner: string;
+  readonly ended: EndedAttempt;
+  readonly decide: (situation: Situation) => Conclusion;
+}
+
+/** Attempts in one statement at most. */
+const MAX_BATCH = 64;
+
+/** Returns the function that stores one attempt; see `SendQueue.settle`. */
+export function createSettling(pool: Pool): (settlement: Settlement) => Promise<RecordedSend> {
+  const settleTogether = createBatches<Settlement, RecordedSend>(
+    { items: MAX_BATCH, bytes: Infinity, failTogether: false },
+    () => 0,
+    async (settlements) => {
+      const settled = await acceptTogether(pool, settlements);
+      return settlements.map((settlement) => {
+        const email = settled.get(settlement.ended.emailId);
+        return email === undefined ? settleAlone(pool, settlement) : tieRelays(pool, settlement.ended, email);
+      });
+    },
+  );
+  return (settlement) =>
+    isAccepted(settlement.ended) ? settleTogether(settlement) : settleAlone(pool, settlement);
+}
+
+const isAccepted = ({ result: { kind, recipients } }: EndedAttempt) =>
+  kind === 'accepted' && recipients.every(({ state }) => state === 'accepted');
+
+/** Returns those that it settled: with the claim as it was made, and no recipient left. */
+async function acceptTogether(
   pool: Pool,
-  owner: string,
-  ended: EndedAttempt,
-  decide: (situation: Situation) => Conclusion,
-): Promise<RecordedSend> {
+  settlements: readonly Settlement[],
+): Promise<ReadonlyMap<string, KnownIds>> {
+  const [first] = settlements;
+  if (first === undefined) return new Map();
+  const rows = settlements
+    .map(({ ended, decide }) => {
+      const states = ended.result.recipients.map(({ state }) => state);
+      // When it is given up does not matter: no recipient is left.
+      return toAcceptedRow(ended, decide({ states, giveUpAt: ended.startedAt }));
+    })
+    .sort((a, b) => (a.email_id < b.email_id ? -1 : 1));
+  try {
+    // One process has one owner.
+    const settled = await run(pool, ACCEPT_ALL, { owner: first.owner, attempts: JSON.stringify(rows) });
+    return new Map(settled.map((email) => [email.id, email]));
+  } catch (error) {
+    // Another transaction locked some of them in another order.
+    if (isRetryable(error)) return new Map();
+    throw error;
+  }
+}
+
+/**
+ * The rows of the queue are locked first, and in one order. A statement sees other tables as they were when it began: what another
+ * process assumed meanwhile, because the lease had run out, is overwritten by what is known.
+ */
+const ACCEPT_ALL = statement(
+  'accept-claimed-sends',
+  `with input as materialized (
+    select * from ${acceptedRows('$attempts')}
+  ), locked as materialized (
+    select q.email_id, q.claim_id from send_queue q
+    where q.email_id = any (array(select email_id from input)) and q.owner = $owner
+    order by q.email_id
+    for update
+  ), whole as materialized (
+    select i.* from input i join locked l on l.email_id = i.email_id and l.claim_id = i.claim_id
+    where not exists (
+      select from email_deliveries d
+      where d.email_id = i.email_id and d.state <> 'accepted' and d.address <> all (i.addresses)
+    )
+    order by i.email_id
+  ), ${acceptAll('whole')}, dequeued as (
+    delete from send_queue q using whole w where q.email_id = w.email_id
+  )
+  select id, message_id, relay_message_id from ended_emails`,
+);
+
+interface KnownIds {
+  readonly message_id: string;
+  readonly relay_message_id: string | null;
+}
+
+async function settleAlone(pool: Pool, { owner, ended, decide }: Settlement): Promise<RecordedSend> {
   const { emailId } = ended;
-  const { relayMessageId, recipients, kind } = ended.result;
+  const { recipients, kind } = ended.result;
   const known = await inTransaction(pool, async (client) => {
     const row = await lockQueueRow(client, emailId);
     const [email] = await run(client, LOCK_EMAIL, { emailId });
@@ -37,6 +127,15 @@ export async function settleAttempt(
     }
     return email;
   });
+  return await tieRelays(pool, ended, known);
+}
+
+/** After the outcome; when it fails, a repeat finds the claim gone and makes up for it. */
+async function tieRelays(
+  pool: Pool,
+  { emailId, result: { relayMessageId } }: EndedAttempt,
+  known: KnownIds | undefined,
+): Promise<RecordedSend> {
   const isNew =
     known !== undefined &&
     relayMessageId !== null &&

@@ -3,6 +3,17 @@ import type { ColumnTypes } from '../db/column-types.ts';
 
 declare module '../db/statement.ts' {
   interface StatementTypes {
+    'accept-claimed-sends': {
+      values: {
+        attempts: string | null;
+        owner: string | null;
+      };
+      row: {
+        id: string;
+        message_id: string;
+        relay_message_id: string | null;
+      };
+    };
     'add-report': {
       values: {
         id: string | null;

@@ -1,0 +1,154 @@
+/**
+ * Measures sending 2 kB mails, 50 at once, against nodemailer alone and against what a user would write, all into the same mail
+ * server, and queued sends against direct ones. Each round has all of them, and reports CPU time of each process for one email.
+ */
+import autocannon from 'autocannon';
+import pg from 'pg';
+import { connectionOf } from './connection.mjs';
+import {
+  cpuOf,
+  databaseCpu,
+  SECRET,
+  startNodemailer,
+  startPlainSender,
+  startService,
+  startSink,
+} from './processes.mjs';
+import { CONCURRENCY, mail } from './workload.mjs';
+
+const headers = { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' };
+const LOOK_MS = 20;
+
+async function post(url, seconds, more = {}) {
+  const result = await autocannon({
+    url: `${url}/api/send`,
+    method: 'POST',
+    body: JSON.stringify(mail),
+    connections: CONCURRENCY,
+    duration: seconds,
+    headers: { ...headers, ...more },
+  });
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${result.non2xx} refused, ${result.errors} broken`);
+  return result['2xx'];
+}
+
+/** Name → rates a second, and CPU times in ms for one email, of each round. */
+async function measureSends(rounds, seconds) {
+  const sink = await startSink();
+  const service = await startService({
+    SMTP_URL: `smtp://127.0.0.1:${sink.port}?max_messages_per_connection=1000000`,
+  });
+  const plain = await startPlainSender(service.dataDir, sink.port);
+  const alone = await startNodemailer(sink.port);
+  const client = new pg.Client(connectionOf(service.dataDir));
+  await client.connect();
+
+  const isEmpty = async () => (await client.query('select from send_queue limit 1')).rowCount === 0;
+  const waiting = async () => Number((await client.query('select count(*) as n from send_queue')).rows[0].n);
+  async function drained() {
+    while (!(await isEmpty())) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+
+  const cpu = (pid) => ({
+    sender: cpuOf(pid),
+    database: databaseCpu(service.dataDir),
+    server: cpuOf(sink.pid),
+  });
+  /** `work` resolves with the number of emails. */
+  async function measure(pid, work) {
+    const before = cpu(pid);
+    const began = performance.now();
+    const count = await work();
+    const took = (performance.now() - began) / 1000;
+    const after = cpu(pid);
+    const costs = Object.keys(before).map((part) => [part, (after[part] - before[part]) / count]);
+    return { rate: count / took, ...Object.fromEntries(costs) };
+  }
+
+  const sides = {
+    alone: () => measure(alone.pid, () => alone.send(seconds)),
+    plain: () => measure(plain.pid, () => post(plain.url, seconds)),
+    direct: () => measure(service.pid, () => post(service.url, seconds)),
+    async queued() {
+      let accepted;
+      let left;
+      let draining;
+      const whole = await measure(service.pid, async () => {
+        accepted = await measure(service.pid, () => post(service.url, seconds, { prefer: 'respond-async' }));
+        left = await waiting();
+        draining = await measure(service.pid, async () => {
+          await drained();
+          return left;
+        });
+        return accepted.rate * seconds;
+      });
+      return { ...whole, rate: accepted.rate, drained: draining };
+    },
+  };
+  const results = Object.fromEntries(Object.keys(sides).map((name) => [name, []]));
+  results.drained = [];
+  try {
+    // Compiles what is used.
+    await alone.send(1);
+    await post(plain.url, 1);
+    await post(service.url, 2);
+    for (let round = 0; round < rounds; round += 1) {
+      for (const [name, side] of Object.entries(sides)) {
+        const { drained: alsoDrained, ...result } = await side();
+        results[name].push(result);
+        if (alsoDrained !== undefined) results.drained.push(alsoDrained);
+        // What a side leaves behind is its own.
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    }
+  } finally {
+    await client.end();
+    await alone.stop();
+    await plain.stop();
+    await service.stop();
+    await sink.stop();
+  }
+  return results;
+}
+
+const TITLES = {
+  alone: 'nodemailer alone',
+  plain: 'what a user would write',
+  direct: 'the service, direct',
+  queued: 'the service, queued',
+  drained: '… of these, drained alone',
+};
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+const range = (values, digits) =>
+  `${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)}`;
+
+/** What `measureSends` finds: medians with their ranges, and the ratios of the medians. */
+export async function printSends(rounds, seconds) {
+  const results = await measureSends(rounds, seconds);
+  const of = (name, key) => results[name].map((result) => result[key]);
+  const whole = (name) => results[name].map(({ sender, database }) => sender + database);
+  console.log('Sending 2 kB mails, 50 at once, into the same mail server; CPU time in ms for one email');
+  for (const [name, title] of Object.entries(TITLES)) {
+    const rates = of(name, 'rate');
+    const part = (key) => median(of(name, key)).toFixed(2);
+    console.log(
+      `  ${title.padEnd(26)} ${median(rates).toFixed(0)}/s (${range(rates, 0)}), CPU ${median(whole(name)).toFixed(2)} ` +
+        `(${range(whole(name), 2)}): sender ${part('sender')}, PostgreSQL ${part('database')}; mail server ${part('server')}`,
+    );
+  }
+  const ratio = (one, other) => median(of(one, 'rate')) / median(of(other, 'rate'));
+  const cost = (one, other) => median(whole(one)) / median(whole(other));
+  for (const [one, other, goal, costGoal] of [
+    ['direct', 'alone', 'at least 0.9', null],
+    ['direct', 'plain', 'at least 1.3', null],
+    ['queued', 'direct', 'at least 2.0', 'at most 1.3'],
+    ['drained', 'direct', 'at least 0.9', null],
+  ]) {
+    const cpu = `CPU ${cost(one, other).toFixed(2)}${costGoal === null ? '' : ` (goal ${costGoal})`}`;
+    console.log(
+      `  ${TITLES[one]} / ${TITLES[other]}: ${ratio(one, other).toFixed(2)} (goal ${goal}), ${cpu}`,
+    );
+  }
+}
