@@ -16,16 +16,37 @@ export const shared = {
   expect: { poll: { timeout: 60_000 } },
 };
 
-/** `npm test`: both projects. `npm run test:unit`: the first. The long form is in vitest.long.config.ts. */
+/**
+ * A process of their own: they measure the memory of their process or look at its children. All others share one for
+ * each worker, since a process and modules for each file would take longer than most tests.
+ */
+const APART = [
+  'src/adapters/http/memory.test.ts',
+  'src/adapters/reading/*.test.ts',
+  'test/imap/{dovecot,hostile-server,many-sessions}.test.ts',
+  'test/mailbox/leases.test.ts',
+];
+
+/** `npm test`: all projects. `npm run test:unit`: the first. The long form is in vitest.long.config.ts. */
 export default defineConfig({
   test: {
     ...shared,
+    isolate: false,
+    // A worker ends when a file of another project is next, so one project follows the other.
     projects: [
-      // A process and modules of its own for each file would take longer than the tests.
-      { extends: true, test: { name: 'rules', include: [RULES], exclude: [LONG], isolate: false } },
+      { extends: true, test: { name: 'rules', include: [RULES], exclude: [LONG] } },
       {
         extends: true,
-        test: { name: 'parts', include: ['{src,test}/**/*.test.ts'], exclude: [RULES, LONG] },
+        test: {
+          name: 'parts',
+          include: ['{src,test}/**/*.test.ts'],
+          exclude: [RULES, LONG, ...APART],
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'apart', include: APART, isolate: true, sequence: { groupOrder: 2 } },
       },
     ],
   },

@@ -1,19 +1,35 @@
-/** One query on a connection of its own. */
-import { Client, type ClientConfig } from 'pg';
+/** Queries of tests, on connections that are kept for a moment: a new one costs more than most queries. */
+import { Pool, type ClientConfig } from 'pg';
+
+/** Many of them wait for locks at the same moment in some tests. */
+const MAX_CONNECTIONS = 50;
+/** Longer than between two looks of `waitUntil`, and so short that few are left open. */
+const IDLE_MS = 500;
+
+const pools = new Map<string, Pool>();
 
 export async function query(
   connection: ClientConfig | string,
   text: string,
   values: readonly unknown[] = [],
 ): Promise<readonly Record<string, unknown>[]> {
-  const client = new Client(connection);
-  // The server may be killed meanwhile; the query under way tells.
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    const { rows } = await client.query<Record<string, unknown>>(text, [...values]);
-    return rows;
-  } finally {
-    await client.end();
-  }
+  const { rows } = await poolOf(connection).query<Record<string, unknown>>(text, [...values]);
+  return rows;
+}
+
+function poolOf(connection: ClientConfig | string): Pool {
+  const config = typeof connection === 'string' ? { connectionString: connection } : connection;
+  const key = JSON.stringify(config);
+  const known = pools.get(key);
+  if (known !== undefined) return known;
+  const pool = new Pool({
+    ...config,
+    max: MAX_CONNECTIONS,
+    idleTimeoutMillis: IDLE_MS,
+    allowExitOnIdle: true,
+  });
+  // Servers are killed and databases dropped under idle connections; the next query opens another one.
+  pool.on('error', () => {});
+  pools.set(key, pool);
+  return pool;
 }

@@ -1,15 +1,21 @@
 /** Waiting for a condition, never for a time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** The longer it takes, the less often a look: in ms, and as a part of what has been waited for. */
+const FIRST_PAUSE_MS = 5;
+const LAST_PAUSE_MS = 50;
+const PAUSE_SHARE = 0.1;
+
 /** Polls until the condition holds; throws with `what` when it does not within `timeoutMs` (default 60 s). */
 export async function waitUntil(
   what: string,
   condition: () => boolean | Promise<boolean>,
   timeoutMs = 60_000,
 ): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
+  const started = performance.now();
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);
-    await sleep(5);
+    const waitedMs = performance.now() - started;
+    if (waitedMs > timeoutMs) throw new Error(`waited in vain until ${what}`);
+    await sleep(Math.min(Math.max(FIRST_PAUSE_MS, waitedMs * PAUSE_SHARE), LAST_PAUSE_MS));
   }
 }

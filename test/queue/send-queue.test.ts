@@ -248,11 +248,9 @@ describe('a send that is put off', () => {
     await dead.stop();
     const node = await start({ smtpUrl: dead.url, delaysMs: [200] });
     const id = await node.enqueue();
-    await waitUntil('it was tried', async () => (await node.read(id)).attempts.length > 0);
-    expect(await node.read(id)).toMatchObject({
-      state: 'deferred',
-      attempts: [{ outcome: 'refused', reply: null }],
-    });
+    // It is tried again and again meanwhile.
+    await waitForState(node, id, 'deferred');
+    expect((await node.read(id)).attempts[0]).toMatchObject({ outcome: 'refused', reply: null });
     await node.stop();
     nodes.pop();
     const successor = await start({ successorOf: node });
