@@ -44,6 +44,8 @@ from (
 
 set session_replication_role = origin;
 
+analyze;
+
 -- What the triggers would have done
 insert into unread_emails (email_id)
 select e.id from emails e where e.direction = 'inbound' and e.date > timestamptz '2026-08-01' and random() < 0.3;

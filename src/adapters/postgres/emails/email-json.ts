@@ -34,22 +34,28 @@ export interface EmailView {
   readonly name: 'email' | 'listing';
   /** What has to stand behind `emails e`. */
   readonly joins: string;
+  /** What stands behind the JSON that is stored. */
+  readonly more: string;
   /** What stands behind the text of an email. */
   readonly tail: string;
 }
 
 /** As the specification lists them: `toEmailJson`. */
-export const EMAIL: EmailView = { name: 'email', joins: '', tail: `${TAIL} || '}'` };
+export const EMAIL: EmailView = view('email', '', `'}'`);
 
 /** In lists over all threads: `toEmailListingJson`. */
-export const LISTING: EmailView = {
-  name: 'listing',
-  joins: 'left join send_queue q on q.email_id = e.id',
-  tail: `${TAIL} || ',"state":"' || e.state || '","state_detail":' ||
+export const LISTING: EmailView = view(
+  'listing',
+  'left join send_queue q on q.email_id = e.id',
+  `',"state":"' || e.state || '","state_detail":' ||
     coalesce(to_json(e.state_detail)::text, 'null') || ',"next_attempt_at":' ||
     coalesce('"' || ${timestamp('case when q.owner is null then q.due_at end')} || '"', 'null') ||
     ',"thread_id":"' || e.thread_id || '","account_id":' || to_json(e.account_id::text) || '}'`,
-};
+);
+
+function view(name: EmailView['name'], joins: string, more: string): EmailView {
+  return { name, joins, more, tail: `${TAIL} || ${more}` };
+}
 
 export const VIEWS = { email: EMAIL, listing: LISTING } as const;
 

@@ -14,7 +14,7 @@ import {
 import { EMAIL_STATES, type EmailState } from '../../../core/delivery/states.ts';
 import { formatTsquery } from '../../../core/search/query.ts';
 import { LISTING } from './email-json.ts';
-import { selectPage, toPage, type PageRow } from './email-pages.ts';
+import { mergePieces, selectPage, toPage, type PageRow } from './email-pages.ts';
 import { run, statements } from '../db/statement.ts';
 import { WALK_COST, type planSearch } from '../search/search-plan.ts';
 import { searchPage } from '../search/search-pages.ts';
@@ -86,11 +86,10 @@ function list(choice: Choice, rows: string): string {
   const { state, defect } = choice;
   const states = state === null ? (defect === null ? EMAIL_STATES : [null]) : [state];
   const pieces = states.map(
-    (one) => `(select e.id, e.date from emails e
-      where ${[...(one === null ? [] : [`e.state = '${one}'`]), ...conditionsOf(choice)].join(' and ')}
-      ${ORDER} limit ${rows})`,
+    (one) => `select e.id, e.date from emails e
+      where ${[...(one === null ? [] : [`e.state = '${one}'`]), ...conditionsOf(choice)].join(' and ')} ${ORDER}`,
   );
-  return `select e.id, e.date from (${pieces.join(' union all ')}) e ${ORDER} limit ${rows}`;
+  return mergePieces(pieces, 's.id, s.date', 'order by s.date desc, s.id desc', rows);
 }
 
 /** `found` gives identifiers and dates of a page. */

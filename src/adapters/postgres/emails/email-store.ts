@@ -11,7 +11,7 @@ import { EMAIL_ID } from './email-aliases.ts';
 import { READ_EMAIL, toDetail } from './email-detail.ts';
 import { EMAIL } from './email-json.ts';
 import { createEmailList } from './email-list.ts';
-import { selectPage, toPage, type PageRow } from './email-pages.ts';
+import { mergePieces, selectPage, toPage, type PageRow } from './email-pages.ts';
 import { LISTED } from './listed.ts';
 import { toStoredAttachment, toVariant } from './rows.ts';
 import { run, statement, statements, type RowOf } from '../db/statement.ts';
@@ -83,13 +83,13 @@ const CUSTOMER_EMAILS = statements(
     ];
     // The index has the direction before the date: one that a large customer has none of is found as fast as the other.
     const pieces = (direction === null ? ['inbound', 'outbound'] : [direction]).map(
-      (one) => `(
-      select e.* from emails e
+      (one) => `
+      select e.id, e.date from emails e
       where ${[`e.customer_id = $customerId and e.direction = '${one}' and ${LISTED}`, ...conditions].join(' and ')}
-      order by e.date desc, e.id desc limit $limit
-    )`,
+      order by e.date desc, e.id desc`,
     );
-    return selectPage(EMAIL, `(${pieces.join(' union all ')}) e`, '$limit');
+    const found = mergePieces(pieces, 's.id, s.date', 'order by s.date desc, s.id desc', '$limit');
+    return selectPage(EMAIL, `(${found}) e`, '$limit');
   },
 ).narrow<PageRow>();
 

@@ -10,6 +10,7 @@ import type { ThreadFilter, ThreadList, ThreadListing } from '../../../app/threa
 import { SNIPPET_SOURCE_CHARS, toSnippet } from '../../../core/message/snippet.ts';
 import { formatTsquery } from '../../../core/search/query.ts';
 import { matches } from '../emails/email-list.ts';
+import { mergePieces } from '../emails/email-pages.ts';
 import { LISTED } from '../emails/listed.ts';
 import { run, statement, statements, type RowOf } from '../db/statement.ts';
 import { WALK_COST, type planSearch } from '../search/search-plan.ts';
@@ -167,11 +168,15 @@ const conditionsOf = ({ ofCustomer, ofCompany, ofAccount, isNext }: Choice): rea
 /** The list in its order, at most `rows` of it. */
 function list(choice: Choice, rows: string): string {
   const pieces = facetsOf(choice).map(
-    (value) => `(select s.* from thread_summaries s
-      where ${[`s.facets = ${value}`, ...conditionsOf(choice)].join(' and ')} ${ORDER} limit ${rows})`,
+    (value) => `select s.* from thread_summaries s
+      where ${[`s.facets = ${value}`, ...conditionsOf(choice)].join(' and ')} ${ORDER}`,
   );
-  return `select s.* from (${pieces.join(' union all ')}) s ${ORDER} limit ${rows}`;
+  return mergePieces(pieces, 's.*', ORDER, rows);
 }
+
+/** What a list is opened with most, beside all threads. */
+const isInbox = ({ direction, unread, unanswered, ofCustomer, ofCompany, ofAccount }: Choice): boolean =>
+  direction === null && unread !== false && unanswered !== false && !(ofCustomer || ofCompany || ofAccount);
 
 const PREVIEW_COLUMNS = `n.from_address as newest_from, n.date as newest_date,
   left(coalesce(nullif(n.reply_text, ''), n.text_body), ${SNIPPET_SOURCE_CHARS + 1}) as newest_text, f.subject,
@@ -222,7 +227,7 @@ interface ThreadRow {
 
 const LIST = statements('list-threads', CHOICES, (choice) => selectThreads(list(choice, '$limit')), {
   plannedEachTime: 'kept plans take some 400 kB each, and with filters there would be hundreds',
-  when: (choice) => facetsOf(choice).length < ALL_FACETS.length,
+  when: (choice) => facetsOf(choice).length < ALL_FACETS.length && !isInbox(choice),
 }).narrow<ThreadRow>();
 
 const WORDS_DECIDE = { plannedEachTime: 'the best plan depends on how common the words are' };
