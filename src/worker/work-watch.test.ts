@@ -16,7 +16,7 @@ const NOTHING: DueNow = {
   feedPosition: null,
   suppressionVersion: 0,
 };
-const KINDS = ['sends', 'search', 'customers', 'reports', 'copies', 'suppressions'] as const;
+const KINDS = ['sends', 'search', 'customers', 'reports', 'copies', 'suppressions', 'webhooks'] as const;
 
 /** A watch whose clock and database a test moves. */
 function createWatch(pollMs = 2000) {
@@ -40,13 +40,16 @@ function createWatch(pollMs = 2000) {
   return { watch, database, looks, woken, lines, advance: timers.advance };
 }
 
-it('looks every two seconds while nothing happens, and wakes no loop but that of the list it has not seen', async () => {
+it('looks every two seconds while nothing happens, and wakes no loop but those whose lists it has not seen', async () => {
   const { watch, looks, woken, advance } = createWatch();
   watch.start();
   await advance(10_000);
   // The first look says what the list's version is, and is followed soon.
   expect(looks).toEqual([0, 500, 2500, 4500, 6500, 8500]);
-  expect(woken).toEqual([{ kind: 'suppressions', at: 0 }]);
+  expect(woken).toEqual([
+    { kind: 'suppressions', at: 0 },
+    { kind: 'webhooks', at: 0 },
+  ]);
 });
 
 it.each([
@@ -82,6 +85,19 @@ it('looks at once at what this process wrote, and twice a second while it goes o
   expect(looks).toEqual([3000, 3500, 4000]);
 });
 
+it.each([
+  ['is changed', { webhookVersion: 1 }],
+  ['is free', { webhooks: true }],
+  ['gets events of other processes', { feedPosition: 7 }],
+])('wakes the deliverer when a webhook %s', async (_, due) => {
+  const { watch, database, woken, advance } = createWatch();
+  watch.start();
+  await advance(1000);
+  woken.length = 0;
+  database.due = { ...NOTHING, ...due };
+  await advance(2000);
+  expect(woken[0]?.kind).toBe('webhooks');
+});
 it('looks again when something is written during a look', async () => {
   const { watch, looks, advance } = createWatch();
   watch.start();

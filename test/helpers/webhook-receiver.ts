@@ -20,6 +20,8 @@ export interface WebhookReceiver {
   readonly faults: readonly string[];
   /** Checked from now on; null: none. */
   secret: string | null;
+  /** Whether the time of a signature counts. Default: true. */
+  checksTime: boolean;
   /** Default: 204. */
   respond: (response: ServerResponse, event: ReceivedEvent, request: IncomingMessage) => void;
   ids(): readonly string[];
@@ -39,7 +41,10 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     const headers = request.headers as Record<string, string>;
     if (receiver.secret !== null) {
       try {
-        new Webhook(receiver.secret).verify(body, headers);
+        const webhook = new Webhook(receiver.secret);
+        if (receiver.checksTime) webhook.verify(body, headers);
+        else if (!headers['webhook-signature']?.split(' ').includes(resign(webhook, headers, body)))
+          throw new Error('wrong signature');
       } catch (error) {
         faults.push(String(error));
       }
@@ -59,6 +64,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     received,
     faults,
     secret: null,
+    checksTime: true,
     respond: (response) => void response.writeHead(204).end(),
     ids: () => received.map(({ id }) => id),
     async close() {
@@ -69,3 +75,6 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   };
   return receiver;
 }
+
+const resign = (webhook: Webhook, headers: Readonly<Record<string, string>>, body: string): string =>
+  webhook.sign(headers['webhook-id'] ?? '', new Date(Number(headers['webhook-timestamp']) * 1000), body);

@@ -1,0 +1,37 @@
+/** The time of a test that skips hours, while what it waits for goes on: timers fire when their time has come, one way or the other. */
+import type { Timers } from '../../src/app/base/timers.ts';
+
+export interface SkippedTime extends Timers {
+  readonly clock: () => Date;
+  /** Moves the time forward, and fires what is due by then. */
+  skip(ms: number): void;
+}
+
+export function createSkippedTime(): SkippedTime {
+  let skipped = 0;
+  const pending = new Set<{ readonly at: number; readonly fire: () => void }>();
+  const now = () => performance.now() + skipped;
+  return {
+    now,
+    clock: () => new Date(Date.now() + skipped),
+    after(delayMs, run) {
+      const timer = {
+        at: now() + delayMs,
+        fire() {
+          clearTimeout(real);
+          if (pending.delete(timer)) run();
+        },
+      };
+      const real = setTimeout(timer.fire, delayMs);
+      pending.add(timer);
+      return () => {
+        clearTimeout(real);
+        pending.delete(timer);
+      };
+    },
+    skip(ms) {
+      skipped += ms;
+      for (const timer of [...pending].toSorted((a, b) => a.at - b.at)) if (timer.at <= now()) timer.fire();
+    },
+  };
+}
