@@ -1,13 +1,34 @@
 /** Stores of sent and of received mail on a database of their own, and values that their tests share. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { createMessageStore, type MessageStore } from './message-store.ts';
+import { createEmailStore } from '../../src/adapters/postgres/emails/email-store.ts';
+import { createOutboundStore } from '../../src/adapters/postgres/send/outbound-store.ts';
+import { createThreadReader } from '../../src/adapters/postgres/threads/read-thread.ts';
 import { createInboundStore } from '../../src/adapters/postgres/receive/record-inbound.ts';
 import type { InboundStore } from '../../src/app/receive/inbound-ports.ts';
-import type { StoredAttachment } from '../../src/app/emails/email-ports.ts';
+import type { EmailsJson, EmailStore, StoredAttachment } from '../../src/app/emails/email-ports.ts';
+import type { OutboundStore } from '../../src/app/send/outbound-ports.ts';
 import type { ThreadsQuery } from '../../src/app/threads/thread-list-ports.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 import { createTestPool } from './test-pool.ts';
+
+/** Everything that the service's parts do with stored emails, in one. */
+export interface MessageStore extends EmailStore, OutboundStore {
+  /** Null when the thread does not exist. */
+  readThread(threadId: string): Promise<EmailsJson | null>;
+}
+
+export function createMessageStore(pool: pg.Pool): MessageStore {
+  const readThread = createThreadReader(pool);
+  return {
+    ...createEmailStore(pool),
+    ...createOutboundStore(pool),
+    async readThread(threadId) {
+      const emails = (await readThread(threadId, null))?.emails ?? null;
+      return emails?.kind === 'whole' ? { kind: 'whole', json: emails.json.toString() } : emails;
+    },
+  };
+}
 
 interface MailStores {
   readonly database: TestDatabase;

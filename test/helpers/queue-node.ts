@@ -10,7 +10,7 @@ import { createBlobStore } from '../../src/adapters/blob/create.ts';
 import { LmdbJournal } from '../../src/adapters/journal/lmdb-journal.ts';
 import { createSpool } from '../../src/adapters/journal/spool.ts';
 import { createExchangeStore } from '../../src/adapters/postgres/send/automatic-exchanges.ts';
-import { createMessageStore } from './message-store.ts';
+import { createMessageStore } from './mail-stores.ts';
 import { createSendOperations } from '../../src/adapters/postgres/send/send-operations.ts';
 import { createSendQueue } from '../../src/adapters/postgres/send/send-queue.ts';
 import { createSmtpTransport } from '../../src/adapters/smtp-out/smtp-transport.ts';

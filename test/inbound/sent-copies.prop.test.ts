@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createMessageStore, type MessageStore } from '../helpers/message-store.ts';
+import { createMessageStore, type MessageStore } from '../helpers/mail-stores.ts';
 import { createSendQueue } from '../../src/adapters/postgres/send/send-queue.ts';
 import type { OutboundRecord } from '../../src/app/send/outbound-ports.ts';
 import type { EndedAttempt } from '../../src/app/send/journal-ports.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createMessageStore } from '../helpers/message-store.ts';
+import { createMessageStore } from '../helpers/mail-stores.ts';
 import { mail, newId, post, receive } from '../helpers/inbound-mail.ts';
 import { outboundRecord } from '../helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';

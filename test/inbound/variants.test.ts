@@ -1,7 +1,7 @@
 /** Messages with the identity of a recorded email and another content. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createMessageStore } from '../helpers/message-store.ts';
+import { createMessageStore } from '../helpers/mail-stores.ts';
 import { mail, newId, receive } from '../helpers/inbound-mail.ts';
 import { outboundRecord } from '../helpers/outbound-record.ts';
 import type { TestDatabase } from '../helpers/postgres.ts';

@@ -14,7 +14,7 @@ import type { BlobStore, Content, SpoolFolder } from '../../src/app/files/file-p
 import type { EmailDetail } from '../../src/app/emails/email-ports.ts';
 import type { JournalEntry } from '../../src/app/send/journal-ports.ts';
 import type { OutboundRecord } from '../../src/app/send/outbound-ports.ts';
-import type { MessageStore } from '../helpers/message-store.ts';
+import type { MessageStore } from '../helpers/mail-stores.ts';
 import type { Transport, TransportResult } from '../../src/app/send/transport-ports.ts';
 import { sendMessage, type SendMessagePorts } from '../../src/app/send/send-message.ts';
 import { sendOnce } from '../../src/app/send/send-once.ts';

@@ -1,6 +1,6 @@
 /** The queue with real parts in one process: what is sent, in which order, and how often. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createMessageStore } from '../helpers/message-store.ts';
+import { createMessageStore } from '../helpers/mail-stores.ts';
 import { parseEmailsJson } from '../helpers/emails-json.ts';
 import { outboundRecord } from '../helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';

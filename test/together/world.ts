@@ -11,7 +11,7 @@ import { reparse } from '../../src/app/receive/reparse.ts';
 import { importMail, zeroCounts } from '../../src/app/import/import-mail.ts';
 import { createImportMarks } from '../../src/adapters/postgres/import/import-marks.ts';
 import { createMailFiles } from '../../src/adapters/mail-files/mail-files.ts';
-import { createMessageStore } from '../helpers/message-store.ts';
+import { createMessageStore } from '../helpers/mail-stores.ts';
 import type { OpenData } from '../../src/service/open-data.ts';
 import { createRandom, type Random } from '../crash/random.ts';
 import { complaint, deliveryReport } from '../helpers/bounce-mail.ts';

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createManualTimers } from '../../../../test/helpers/manual-timers.ts';
-import { createMessageStore } from '../../../../test/helpers/message-store.ts';
+import { createMessageStore } from '../../../../test/helpers/mail-stores.ts';
 import { outboundRecord } from '../../../../test/helpers/outbound-record.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
 import { silentLogger } from '../../../../test/helpers/silent-logger.ts';

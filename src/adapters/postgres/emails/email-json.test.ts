@@ -4,14 +4,18 @@ import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseEmailsJson, readEmailsJson, toListingJson } from '../../../../test/helpers/emails-json.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
+import type { TestDatabase } from '../../../../test/helpers/postgres.ts';
 import { storeLargeThread, storeThread, type StoredEmail } from '../../../../test/helpers/stored-emails.ts';
 import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import { toEmailJson } from '../../http/emails/email-view.ts';
 import type { EmailsJson } from '../../../app/emails/email-ports.ts';
 import { EMAIL_STATES, LISTED_STATES } from '../../../core/delivery/states.ts';
 import { createCustomerStore } from '../customers/customer-rules.ts';
-import { createMessageStore, type MessageStore } from '../../../../test/helpers/message-store.ts';
+import {
+  createMessageStore,
+  openMailStores,
+  type MessageStore,
+} from '../../../../test/helpers/mail-stores.ts';
 import { clean } from './received-values.ts';
 
 const MIB = 1024 * 1024;
@@ -19,16 +23,12 @@ const MIB = 1024 * 1024;
 let database: TestDatabase;
 let pool: pg.Pool;
 let store: MessageStore;
+let end: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createTestPool(database);
-  store = createMessageStore(pool);
+  ({ database, pool, store, end } = await openMailStores());
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => end());
 
 /** Of the emails of a thread, read one by one. */
 async function expectedJson(threadId: string): Promise<string> {

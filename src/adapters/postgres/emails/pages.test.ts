@@ -3,11 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseEmailsJson } from '../../../../test/helpers/emails-json.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
 import type { EmailPage } from '../../../app/emails/email-ports.ts';
-import { createMessageStore } from '../../../../test/helpers/message-store.ts';
+import { createMessageStore, openMailStores } from '../../../../test/helpers/mail-stores.ts';
 import { createEmailStore } from './email-store.ts';
-import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 
 const EMAILS = 3000;
 const LIMIT = 10;
@@ -17,13 +15,12 @@ const MINUTE_MS = 60_000;
 const CUSTOMER = randomUUID();
 const SMALLEST_ID = '00000000-0000-0000-0000-000000000000';
 
-let database: TestDatabase;
+let end: () => Promise<void>;
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   // One connection, because its plans and counters are looked at.
-  pool = createTestPool(database, 1);
+  ({ pool, end } = await openMailStores(1));
   const threadId = randomUUID();
   await pool.query(`insert into email_threads (id, account_id) values ($1, 'default')`, [threadId]);
   await pool.query(
@@ -40,10 +37,7 @@ beforeAll(async () => {
   // After five executions of a statement PostgreSQL may keep one plan for all values; here it does at once.
   await pool.query('set plan_cache_mode = force_generic_plan');
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => end());
 
 /** Rows of `emails` that `act` reads. */
 async function countRead(act: () => Promise<unknown>): Promise<number> {

@@ -4,28 +4,24 @@ import type pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { inboundRecord } from '../../../../test/helpers/inbound-record.ts';
 import { addressOf, newMessageId, outboundRecord } from '../../../../test/helpers/outbound-record.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
-import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import { waitUntil } from '../../../../test/helpers/wait-until.ts';
 import { createCustomerLinker } from '../customers/link-customers.ts';
-import { createMessageStore } from '../../../../test/helpers/message-store.ts';
+import { createMessageStore, openMailStores } from '../../../../test/helpers/mail-stores.ts';
 import { createInboundStore } from './record-inbound.ts';
 import { createThreadDecisions } from '../threads/thread-decisions.ts';
 
-let database: TestDatabase;
+let end: () => Promise<void>;
 let pool: pg.Pool;
 let other: pg.PoolClient;
 
 beforeEach(async () => {
-  database = await createTestDatabase();
-  pool = createTestPool(database);
+  ({ pool, end } = await openMailStores());
   other = await pool.connect();
   await other.query('begin');
 });
 afterEach(async () => {
   other.release();
-  await pool.end();
-  await database.drop();
+  await end();
 });
 
 const receive = (parents: readonly ReturnType<typeof newMessageId>[] = []) =>

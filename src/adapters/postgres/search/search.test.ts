@@ -3,12 +3,16 @@ import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseEmailsJson } from '../../../../test/helpers/emails-json.ts';
 import { inboundRecord } from '../../../../test/helpers/inbound-record.ts';
-import { ALL_THREADS, openMailStores, storedAttachment } from '../../../../test/helpers/mail-stores.ts';
+import {
+  ALL_THREADS,
+  openMailStores,
+  storedAttachment,
+  type MessageStore,
+} from '../../../../test/helpers/mail-stores.ts';
 import { addressOf, answerTo, outboundRecord } from '../../../../test/helpers/outbound-record.ts';
 import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
 import type { InboundStore } from '../../../app/receive/inbound-ports.ts';
 import type { OutboundRecord } from '../../../app/send/outbound-ports.ts';
-import type { MessageStore } from '../../../../test/helpers/message-store.ts';
 import type { EmailsQuery } from '../../../app/emails/email-ports.ts';
 import type { SearchIndex } from '../../../app/search/search-ports.ts';
 import type { ThreadsQuery } from '../../../app/threads/thread-list-ports.ts';

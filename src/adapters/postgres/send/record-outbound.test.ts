@@ -9,25 +9,22 @@ import {
   outboundRecord,
 } from '../../../../test/helpers/outbound-record.ts';
 import { parseEmailsJson } from '../../../../test/helpers/emails-json.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
 import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
-import { createMessageStore, type MessageStore } from '../../../../test/helpers/message-store.ts';
+import {
+  createMessageStore,
+  openMailStores,
+  type MessageStore,
+} from '../../../../test/helpers/mail-stores.ts';
 import { createPool } from '../db/pool.ts';
-import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 
-let database: TestDatabase;
+let end: () => Promise<void>;
 let pool: pg.Pool;
 let store: MessageStore;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createTestPool(database, 8);
-  store = createMessageStore(pool);
+  ({ pool, store, end } = await openMailStores(8));
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => end());
 
 const count = async (table: string, where: string, value: unknown): Promise<number> =>
   Number(

@@ -3,11 +3,15 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inboundRecord } from '../../../../test/helpers/inbound-record.ts';
-import { ALL_THREADS, openMailStores, storedAttachment } from '../../../../test/helpers/mail-stores.ts';
+import {
+  ALL_THREADS,
+  openMailStores,
+  storedAttachment,
+  type MessageStore,
+} from '../../../../test/helpers/mail-stores.ts';
 import { addressOf, answerTo, outboundRecord } from '../../../../test/helpers/outbound-record.ts';
 import type { InboundStore } from '../../../app/receive/inbound-ports.ts';
 import type { OutboundRecord } from '../../../app/send/outbound-ports.ts';
-import type { MessageStore } from '../../../../test/helpers/message-store.ts';
 import type { ThreadList, ThreadsQuery } from '../../../app/threads/thread-list-ports.ts';
 import { EMAIL_STATES, LISTED_STATES } from '../../../core/delivery/states.ts';
 import { createThreadList } from './thread-list.ts';

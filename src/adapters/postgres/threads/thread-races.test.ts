@@ -10,7 +10,7 @@ import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import { waitUntil } from '../../../../test/helpers/wait-until.ts';
 import type { OutboundRecord } from '../../../app/send/outbound-ports.ts';
 import { lockLinks } from './link-thread.ts';
-import { createMessageStore, type MessageStore } from '../../../../test/helpers/message-store.ts';
+import { createMessageStore, type MessageStore } from '../../../../test/helpers/mail-stores.ts';
 import { absorbThreads } from './move-threads.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { createThreadDecisions } from './thread-decisions.ts';

@@ -13,8 +13,6 @@ import { dryRethread } from '../../../../test/helpers/dry-rethread.ts';
 import { numbered } from '../../../../test/helpers/groups.ts';
 import { inboundRecord } from '../../../../test/helpers/inbound-record.ts';
 import { outboundRecord } from '../../../../test/helpers/outbound-record.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
-import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import { compareWithLaw } from '../../../../test/helpers/thread-law.ts';
 import { createThreadModel, type ModelStep } from '../../../../test/helpers/thread-model.ts';
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
@@ -22,7 +20,7 @@ import { ServiceError } from '../../../core/errors.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import { linksOf } from '../../../core/thread/place-inbound.ts';
 import { placeOutbound } from '../../../core/thread/place-outbound.ts';
-import { createMessageStore } from '../../../../test/helpers/message-store.ts';
+import { createMessageStore, openMailStores } from '../../../../test/helpers/mail-stores.ts';
 import { createInboundStore } from '../receive/record-inbound.ts';
 import { saveRelayMessageId } from '../send/relay-message-ids.ts';
 import { createThreadDecisions } from './thread-decisions.ts';
@@ -38,17 +36,13 @@ const CUSTOMERS = ['A', 'B', 'C'].map(
 const NAMES = 14;
 const FIRST_SENT = 9;
 
-let database: TestDatabase;
+let end: () => Promise<void>;
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createTestPool(database, 8);
+  ({ pool, end } = await openMailStores(8));
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => end());
 beforeEach(truncate);
 
 async function truncate(): Promise<void> {
