@@ -73,6 +73,10 @@ describe.skipIf(skipWithoutMailArchive())('real mail', () => {
     return answers;
   }
 
+  let filed: Promise<Received[]> | null = null;
+  /** All messages as they were filed, given once for the tests that look at what became of them. */
+  const giveFiled = (): Promise<Received[]> => (filed ??= give('filed', [...raws.keys()], AT_ONCE));
+
   /** What the database has of the account now: the thread of each message, and how many emails there are. */
   async function recorded(account: Account, answers: readonly Received[]): Promise<object> {
     const rows = await query(
@@ -130,7 +134,7 @@ describe.skipIf(skipWithoutMailArchive())('real mail', () => {
   });
 
   it('can be read, each thread with the text of all its emails', async () => {
-    const answers = await give('filed', [...raws.keys()], AT_ONCE);
+    const answers = await giveFiled();
     const texts = new Map<string, string>();
     for (const threadId of new Set(answers.map((answer) => answer.threadId))) {
       const response = await services[0]!.request(`/api/thread/${threadId}`);
@@ -151,7 +155,7 @@ describe.skipIf(skipWithoutMailArchive())('real mail', () => {
   });
 
   it('is kept to the byte', async () => {
-    const answers = await give('filed', [...raws.keys()], AT_ONCE);
+    const answers = await giveFiled();
     const first = new Map<string, Buffer>();
     for (const [index, { id }] of answers.entries()) if (!first.has(id)) first.set(id, raws[index]!);
     for (const [id, raw] of first) {
@@ -162,7 +166,7 @@ describe.skipIf(skipWithoutMailArchive())('real mail', () => {
 
   it('leaves rethreading nothing to change', async () => {
     const pool = createTestPool(database);
-    await give('filed', [...raws.keys()], AT_ONCE);
+    await giveFiled();
     expect(await dryRethread(pool).finally(() => pool.end())).toEqual([]);
   });
 });

@@ -2,36 +2,30 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   type EmbeddedWorkspace,
-  createEmbeddedSeed,
   createEmbeddedWorkspace,
 } from '../../../../test/helpers/embedded-workspace.ts';
 import { query } from '../../../../test/helpers/query.ts';
 import { silentLogger } from '../../../../test/helpers/silent-logger.ts';
-import type { TempFolder } from '../../../../test/helpers/temp-folder.ts';
 import { waitUntil } from '../../../../test/helpers/wait-until.ts';
 import { readCommandLine, readPidFile } from './postmaster.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './server.ts';
 
 describe('the embedded PostgreSQL', () => {
-  let seed: TempFolder;
+  /** One for all: each test leaves a database with which the next one starts. */
   let workspace: EmbeddedWorkspace;
   let server: EmbeddedPostgres | null = null;
 
   beforeAll(async () => {
-    seed = await createEmbeddedSeed();
-  });
-  afterAll(() => seed.remove());
-  beforeEach(async () => {
-    workspace = await createEmbeddedWorkspace(seed);
+    workspace = await createEmbeddedWorkspace();
   });
   afterEach(async () => {
     await server?.stop();
     server = null;
-    await workspace.dispose();
   });
+  afterAll(() => workspace.dispose());
 
   const start = async (dataDir = workspace.dataDir, logger = silentLogger) => {
     server = await startEmbeddedPostgres({ dataDir, logger });
@@ -45,9 +39,9 @@ describe('the embedded PostgreSQL', () => {
   const pid = async () => (await readPidFile(dataFolder()))!.pid;
 
   test('keeps its data over an orderly stop', async () => {
-    await query(await start(), `create table note as select 'Grüße' as text`);
+    await query(await start(), `create table greeting as select 'Grüße' as text`);
     await stop();
-    expect(await query(await start(), 'select text from note')).toEqual([{ text: 'Grüße' }]);
+    expect(await query(await start(), 'select text from greeting')).toEqual([{ text: 'Grüße' }]);
   });
 
   test('leaves no process and no pid file when it is stopped, however often', async () => {
@@ -163,15 +157,20 @@ describe('the embedded PostgreSQL', () => {
   test('refuses data of another major version, and names both versions and the way out', async () => {
     await start();
     await stop();
-    await writeFile(join(dataFolder(), 'PG_VERSION'), '15\n');
+    const file = join(dataFolder(), 'PG_VERSION');
+    const version = await readFile(file);
+    await writeFile(file, '15\n');
     await expect(start()).rejects.toThrow(/PostgreSQL 15, and this is PostgreSQL 18.*DATABASE_URL/);
+    await writeFile(file, version);
   });
 
   test('passes on the message of a server that does not start', async () => {
     await start();
     await stop();
-    await rename(join(dataFolder(), 'global'), join(dataFolder(), 'hidden'));
+    const [needed, hidden] = [join(dataFolder(), 'global'), join(dataFolder(), 'hidden')];
+    await rename(needed, hidden);
     await expect(start()).rejects.toThrow(/ended at its start: .*global.*DATABASE_URL/s);
+    await rename(hidden, needed);
   });
 
   test('writes the log of the server into a file for its owner only', async () => {
@@ -188,6 +187,8 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('leaves the permissions of an existing DATA_DIR as they are', async () => {
+    await start();
+    await stop();
     await chmod(workspace.dataDir, 0o750);
     await start();
     expect((await stat(workspace.dataDir)).mode & 0o777).toBe(0o750);
