@@ -39,6 +39,12 @@ export function isDescendant(pid, ancestor) {
   return false;
 }
 
+/** Of a process so far, with its children that have ended, in ms. */
+export function cpuOf(pid) {
+  const stat = readStat(pid);
+  return stat === null ? 0 : stat.own + stat.ended;
+}
+
 /** Of the children of this process that have ended, in ms. */
 export const cpuOfEndedChildren = () => readStat(process.pid).ended;
 
@@ -46,7 +52,5 @@ export const cpuOfEndedChildren = () => readStat(process.pid).ended;
 export const postmasterOf = (dataDir) =>
   Number(readFileSync(path.join(dataDir, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0]);
 
-export const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-/** The median, and the range. */
-export const spread = (values, digits = 2) =>
-  `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)})`;
+/** Of the embedded server of a data folder with all its processes so far, in ms. */
+export const databaseCpu = (dataDir) => cpuOfTree(postmasterOf(dataDir));

@@ -4,12 +4,13 @@
  * `BENCH_EMAILS` sets how many mails a round has (1,000), `BENCH_ROUNDS` how many there are (3), `BENCH_CONNECTIONS` which numbers.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { cpuOfTree, isDescendant, median, postmasterOf, spread } from './cpu.mjs';
+import { cpuOfTree, isDescendant, postmasterOf } from './cpu.mjs';
 import { startDovecot } from './dovecot.mjs';
 import { freePort } from './free-port.mjs';
 import { deliver } from './lmtp-client.mjs';
 import { mails } from './mail-archive.mjs';
 import { startService } from './processes.mjs';
+import { median, record, spread } from './results.mjs';
 
 const EMAILS = Number(process.env.BENCH_EMAILS ?? 1000);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
@@ -64,12 +65,21 @@ try {
         results[name].map(({ rate }) => rate),
         0,
       );
-    const part = (index) => spread(results.service.map(({ cpu }) => cpu[index]));
-    console.log(
-      `${connections} connections: Dovecot ${spread(sums('dovecot'))} ms, ${rates('dovecot')}/s; ` +
-        `service ${spread(sums('service'))} ms = Node.js ${part(0)} + PostgreSQL ${part(1)}, ${rates('service')}/s; ` +
-        `ratio ${(median(sums('service')) / median(sums('dovecot'))).toFixed(2)}`,
-    );
+    console.log(`${connections} connections: Dovecot ${rates('dovecot')}/s, service ${rates('service')}/s`);
+    const part = (index) => median(results.service.map(({ cpu }) => cpu[index]));
+    record({
+      part: 'lmtp',
+      what: `taking a mail by LMTP, ${connections} connection${connections === 1 ? '' : 's'}: CPU time`,
+      baseline: 'Dovecot into a Maildir',
+      unit: ' ms',
+      theirs: sums('dovecot'),
+      ours: sums('service'),
+      goal: connections === 10 ? 1.1 : undefined,
+      cpu: {
+        theirs: { Dovecot: median(sums('dovecot')) },
+        ours: { 'Node.js': part(0), PostgreSQL: part(1) },
+      },
+    });
   }
 } finally {
   await dovecot.stop();

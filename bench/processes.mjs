@@ -1,7 +1,7 @@
 /** The processes of a measurement: each part runs in one of its own, as it would in use. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -107,28 +107,4 @@ export async function startNodemailer(port) {
       await exited;
     },
   };
-}
-
-const TICKS_PER_SECOND = 100;
-
-function statOf(pid) {
-  try {
-    // Behind the name, which may hold anything.
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ');
-  } catch {
-    return null;
-  }
-}
-
-/** CPU time of a process so far, with that of its ended children, in ms. */
-export function cpuOf(pid) {
-  const ticks = statOf(pid)?.slice(11, 15) ?? [];
-  return (ticks.reduce((sum, value) => sum + Number(value), 0) * 1000) / TICKS_PER_SECOND;
-}
-
-/** CPU time of the embedded database so far, with all its processes, in ms. */
-export function databaseCpu(dataDir) {
-  const [postmaster] = readFileSync(path.join(dataDir, 'postgres/data/postmaster.pid'), 'utf8').split('\n');
-  const children = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && statOf(pid)?.[1] === postmaster);
-  return [postmaster, ...children].reduce((sum, pid) => sum + cpuOf(pid), 0);
 }

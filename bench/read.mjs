@@ -7,21 +7,17 @@
  */
 import autocannon from 'autocannon';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { cpus } from 'node:os';
 import pg from 'pg';
 import { connectionOf } from './connection.mjs';
+import { cpuOf, databaseCpu } from './cpu.mjs';
 import { SECRET, startBareReader, startService } from './processes.mjs';
+import { median, medians, record, ROUNDS, SECONDS } from './results.mjs';
 import { CONCURRENCY } from './workload.mjs';
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
-const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
 const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? CONCURRENCY);
 const THREADS = Number(process.env.BENCH_THREADS ?? 20_000);
 const headers = { authorization: `Bearer ${SECRET}` };
-
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
 /** As the data has them. */
 const idOf = (thread) => {
@@ -66,36 +62,8 @@ const DATA = `
     select array_agg(id) as ids from (select id, row_number() over (order by date) / 1000 as part from emails) e group by part
   ) parts;`;
 
-const TICKS_PER_SECOND = 100;
-
-/** CPU time of a process so far, with that of its ended children, in ms. */
-function cpuOf(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-  return (fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * 1000) / TICKS_PER_SECOND;
-}
-
-/** Of the database with all its processes. */
-function databaseCpu(postmaster) {
-  const children = readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')[1] === postmaster;
-    } catch {
-      return false;
-    }
-  });
-  // One that ends at this moment, as a worker of autovacuum, is not counted; the postmaster has the time of those that ended.
-  return [postmaster, ...children].reduce((sum, pid) => {
-    try {
-      return sum + cpuOf(pid);
-    } catch {
-      return sum;
-    }
-  }, 0);
-}
-
-async function load({ url, pid, toRequest = () => ({ path: anyPath() }) }, postmaster) {
-  const before = [cpuOf(pid), databaseCpu(postmaster)];
+async function load({ url, pid, toRequest = () => ({ path: anyPath() }) }, dataDir) {
+  const before = [cpuOf(pid), databaseCpu(dataDir)];
   const result = await autocannon({
     url,
     connections: CONNECTIONS,
@@ -109,7 +77,7 @@ async function load({ url, pid, toRequest = () => ({ path: anyPath() }) }, postm
   return {
     rate: reads / result.duration,
     node: (cpuOf(pid) - before[0]) / reads,
-    database: (databaseCpu(postmaster) - before[1]) / reads,
+    database: (databaseCpu(dataDir) - before[1]) / reads,
     p50: result.latency.p50,
     p99: result.latency.p99,
   };
@@ -120,9 +88,7 @@ console.log(
 );
 const service = await startService();
 try {
-  const postmaster = readFileSync(path.join(service.dataDir, 'postgres/data/postmaster.pid'), 'utf8').split(
-    '\n',
-  )[0];
+  const { dataDir } = service;
   const client = new pg.Client(connectionOf(service.dataDir));
   await client.connect();
   await client.query(DATA);
@@ -154,9 +120,9 @@ try {
     unchanged: { ...service, toRequest: toTagged },
   };
   const results = Object.fromEntries(Object.keys(sides).map((name) => [name, []]));
-  for (const side of Object.values(sides)) await load(side, postmaster);
+  for (const side of Object.values(sides)) await load(side, dataDir);
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const [name, side] of Object.entries(sides)) results[name].push(await load(side, postmaster));
+    for (const [name, side] of Object.entries(sides)) results[name].push(await load(side, dataDir));
   }
   const of = (name, key) => median(results[name].map((result) => result[key]));
   for (const name of Object.keys(sides)) {
@@ -166,12 +132,22 @@ try {
         `latency ms: p50 ${of(name, 'p50')}, p99 ${of(name, 'p99')}`,
     );
   }
-  for (const name of Object.keys(sides).slice(1)) {
-    const cpu = (side) => of(side, 'node') + of(side, 'database');
-    const rate = of(name, 'rate') / of('baseline', 'rate');
-    console.log(
-      `${name.padEnd(9)} ${rate.toFixed(2)} of the rate, ${(cpu(name) / cpu('baseline')).toFixed(2)} of the CPU time`,
-    );
+  const rates = (name) => results[name].map(({ rate }) => rate);
+  const cpu = (name) => medians(results[name], { node: 'Node.js', database: 'PostgreSQL' });
+  for (const [name, what, goal] of [
+    ['service', `reading different threads of 5 emails, ${CONNECTIONS} connections`, 1.7],
+    ['kept', 'reading threads that were read a moment ago', undefined],
+    ['unchanged', 'asking for threads that have not changed (ETag)', undefined],
+  ]) {
+    record({
+      part: 'read',
+      what,
+      baseline: 'bare Fastify, pg, one prepared query',
+      theirs: rates('baseline'),
+      ours: rates(name),
+      goal,
+      cpu: { theirs: cpu('baseline'), ours: cpu(name) },
+    });
   }
   await bare.stop();
 } finally {

@@ -9,8 +9,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../dist/adapters/postgres/embedded/server.js';
-import { cpuOfEndedChildren, cpuOfTree, median, postmasterOf, spread } from './cpu.mjs';
+import { cpuOfEndedChildren, cpuOfTree, postmasterOf } from './cpu.mjs';
 import { writeMbox } from './mail-archive.mjs';
+import { median, record, spread } from './results.mjs';
 
 const EMAILS = Number(process.env.BENCH_EMAILS ?? 5000);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
@@ -62,16 +63,18 @@ try {
   await admin.end();
   const rates = (of) => results[of].map(({ seconds }) => EMAILS / seconds);
   const cpuOf = (of) => results[of].map(({ cpu }) => ((cpu[0] + cpu[1]) * 1000) / EMAILS);
-  const part = (of, index) => spread(results[of].map(({ cpu }) => (cpu[index] * 1000) / EMAILS));
-  for (const of of ['plain', 'ours']) {
-    console.log(
-      `${of.padEnd(6)} ${spread(rates(of), 0)}/s; CPU ms a mail: ${spread(cpuOf(of))} = Node.js ${part(of, 0)} + PostgreSQL ${part(of, 1)}`,
-    );
-  }
-  console.log(
-    `ratio  ${(median(rates('ours')) / median(rates('plain'))).toFixed(2)} of the rate; ` +
-      `${(median(cpuOf('plain')) / median(cpuOf('ours'))).toFixed(2)} of the mails for the same CPU (goal 1.5)`,
-  );
+  const part = (of, index) => median(results[of].map(({ cpu }) => (cpu[index] * 1000) / EMAILS));
+  const cpu = (of) => ({ 'Node.js': part(of, 0), PostgreSQL: part(of, 1) });
+  console.log(`CPU ms a mail: plain script ${spread(cpuOf('plain'))}, import ${spread(cpuOf('ours'))}`);
+  record({
+    part: 'import',
+    what: `importing ${EMAILS.toLocaleString('en')} mails from an mbox file`,
+    baseline: 'a plain script: mailparser, one row for each',
+    theirs: rates('plain'),
+    ours: rates('ours'),
+    goal: 1.5,
+    cpu: { theirs: cpu('plain'), ours: cpu('ours') },
+  });
   console.log(
     `of what is known: ${spread(results.fixed.map(({ cpu }) => cpu[0] + cpu[1]))} s of CPU (goal 0.7)`,
   );

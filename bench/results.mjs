@@ -1,7 +1,21 @@
 /** What a measurement says, in words and, with `BENCH_RESULTS` set, as a line of JSON in that file; see report.mjs. */
 import { appendFileSync } from 'node:fs';
 
+/** How many rounds and how long they are, unless the measurement has reasons of its own. */
+export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+export const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
+
 export const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+/** The median, and the range. */
+export const spread = (values, digits = 2) =>
+  `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)})`;
+
+/** Medians of some measurements, by their names. */
+export const medians = (rounds, names) =>
+  Object.fromEntries(
+    Object.entries(names).map(([key, name]) => [name, median(rounds.map((round) => round[key]))]),
+  );
 
 /**
  * One figure of the service beside its baseline, each as one value per round of the same run.

@@ -1,74 +1,98 @@
 /**
- * Measures the service, each figure against a baseline in the same run. Rounds of both sides alternate, so that other
- * load on the machine affects both; the ratio is that of the medians.
+ * All figures that have a baseline, each measurement in a process of its own, one after the other.
+ *
+ *   npm run bench              some minutes
+ *   npm run bench -- --short   under three minutes: the ratios that matter most
+ *   npm run bench -- --smoke   whether the measurements work; their figures mean nothing
+ *   npm run bench -- --write   also puts the table and the plots into docs/
+ *   npm run bench -- --only send,read
  */
-import autocannon from 'autocannon';
-import { cpus } from 'node:os';
-import { SECRET, startBareReader, startService, startSink } from './processes.mjs';
-import { printSends } from './sends.mjs';
-import { CONCURRENCY, mail } from './workload.mjs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, release, tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
-const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
-const headers = { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' };
+const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+/** What each form sets. Without a value, a measurement's own default. */
+const PARTS = [
+  {
+    name: 'read',
+    file: 'read.mjs',
+    short: { BENCH_ROUNDS: 3, BENCH_SECONDS: 2 },
+    smoke: { BENCH_ROUNDS: 1, BENCH_SECONDS: 0.5, BENCH_THREADS: 300 },
+  },
+  {
+    name: 'send',
+    file: 'sends.mjs',
+    short: { BENCH_ROUNDS: 3, BENCH_SECONDS: 2 },
+    smoke: { BENCH_ROUNDS: 1, BENCH_SECONDS: 0.5 },
+  },
+  {
+    name: 'import',
+    file: 'receive.mjs',
+    short: { BENCH_ROUNDS: 3, BENCH_EMAILS: 2000 },
+    smoke: { BENCH_ROUNDS: 1, BENCH_EMAILS: 50 },
+  },
+  {
+    name: 'lmtp',
+    file: 'lmtp.mjs',
+    short: { BENCH_ROUNDS: 3, BENCH_EMAILS: 400, BENCH_CONNECTIONS: '1,10' },
+    smoke: { BENCH_ROUNDS: 1, BENCH_EMAILS: 20, BENCH_CONNECTIONS: '10' },
+  },
+];
 
-async function compare(name, goal, baseline, ours) {
-  const rates = { baseline: [], ours: [] };
-  for (let round = 0; round < ROUNDS; round += 1) {
-    rates.baseline.push(await baseline());
-    rates.ours.push(await ours());
-  }
-  const [theirs, mine] = [median(rates.baseline), median(rates.ours)];
-  const list = (values) => values.map((value) => value.toFixed(0)).join(' ');
-  console.log(`${name}`);
-  console.log(`  baseline ${theirs.toFixed(0)}/s (${list(rates.baseline)})`);
-  console.log(`  service  ${mine.toFixed(0)}/s (${list(rates.ours)})`);
-  console.log(`  ratio    ${(mine / theirs).toFixed(2)} (goal ${goal})`);
-}
-
-async function load(options) {
-  const result = await autocannon({ connections: CONCURRENCY, duration: SECONDS, headers, ...options });
-  if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${result.non2xx} refused, ${result.errors} broken`);
-  return result['2xx'] / result.duration;
-}
-
-async function post(url, body) {
-  const response = await fetch(`${url}/api/send`, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (response.status !== 200) throw new Error(`send: ${response.status} ${await response.text()}`);
-  return response.json();
-}
-
-console.log(
-  `${cpus().length} cores (${cpus()[0].model}), Node.js ${process.version}, ${ROUNDS} rounds of ${SECONDS} s`,
-);
-const sink = await startSink();
-const service = await startService({
-  SMTP_URL: `smtp://127.0.0.1:${sink.port}?max_messages_per_connection=1000000`,
+const { values: options } = parseArgs({
+  options: {
+    short: { type: 'boolean' },
+    smoke: { type: 'boolean' },
+    write: { type: 'boolean' },
+    only: { type: 'string' },
+  },
 });
-try {
-  const { threadId } = await post(service.url, mail);
-  for (let index = 0; index < 4; index += 1) await post(service.url, { ...mail, thread_id: threadId });
-  const bare = await startBareReader(service.dataDir);
-  const read = (url) => load({ url: `${url}/api/thread/${threadId}` });
-  const [a, b] = await Promise.all(
-    [bare.url, service.url].map(async (url) =>
-      (await fetch(`${url}/api/thread/${threadId}`, { headers })).json(),
-    ),
-  );
-  if (JSON.stringify(a) !== JSON.stringify(b)) throw new Error('the two readers do not give the same answer');
-  await compare(
-    'Reading a thread of 5 emails over HTTP, against bare Fastify with pg and one prepared query',
-    '1.0',
-    () => read(bare.url),
-    () => read(service.url),
-  );
-  await bare.stop();
-} finally {
-  await service.stop();
-  await sink.stop();
+const form = options.smoke ? 'smoke' : options.short ? 'short' : 'full';
+const wanted = options.only?.split(',') ?? PARTS.map(({ name }) => name);
+const unknown = wanted.filter((name) => !PARTS.some((part) => part.name === name));
+if (unknown.length > 0) throw new Error(`no measurement is called ${unknown.join(', ')}`);
+
+async function measure({ name, file, ...forms }, results) {
+  console.log(`\n${name}`);
+  const settings = Object.entries(forms[form] ?? {}).map(([key, value]) => [key, String(value)]);
+  const child = spawn(process.execPath, [here(file)], {
+    // What the caller sets goes before.
+    env: { ...Object.fromEntries(settings), ...process.env, BENCH_RESULTS: results },
+    stdio: 'inherit',
+  });
+  const [status] = await once(child, 'exit');
+  if (status !== 0) throw new Error(`${file} ended with ${status}`);
 }
 
-await printSends(ROUNDS, SECONDS);
+const folder = mkdtempSync(path.join(tmpdir(), 'email-worker-bench-'));
+try {
+  const [{ model }] = cpus();
+  const machine = `${cpus().length} cores (${model}), Linux ${release()}, Node.js ${process.version.slice(1)}`;
+  const busy = () => `load ${loadavg()[0].toFixed(1)}`;
+  const before = busy();
+  console.log(`${machine}, ${before}; the ${form} form`);
+  const results = process.env.BENCH_RESULTS ?? path.join(folder, 'results.jsonl');
+  writeFileSync(results, '');
+  for (const part of PARTS.filter(({ name }) => wanted.includes(name))) await measure(part, results);
+  if (options.write) {
+    const { readResults, toTable, writePlots, writeSection } = await import('./report.mjs');
+    const rows = readResults(results);
+    const plots = here('../docs/benchmarks');
+    mkdirSync(plots, { recursive: true });
+    await writePlots(rows, plots);
+    writeSection(
+      here('../docs/benchmarks.md'),
+      `Measured on ${new Date().toISOString().slice(0, 10)}: ${machine}, embedded PostgreSQL, fsync on; ${before} before and ` +
+        `${busy()} after. Medians of the rounds, with their range in brackets.\n\n${toTable(rows)}\n\n` +
+        '![Each figure as a multiple of its baseline](benchmarks/ratios.svg)\n\n![Processor time of one operation](benchmarks/cpu.svg)',
+    );
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
