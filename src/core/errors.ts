@@ -201,6 +201,15 @@ export const SUPPRESSION_TEXTS = {
   manual: 'von Hand gesperrt',
 } as const;
 
+/** What is wrong with the address of a webhook, the `{detail}` of `invalid_webhook_url`. */
+export const WEBHOOK_URL_TEXTS = {
+  not_a_url: 'Sie ist keine vollständige Web-Adresse.',
+  scheme: 'Sie muss mit https:// beginnen.',
+  without_tls: 'Sie muss mit https:// beginnen; http ist nur erlaubt, wo WEBHOOK_ALLOW es erlaubt.',
+  credentials: 'Sie darf keine Zugangsdaten enthalten; dafür gibt es headers.',
+  port: 'Sie nennt einen Port, an dem kein Webserver antwortet.',
+} as const;
+
 /** A stable error code of the registry. */
 export type ErrorCode = keyof typeof ERRORS;
 

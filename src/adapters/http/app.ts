@@ -13,7 +13,7 @@ import type { SecurityLog } from '../../app/base/security-log.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { actorOf, createAuthenticator } from './connections/auth.ts';
 import { createClientErrorHandler } from './answers/client-error.ts';
-import { ConnectionPlaces } from './connections/connection-places.ts';
+import { ConnectionSlots } from './connections/connection-slots.ts';
 import type { HttpContext, HttpServer } from './answers/context.ts';
 import { createEmailsResponse } from './answers/emails-response.ts';
 import { createErrorHandler } from './answers/error-handler.ts';
@@ -90,9 +90,9 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   };
   const now = () => performance.now();
   const { security, trustedProxies = [] } = options;
-  const places = new ConnectionPlaces({ max: limits.maxConnections, security, now });
+  const slots = new ConnectionSlots({ max: limits.maxConnections, security, now });
   const failures = new LoginFailures(security, now);
-  const authenticate = createAuthenticator(options.secrets, { failures, places });
+  const authenticate = createAuthenticator(options.secrets, { failures, slots });
   const handleError = createErrorHandler(limits, lingering, logger);
 
   const app: HttpServer = Fastify({
@@ -129,11 +129,11 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const shutdown = addShutdown(app, stopping);
   app.addHook('preClose', (done) => {
     lingering.destroyAll();
-    places.endUnused();
+    slots.endUnused();
     done();
   });
-  places.attach(app.server);
-  app.addHook('onRequest', createGuard(limits, shutdown, places));
+  slots.attach(app.server);
+  app.addHook('onRequest', createGuard(limits, shutdown, slots));
   answerExpectations(app);
 
   const routes = new RouteTable();
@@ -214,13 +214,13 @@ function answerExpectations(app: HttpServer): void {
 }
 
 /** What every request must pass before its route runs. */
-function createGuard(limits: HttpLimits, shutdown: Shutdown, places: ConnectionPlaces): onRequestHookHandler {
+function createGuard(limits: HttpLimits, shutdown: Shutdown, slots: ConnectionSlots): onRequestHookHandler {
   return (request, reply, done) => {
     setSecurityHeaders(reply);
     const { raw } = request;
     if (shutdown.begun) {
       done(new ServiceError('shutting_down'));
-    } else if (places.isRefused(raw.socket)) {
+    } else if (slots.isRefused(raw.socket)) {
       reply.header('connection', 'close');
       done(new ServiceError('busy'));
     } else if ((raw.url ?? '').length > limits.maxUrlLength) {

@@ -1,16 +1,8 @@
 /** `EndpointRules`: what may be the address of an endpoint. What a name leads to is judged when it is connected to. */
 import { isIP } from 'node:net';
 import type { EndpointRules } from '../../app/webhooks/webhook-ports.ts';
-import { ServiceError } from '../../core/errors.ts';
+import { ServiceError, WEBHOOK_URL_TEXTS } from '../../core/errors.ts';
 import { plainHost, type TargetRules } from './public-addresses.ts';
-
-const FAULTS = {
-  notOne: 'Sie ist keine vollständige Web-Adresse.',
-  scheme: 'Sie muss mit https:// beginnen.',
-  plain: 'Sie muss mit https:// beginnen; http ist nur erlaubt, wo WEBHOOK_ALLOW es erlaubt.',
-  login: 'Sie darf keine Zugangsdaten enthalten; dafür gibt es headers.',
-  port: 'Sie nennt einen Port, an dem kein Webserver antwortet.',
-} as const;
 
 const MAX_URL_CHARS = 2000;
 /**
@@ -38,9 +30,9 @@ export function createEndpointRules(targets: TargetRules): EndpointRules {
     check(text) {
       // The parser of the URL standard knows every way to write an address: `0x7f.1`, `2130706433`, `[::ffff:127.0.0.1]`.
       const url = text.length <= MAX_URL_CHARS && URL.canParse(text) ? new URL(text) : null;
-      if (url === null) throw refused(FAULTS.notOne);
-      if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refused(FAULTS.scheme);
-      if (url.username !== '' || url.password !== '') throw refused(FAULTS.login);
+      if (url === null) throw refused(WEBHOOK_URL_TEXTS.not_a_url);
+      if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refused(WEBHOOK_URL_TEXTS.scheme);
+      if (url.username !== '' || url.password !== '') throw refused(WEBHOOK_URL_TEXTS.credentials);
       const host = plainHost(url.hostname);
       const isAllowed = targets.allowsHost(host);
       const isName = isIP(host) === 0;
@@ -49,8 +41,8 @@ export function createEndpointRules(targets: TargetRules): EndpointRules {
       if (isLocal && !mayBeAllowed) {
         throw new ServiceError('webhook_address_refused', { values: { value: url.hostname } });
       }
-      if (url.protocol === 'http:' && !mayBeAllowed) throw refused(FAULTS.plain);
-      if (REFUSED_PORTS.has(url.port) && !isAllowed) throw refused(FAULTS.port);
+      if (url.protocol === 'http:' && !mayBeAllowed) throw refused(WEBHOOK_URL_TEXTS.without_tls);
+      if (REFUSED_PORTS.has(url.port) && !isAllowed) throw refused(WEBHOOK_URL_TEXTS.port);
       url.hash = '';
       return url.href;
     },

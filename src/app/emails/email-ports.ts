@@ -1,7 +1,7 @@
 /** An email as it is shown, and what reading emails needs from the database. */
 import type { ParseDefect } from '../../core/mime/parse/parsed-message.ts';
 import type { SearchQuery } from '../../core/search/query.ts';
-import type { RawPlace } from '../files/file-ports.ts';
+import type { RawLocation } from '../files/file-ports.ts';
 import type { MailSource, VariantDetail, VariantView } from './variant-view.ts';
 import type { CompanySource, CustomerSource } from '../../core/customer/link-emails.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
@@ -171,9 +171,9 @@ export interface EmailStore {
   listCustomerEmails(query: CustomerEmailsQuery): Promise<EmailPage>;
   readEmail(id: string): Promise<EmailDetail | null>;
   /** Where the raw message is. */
-  readRaw(id: string): Promise<RawPlace | null>;
+  readRaw(id: string): Promise<RawLocation | null>;
   /** null when the email has no such variant. */
   readVariant(emailId: string, id: string): Promise<VariantDetail | null>;
-  readVariantRaw(emailId: string, id: string): Promise<RawPlace | null>;
+  readVariantRaw(emailId: string, id: string): Promise<RawLocation | null>;
   readAttachment(id: string): Promise<StoredAttachment | null>;
 }

@@ -5,7 +5,7 @@ import { ServiceError } from '../../core/errors.ts';
 import type { EmailUseCases, CustomerEmailsRequest, RawMessage } from './use-cases.ts';
 import type { EmailStore } from './email-ports.ts';
 import { PLACE_CURSOR } from '../base/paging.ts';
-import type { BlobStore, RawPlace } from '../files/file-ports.ts';
+import type { BlobStore, RawLocation } from '../files/file-ports.ts';
 
 type Reads = Pick<
   EmailUseCases,
@@ -20,7 +20,7 @@ type Reads = Pick<
 >;
 
 export function createReads(store: EmailStore, blobs: BlobStore): Reads {
-  async function openRaw({ bytes, path, sizeBytes }: RawPlace): Promise<RawMessage> {
+  async function openRaw({ bytes, path, sizeBytes }: RawLocation): Promise<RawMessage> {
     if (bytes !== null) return { sizeBytes, stream: Readable.from([bytes]) };
     const stream = path === null ? null : await blobs.get(path);
     if (stream === null) throw new ServiceError('content_missing', { cause: new Error(`no file ${path}`) });

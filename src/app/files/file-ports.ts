@@ -69,7 +69,7 @@ export interface RecordedRaw {
 }
 
 /** Where a stored message is: in one of the two. */
-export interface RawPlace {
+export interface RawLocation {
   readonly bytes: Buffer | null;
   readonly path: string | null;
   readonly sizeBytes: number;

@@ -19,7 +19,7 @@ export interface Arrival {
   readonly accountId: string;
   readonly account: Account;
   readonly raw: Content;
-  readonly place: RecordedRaw;
+  readonly location: RecordedRaw;
   /** See `ReceiveRequest`. */
   readonly isSentCopy: boolean;
   /** See `ReceiveRequest`. */
@@ -70,7 +70,7 @@ export async function record(
     accountId,
     account,
     raw,
-    place,
+    location,
     isSentCopy,
     isRead,
     source,
@@ -81,7 +81,7 @@ export async function record(
   }: Arrival,
   { attachments }: ReadFiles,
 ): Promise<InboundResult> {
-  if (place.rawPath !== null) await ports.blobs.put(place.rawPath, raw, 'message/rfc822');
+  if (location.rawPath !== null) await ports.blobs.put(location.rawPath, raw, 'message/rfc822');
   for (const { stored, content } of attachments) {
     await ports.blobs.put(stored.storagePath, content, stored.contentType);
   }
@@ -98,12 +98,12 @@ export async function record(
     receivedBy: source,
     bySubject: bySubjectOf(account, identity.subject),
     attachments: attachments.map(({ stored }) => stored),
-    ...place,
+    ...location,
   });
   if (result.kind === 'known') {
     // They have this email's id in their path, so no other record needs them.
     const files = attachments.map(({ stored }) => stored.storagePath);
-    await deleteFiles(ports, place.rawPath === null ? files : [...files, place.rawPath]);
+    await deleteFiles(ports, location.rawPath === null ? files : [...files, location.rawPath]);
   }
   return result;
 }

@@ -20,10 +20,10 @@ export async function receiveKnown(
 
 export async function receiveVariant(
   ports: ReceiveKnownPorts,
-  { id, raw, place, message, source, isSentCopy, reading }: Arrival,
+  { id, raw, location, message, source, isSentCopy, reading }: Arrival,
   known: KnownEmail,
 ): Promise<ReceiveResult> {
-  await keepVariant(ports, raw, place, {
+  await keepVariant(ports, raw, location, {
     id,
     emailId: known.id,
     contentDigest: message.contentDigest,

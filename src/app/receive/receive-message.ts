@@ -9,7 +9,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { identityKey, identityOf } from '../../core/message/identity.ts';
 import type { Account } from '../base/basics.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
-import { placeOfRaw } from '../files/raw-place.ts';
+import { locationOfRaw } from '../files/raw-location.ts';
 import { readReceived } from '../reading/read-received.ts';
 import { applyReport, type ApplyReportsPorts } from './apply-reports.ts';
 import { readFiles, record, wasReceived, type Arrival, type ReadFiles } from './arrival.ts';
@@ -75,7 +75,7 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
     accountId,
     account,
     raw,
-    place: placeOfRaw(raw, accountId, id),
+    location: locationOfRaw(raw, accountId, id),
     isSentCopy,
     isRead,
     source,
@@ -89,9 +89,9 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
 /** Asked before files are stored, or it is compared with what was sent; for all others, recording tells soon enough. */
 async function findBeforeFiles(
   ports: ReceiveMessagePorts,
-  { accountId, identity, key, message, place, isSentCopy }: Arrival,
+  { accountId, identity, key, message, location, isSentCopy }: Arrival,
 ): Promise<KnownEmail | null> {
-  const hasFiles = message.attachments.length > 0 || place.rawPath !== null;
+  const hasFiles = message.attachments.length > 0 || location.rawPath !== null;
   const isAsked = hasFiles || isSentCopy || isFromAccount(ports, accountId, identity.from.map(addrSpec));
   return isAsked ? await ports.store.findKnown(accountId, identity, key) : null;
 }

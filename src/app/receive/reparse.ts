@@ -123,9 +123,9 @@ function contextOf({ automatic }: ReadEmail): { mailFrom?: null } {
 }
 
 async function openRaw({ messages, blobs }: ReparsePorts, id: string, folder: SpoolFolder): Promise<Content> {
-  const place = await messages.readRaw(id);
-  if (place?.bytes) return { kind: 'bytes', bytes: place.bytes };
-  const stream = place?.path ? await blobs.get(place.path) : null;
+  const location = await messages.readRaw(id);
+  if (location?.bytes) return { kind: 'bytes', bytes: location.bytes };
+  const stream = location?.path ? await blobs.get(location.path) : null;
   if (stream === null) throw new ServiceError('content_missing');
   return await readRaw(
     stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>,

@@ -6,7 +6,7 @@ import type { AttachmentInput } from '../emails/prepare-attachments.ts';
 import { deleteFiles } from '../files/delete-files.ts';
 import type { BlobStore, ByteRange, Content } from '../files/file-ports.ts';
 import type { IdSource, Logger } from '../base/basics.ts';
-import { placeOfRaw } from '../files/raw-place.ts';
+import { locationOfRaw } from '../files/raw-location.ts';
 import type { ContentReplacements } from './replacement-ports.ts';
 import { matchAttachments, removedFrom } from './match-attachments.ts';
 import type { Reading } from './reparse-ports.ts';
@@ -39,22 +39,22 @@ export async function replaceContent(
   const email = await ports.store.readRecorded(id);
   if (email === null) return false;
   const attachments = await matchAttachments(ports, email, inputs);
-  const place = placeOfRaw(raw, email.accountId, variantId);
+  const location = locationOfRaw(raw, email.accountId, variantId);
   const added = attachments.filter(({ isNew }) => isNew);
-  if (place.rawPath !== null) await ports.blobs.put(place.rawPath, raw, 'message/rfc822');
+  if (location.rawPath !== null) await ports.blobs.put(location.rawPath, raw, 'message/rfc822');
   for (const { stored, content } of added) {
     await ports.blobs.put(stored.storagePath, content, stored.contentType);
   }
   const orphans = await ports.store.replaceBySent(email, {
     variantId: ports.ids.uuid(),
     reading: { ...reading, attachments: attachments.map(({ stored }) => stored) },
-    raw: place,
+    raw: location,
     receivedBy,
   });
   const unused = (orphans === null ? added : removedFrom(email, attachments)).map(
     ({ stored }) => stored.storagePath,
   );
-  const rawPaths = orphans ?? (place.rawPath === null ? [] : [place.rawPath]);
+  const rawPaths = orphans ?? (location.rawPath === null ? [] : [location.rawPath]);
   await deleteFiles(ports, [...unused, ...rawPaths]);
   return orphans !== null;
 }

@@ -24,9 +24,7 @@ export interface VariantStore {
    */
   addVariant(variant: VariantRecord): Promise<'kept' | 'known' | 'refused'>;
   /** Where the raw message of an email is. */
-  readRawPlace(
-    emailId: string,
-  ): Promise<{ readonly bytes: Buffer | null; readonly path: string | null } | null>;
+  locateRaw(emailId: string): Promise<{ readonly bytes: Buffer | null; readonly path: string | null } | null>;
   /** Sent emails whose copies were recorded before them, and are not compared yet. */
   dueComparisons(limit: number): Promise<readonly string[]>;
   /** Whether one of the email's copies that are not compared yet has that content. */

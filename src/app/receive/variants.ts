@@ -33,11 +33,11 @@ export async function saysTheSame(
 
 /** Of the raw message, as the current parser reads it; null when the message is gone. */
 async function digestOfStored(ports: VariantPorts, emailId: string): Promise<string | null> {
-  const place = await ports.variants.readRawPlace(emailId);
-  if (place === null) return null;
+  const location = await ports.variants.locateRaw(emailId);
+  if (location === null) return null;
   const folder = ports.spool.create();
   try {
-    const raw = await openStored(ports, place, folder);
+    const raw = await openStored(ports, location, folder);
     return raw === null ? null : (await readReceived(ports, raw, {})).message.contentDigest;
   } finally {
     await folder.remove();
@@ -58,12 +58,12 @@ async function openStored(
 export async function keepVariant(
   ports: VariantPorts,
   raw: Content,
-  place: RecordedRaw,
+  location: RecordedRaw,
   variant: Omit<VariantRecord, keyof RecordedRaw>,
 ): Promise<void> {
-  const { rawPath } = place;
+  const { rawPath } = location;
   if (rawPath !== null) await ports.blobs.put(rawPath, raw, 'message/rfc822');
-  const added = await ports.variants.addVariant({ ...variant, ...place });
+  const added = await ports.variants.addVariant({ ...variant, ...location });
   if (added !== 'kept' && rawPath !== null) await deleteFiles(ports, [rawPath]);
   if (added === 'refused') {
     ports.logger.warn(

@@ -6,7 +6,7 @@ import { conclude, type Conclusion } from '../../core/delivery/conclude.ts';
 import { nextAttemptAt } from '../../core/delivery/retry-schedule.ts';
 import { deleteFiles } from '../files/delete-files.ts';
 import type { BlobStore, RecordedRaw } from '../files/file-ports.ts';
-import { placeOfRaw } from '../files/raw-place.ts';
+import { locationOfRaw } from '../files/raw-location.ts';
 import type { Clock, Logger } from '../base/basics.ts';
 import type { EndedAttempt, Journal, UnrecordedEmail } from './journal-ports.ts';
 import type { OutboundRecord, OutboundStore } from './outbound-ports.ts';
@@ -48,14 +48,14 @@ export async function storeFiles(
   { blobs }: Pick<StoreOutcomePorts, 'blobs'>,
   { record, raw, attachments }: UnrecordedEmail,
 ): Promise<RecordedRaw> {
-  const place = placeOfRaw(raw, record.accountId, record.id);
-  if (place.rawPath !== null) await blobs.put(place.rawPath, raw, 'message/rfc822');
+  const location = locationOfRaw(raw, record.accountId, record.id);
+  if (location.rawPath !== null) await blobs.put(location.rawPath, raw, 'message/rfc822');
   for (const [index, attachment] of record.attachments.entries()) {
     const content = attachments[index];
     if (content === undefined) throw new Error('an unrecorded email lacks the content of an attachment');
     await blobs.put(attachment.storagePath, content, attachment.contentType);
   }
-  return place;
+  return location;
 }
 
 /** Nothing was said about the message: the next attempt need not wait as long. */
@@ -85,7 +85,7 @@ function decideAfter(
 function toRecord(
   { attempt: number, startedAt, endedAt, result }: EndedAttempt,
   { record, queue }: UnrecordedEmail,
-  place: RecordedRaw,
+  location: RecordedRaw,
   decide: (situation: Situation) => Conclusion,
 ): OutboundRecord {
   const { recipients: deliveries, kind: outcome, reply, detail, relayMessageId } = result;
@@ -94,7 +94,7 @@ function toRecord(
   const { dueAt } = conclusion;
   return {
     ...record,
-    ...place,
+    ...location,
     state: conclusion.state,
     stateDetail: conclusion.detail,
     deliveries,

@@ -191,7 +191,7 @@ it('what fails before the first piece is an error like any other', async () => {
   expect(await response.json()).toMatchObject({ code: 'database_unavailable' });
 });
 
-it('more large answers at once than there are places for get 503, until one has ended', async () => {
+it('more large answers at once than there are slots for get 503, until one has ended', async () => {
   const port = await start([endless(), endless(), new Pieces(() => null)], { maxLargeAnswers: 1 });
   const url = `http://127.0.0.1:${port}/api/thread/${IDS.thread}`;
   const { socket } = await ask(port);

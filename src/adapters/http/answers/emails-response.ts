@@ -8,7 +8,7 @@ import type { EmailsPage } from '../../../app/emails/use-cases.ts';
 import type { EmailsJson } from '../../../app/emails/email-ports.ts';
 import type { Logger } from '../../../app/base/basics.ts';
 import type { HttpLimits } from '../connections/limits.ts';
-import { RequestPlaces } from '../body/request-places.ts';
+import { RequestSlots } from '../body/request-slots.ts';
 import { cutStalledReader } from '../connections/stalled-reader.ts';
 
 const BEGINNING = '{"emails":[';
@@ -22,7 +22,7 @@ export interface EmailsResponse {
 }
 
 export function createEmailsResponse(limits: HttpLimits, logger: Logger): EmailsResponse {
-  const places = new RequestPlaces(limits.maxLargeAnswers);
+  const slots = new RequestSlots(limits.maxLargeAnswers);
 
   /** `rest` stands behind the list, and closes the object. */
   const send = (reply: FastifyReply, emails: EmailsJson, rest: string): FastifyReply => {
@@ -35,9 +35,9 @@ export function createEmailsResponse(limits: HttpLimits, logger: Logger): Emails
     // Its length is not known, and nothing else would be left of the answer.
     if (reply.request.method === 'HEAD') return reply.send(Readable.from([]));
 
-    const place = places.reserve();
-    place.take();
-    reply.raw.once('close', place.release);
+    const slot = slots.reserve();
+    slot.take();
+    reply.raw.once('close', slot.release);
     cutStalledReader(reply, limits);
     const stream = Readable.from(enclose(emails.pieces, rest), { objectMode: false });
     stream.once('error', (err) => {

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../../app/base/basics.ts';
 import type { SpoolFolder } from '../../../app/files/file-ports.ts';
 import type { HttpLimits } from '../connections/limits.ts';
-import type { RequestPlace } from './request-places.ts';
+import type { RequestSlot } from './request-slots.ts';
 import { readRequestBody, takeAwaitingContinue } from './request-body.ts';
 
 export interface OpenBodyOptions {
@@ -12,7 +12,7 @@ export interface OpenBodyOptions {
   /** See RequestBodyOptions. */
   readonly maxBytes: number;
   /** Taken once the body is known to be large. */
-  readonly place: RequestPlace;
+  readonly slot: RequestSlot;
   /** What `read` may write into; on any failure nothing is left in it. */
   readonly folder: SpoolFolder;
 }
@@ -21,14 +21,14 @@ export interface OpenBodyOptions {
 export async function openBody<T>(
   request: FastifyRequest,
   reply: FastifyReply,
-  { limits, logger, maxBytes, place, folder }: OpenBodyOptions,
+  { limits, logger, maxBytes, slot, folder }: OpenBodyOptions,
   read: (body: AsyncGenerator<Buffer, void, void>) => Promise<T>,
 ): Promise<T> {
   const body = readRequestBody(request.raw, {
     maxBytes,
     idleTimeoutMs: limits.bodyIdleTimeoutMs,
     onSize: (bytes) => {
-      if (bytes > limits.smallBodyBytes) place.take();
+      if (bytes > limits.smallBodyBytes) slot.take();
       if (takeAwaitingContinue(request.raw)) reply.raw.writeContinue();
     },
   });

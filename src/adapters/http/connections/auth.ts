@@ -7,7 +7,7 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { HttpActor } from '../../../app/audit-operations.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import { clientAddressOf } from './client-address.ts';
-import type { ConnectionPlaces } from './connection-places.ts';
+import type { ConnectionSlots } from './connection-slots.ts';
 import type { LoginFailures } from './login-failures.ts';
 
 /** Case-insensitive scheme (RFC 9110 §11.1), then one token. */
@@ -23,12 +23,12 @@ export function actorOf(request: FastifyRequest): HttpActor {
 
 /**
  * Makes the hook that refuses requests without one of `secrets`; it runs before the body is read. Several secrets are
- * accepted so that a secret can be changed without a gap. A connection with a right one keeps its place. Throws TypeError
+ * accepted so that a secret can be changed without a gap. A connection with a right one keeps its slot. Throws TypeError
  * when there is none or one is empty.
  */
 export function createAuthenticator(
   secrets: readonly string[],
-  { failures, places }: { readonly failures: LoginFailures; readonly places: ConnectionPlaces },
+  { failures, slots }: { readonly failures: LoginFailures; readonly slots: ConnectionSlots },
 ): onRequestHookHandler {
   if (secrets.length === 0 || secrets.some((secret) => secret.trim() === '')) {
     throw new TypeError('at least one API secret is needed, and none may be empty');
@@ -40,7 +40,7 @@ export function createAuthenticator(
     const token = BEARER.exec(authorization ?? '')?.[1];
     const secret = token === undefined ? 0 : whichMatches(token, expected);
     if (secret > 0) {
-      places.keep(request.raw.socket);
+      slots.keep(request.raw.socket);
       credentials.set(request.raw, secret);
       done();
       return;

@@ -16,7 +16,7 @@ export interface HttpLimits {
   readonly maxTextBytes: number;
   /** Base64 longer than this goes to a file while it arrives, in characters. Default 64 KiB. */
   readonly maxInlineContentBytes: number;
-  /** Bodies above this need one of the `maxLargeBodies` places, in bytes. Default 256 KiB. */
+  /** Bodies above this need one of the `maxLargeBodies` slots, in bytes. Default 256 KiB. */
   readonly smallBodyBytes: number;
   /** Requests with a large body at the same moment; more get 503 `busy`. Default 32. */
   readonly maxLargeBodies: number;

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import type { EventsResult } from '../../../app/events/use-cases.ts';
 import { formatEventId } from '../../../core/event/event-id.ts';
 import { EVENT_TYPES } from '../../../core/event/event-types.ts';
-import { RequestPlaces } from '../body/request-places.ts';
+import { RequestSlots } from '../body/request-slots.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { cutStalledReader } from '../connections/stalled-reader.ts';
 import { AccountId } from '../schemas/page-schemas.ts';
@@ -113,7 +113,7 @@ const EVENT_STREAM = 'text/event-stream';
 
 export function registerEventRoutes(app: HttpServer, context: HttpContext): void {
   const { application, limits, stopping } = context;
-  const places = new RequestPlaces(limits.maxEventReaders);
+  const slots = new RequestSlots(limits.maxEventReaders);
 
   app.get(
     '/api/events',
@@ -161,9 +161,9 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
       const waitMs = (query.wait ?? 0) * 1000;
       const isStream = request.method === 'GET' && acceptsStream(request);
       const after = (isStream ? headers['last-event-id'] : undefined) ?? query.after ?? null;
-      const place = places.reserve();
-      if (isStream || waitMs > 0) place.take();
-      reply.raw.once('close', place.release);
+      const slot = slots.reserve();
+      if (isStream || waitMs > 0) slot.take();
+      reply.raw.once('close', slot.release);
       if (isStream) {
         const gone = endWith(reply, stopping);
         return sendStream(reply, context, await application.streamEvents({ ...filter, after }, gone));

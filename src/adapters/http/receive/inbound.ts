@@ -7,7 +7,7 @@ import { readRaw } from '../../../app/files/read-raw.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
-import { RequestPlaces } from '../body/request-places.ts';
+import { RequestSlots } from '../body/request-slots.ts';
 import { openBody } from '../body/open-body.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
@@ -58,7 +58,7 @@ const MESSAGE_TYPE = /^message\/(?:rfc822|global)[ \t]*(?:;.*)?$/i;
 
 export function registerInboundRoutes(app: HttpServer, context: HttpContext): void {
   const { application, limits, logger, spool } = context;
-  const places = new RequestPlaces(limits.maxLargeBodies);
+  const slots = new RequestSlots(limits.maxLargeBodies);
 
   app.post(
     '/api/inbound',
@@ -103,11 +103,11 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
     },
     async (request, reply) => {
       refuseOtherMedia(request);
-      const place = places.reserve();
+      const slot = slots.reserve();
       const folder = spool.create();
       try {
         const { maxInboundBytes: maxBytes } = limits;
-        const raw = await openBody(request, reply, { limits, logger, maxBytes, place, folder }, (body) =>
+        const raw = await openBody(request, reply, { limits, logger, maxBytes, slot, folder }, (body) =>
           readMessage(body, folder, limits),
         );
         const accountId = request.query.account_id ?? null;
@@ -118,7 +118,7 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
         );
         return { status: kind, id, messageId: formatMessageId(messageId), threadId };
       } finally {
-        place.release();
+        slot.release();
       }
     },
   );

@@ -16,7 +16,7 @@ import {
 } from './idempotency-key.ts';
 import { refuseOtherMedia } from '../body/json-body.ts';
 import { readJsonWithLongStrings } from '../body/json-long-strings.ts';
-import { RequestPlaces } from '../body/request-places.ts';
+import { RequestSlots } from '../body/request-slots.ts';
 import { prefersAsync } from './prefer.ts';
 import { openBody } from '../body/open-body.ts';
 import type { HttpLimits } from '../connections/limits.ts';
@@ -70,7 +70,7 @@ const PartialResult = record('Partial', {
 
 export function registerSendRoutes(app: HttpServer, context: HttpContext): void {
   const { application, limits, logger, spool } = context;
-  const places = new RequestPlaces(limits.maxLargeBodies);
+  const slots = new RequestSlots(limits.maxLargeBodies);
 
   app.post(
     '/api/send',
@@ -142,12 +142,12 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
     async (request, reply) => {
       refuseOtherMedia(request.headers);
       const key = readIdempotencyKey(request.headers);
-      const place = places.reserve();
+      const slot = slots.reserve();
       try {
         const folder = spool.create();
         const respondAsync = prefersAsync(request.headers.prefer);
         const { maxBodyBytes: maxBytes } = limits;
-        const read = await openBody(request, reply, { limits, logger, maxBytes, place, folder }, (body) =>
+        const read = await openBody(request, reply, { limits, logger, maxBytes, slot, folder }, (body) =>
           readInput(body, folder, limits),
         );
         const input = { ...read, respondAsync };
@@ -156,7 +156,7 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
         if (replayed) reply.header(REPLAYED_HEADER, 'true');
         return answer(reply, outcome, respondAsync);
       } finally {
-        place.release();
+        slot.release();
       }
     },
   );

@@ -2,7 +2,7 @@
 import { invalidRequest } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
-import { RequestPlaces } from '../body/request-places.ts';
+import { RequestSlots } from '../body/request-slots.ts';
 import { EventId } from '../events/events.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { PAGE_PARAMETERS, toPageRequest } from '../schemas/page-schemas.ts';
@@ -69,7 +69,7 @@ const ACT_ERRORS = [
 
 export function registerWebhookActRoutes(app: HttpServer, context: HttpContext): void {
   const { application, operationsFor, limits, stopping } = context;
-  const tests = new RequestPlaces(MAX_TESTS);
+  const tests = new RequestSlots(MAX_TESTS);
 
   app.post(
     '/api/webhooks/:id/pause',
@@ -187,9 +187,9 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
       preValidation: optionalJsonBody(limits),
     },
     async (request, reply) => {
-      const place = tests.reserve();
-      place.take();
-      reply.raw.once('close', place.release);
+      const slot = tests.reserve();
+      slot.take();
+      reply.raw.once('close', slot.release);
       const id = request.params.id.toLowerCase();
       return toDeliveryJson(await operationsFor(request).testWebhook(id, stopping));
     },

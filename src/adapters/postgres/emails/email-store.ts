@@ -6,7 +6,7 @@ import type {
   EmailStore,
   StoredAttachment,
 } from '../../../app/emails/email-ports.ts';
-import type { RawPlace } from '../../../app/files/file-ports.ts';
+import type { RawLocation } from '../../../app/files/file-ports.ts';
 import { EMAIL_ID } from './email-aliases.ts';
 import { READ_EMAIL, toDetail } from './email-detail.ts';
 import { EMAIL } from './email-json.ts';
@@ -41,7 +41,7 @@ export function createEmailStore(pool: Pool): EmailStore {
 
     async readRaw(id) {
       const [row] = await run(pool, READ_RAW, { id });
-      return row === undefined ? null : toRawPlace(row);
+      return row === undefined ? null : toRawLocation(row);
     },
 
     async readVariant(emailId, id) {
@@ -51,7 +51,7 @@ export function createEmailStore(pool: Pool): EmailStore {
 
     async readVariantRaw(emailId, id) {
       const [row] = await run(pool, READ_VARIANT_RAW, { id: emailId, variantId: id });
-      return row === undefined ? null : toRawPlace(row);
+      return row === undefined ? null : toRawLocation(row);
     },
 
     async readAttachment(id): Promise<StoredAttachment | null> {
@@ -61,7 +61,7 @@ export function createEmailStore(pool: Pool): EmailStore {
   };
 }
 
-const toRawPlace = (row: RowOf<typeof READ_RAW>): RawPlace => ({
+const toRawLocation = (row: RowOf<typeof READ_RAW>): RawLocation => ({
   bytes: row.raw,
   path: row.raw_path,
   sizeBytes: Number(row.raw_size_bytes),

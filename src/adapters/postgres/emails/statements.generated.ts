@@ -432,7 +432,7 @@ declare module '../db/statement.ts' {
         raw_size_bytes: string;
       };
     };
-    'read-raw-place': {
+    'read-raw-location': {
       values: {
         id: string | null;
       };

@@ -25,8 +25,8 @@ export function createVariantStore(pool: Pool): VariantStore {
       throw new ServiceError('busy');
     },
 
-    async readRawPlace(emailId) {
-      const [row] = await run(pool, READ_RAW_PLACE, { id: emailId });
+    async locateRaw(emailId) {
+      const [row] = await run(pool, READ_RAW_LOCATION, { id: emailId });
       return row === undefined ? null : { bytes: row.raw, path: row.raw_path };
     },
 
@@ -124,7 +124,10 @@ export async function mergeVariants(
   return rows.flatMap((row) => row.raw_path ?? []);
 }
 
-const READ_RAW_PLACE = statement('read-raw-place', `select raw, raw_path from emails where id = ${EMAIL}`);
+const READ_RAW_LOCATION = statement(
+  'read-raw-location',
+  `select raw, raw_path from emails where id = ${EMAIL}`,
+);
 
 const DUE_COMPARISONS = statement(
   'due-variant-comparisons',

@@ -4,7 +4,7 @@ import type { Content, RecordedRaw } from './file-ports.ts';
 import { sizeOf } from './content.ts';
 
 /** @param id of the email, or of the variant */
-export function placeOfRaw(raw: Content, accountId: string, id: string): RecordedRaw {
+export function locationOfRaw(raw: Content, accountId: string, id: string): RecordedRaw {
   const rawSizeBytes = sizeOf(raw);
   return raw.kind === 'bytes' && rawSizeBytes <= RAW_INLINE_MAX_BYTES
     ? { rawSizeBytes, raw: raw.bytes, rawPath: null }

@@ -1,17 +1,17 @@
 /**
- * Bounds how many requests hold something dear at once: a large body, a large answer, a wait for events. A request needs a place from
+ * Bounds how many requests hold something dear at once: a large body, a large answer, a wait for events. A request needs a slot from
  * the moment this is known until it is answered.
  */
 import { ServiceError } from '../../../core/errors.ts';
 
-export interface RequestPlace {
-  /** Takes the place, once; throws `busy` when all are taken. */
+export interface RequestSlot {
+  /** Takes the slot, once; throws `busy` when all are taken. */
   take(): void;
   /** Gives it back; does nothing when it was not taken. */
   release(): void;
 }
 
-export class RequestPlaces {
+export class RequestSlots {
   #free: number;
 
   constructor(count: number) {
@@ -19,7 +19,7 @@ export class RequestPlaces {
   }
 
   /** Costs nothing until it is taken. */
-  reserve(): RequestPlace {
+  reserve(): RequestSlot {
     let taken = false;
     return {
       take: () => {

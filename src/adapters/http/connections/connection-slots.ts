@@ -1,7 +1,7 @@
 /**
- * Bounds the HTTP connections, so that strangers can't take every file descriptor. When all places are taken, the oldest
+ * Bounds the HTTP connections, so that strangers can't take every file descriptor. When all slots are taken, the oldest
  * connection that never brought a right secret makes room for the next one, as Dovecot's login processes do it: who has
- * the secret gets in, and is never pushed out. A connection that finds all places with those is answered with 503.
+ * the secret gets in, and is never pushed out. A connection that finds all slots with those is answered with 503.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,9 +11,9 @@ import { isWorthTelling, WindowCounts } from '../../../core/edge/window-counts.t
 const TELL_WINDOW_MS = 3_600_000;
 
 /** Connections that only wait for their 503; beyond them Node.js closes what comes. */
-const REFUSED_PLACES = 100;
+const REFUSED_SLOTS = 100;
 
-export class ConnectionPlaces {
+export class ConnectionSlots {
   readonly #max: number;
   readonly #security: SecurityLog;
   readonly #now: () => number;
@@ -31,12 +31,12 @@ export class ConnectionPlaces {
 
   /** Watches the connections of a server from now on. */
   attach(server: Server): void {
-    server.maxConnections = this.#max + REFUSED_PLACES;
+    server.maxConnections = this.#max + REFUSED_SLOTS;
     server.on('connection', (socket: Socket) => this.#enter(socket));
     server.on('drop', () => this.#tell());
   }
 
-  /** The connection brought a right secret: it keeps its place. */
+  /** The connection brought a right secret: it keeps its slot. */
   keep(socket: Socket): void {
     if (this.#strangers.delete(socket)) this.#known.add(socket);
   }
