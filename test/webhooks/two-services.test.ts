@@ -78,10 +78,11 @@ it.each([1, 4])(
     for (let round = 0; round < 3; round += 1) {
       const index = await owner();
       const other = services[1 - index] as ServiceProcess;
-      for (let count = 0; count < 10; count += 1) await sendJson(other, SEND);
       const before = receiver.received.length;
+      const sent = Promise.all(Array.from({ length: 10 }, () => sendJson(other, SEND)));
       await waitUntil('deliveries are under way', () => receiver.received.length > before + 3);
       await services[index]?.kill();
+      await sent;
       for (let count = 0; count < 5; count += 1) await sendJson(other, SEND);
       services[index] = await start(index);
     }

@@ -49,7 +49,7 @@ export function createWebhookPoster(options: WebhookPosterOptions): WebhookPoste
   const agentOptions = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: 100 };
   const agents = {
     'http:': new http.Agent(agentOptions),
-    'https:': new https.Agent({ ...agentOptions, ...(ca === undefined ? {} : { ca }) }),
+    'https:': new https.Agent(agentOptions),
   };
 
   /** Throws RefusedAddressError. */
@@ -79,7 +79,7 @@ export function createWebhookPoster(options: WebhookPosterOptions): WebhookPoste
         .catch((error: unknown) => callback(toError(error), ''));
     };
 
-  function open(request: WebhookRequest, at: Date): ClientRequest {
+  function open(request: WebhookRequest, at: Date, isAgain: boolean): ClientRequest {
     const url = new URL(request.url);
     const isPlain = url.protocol === 'http:';
     const host = plainHost(url.hostname);
@@ -89,7 +89,9 @@ export function createWebhookPoster(options: WebhookPosterOptions): WebhookPoste
     return (isPlain ? http : https)
       .request(url, {
         method: 'POST',
-        agent: isPlain ? agents['http:'] : agents['https:'],
+        // The second time over a connection of its own: others may be closed as well.
+        agent: isAgain ? false : agents[isPlain ? 'http:' : 'https:'],
+        ...(ca === undefined ? {} : { ca }),
         lookup: lookupFor(isPlain),
         maxHeaderSize: MAX_HEAD_BYTES,
         headers: {
@@ -106,10 +108,10 @@ export function createWebhookPoster(options: WebhookPosterOptions): WebhookPoste
   }
 
   /** Of one try. Rejects when there is no answer. */
-  function exchange(request: WebhookRequest, at: Date, signal: AbortSignal) {
+  function exchange(request: WebhookRequest, at: Date, isAgain: boolean, signal: AbortSignal) {
     return new Promise<Omit<WebhookAnswer, 'startedAt' | 'durationMs' | 'error'> & { isStale?: boolean }>(
       (done, fail) => {
-        const sent = open(request, at);
+        const sent = open(request, at, isAgain);
         const end = (error: Error) => sent.destroy(error);
         const abort = () => end(toError(signal.reason));
         const timers = [
@@ -152,7 +154,7 @@ export function createWebhookPoster(options: WebhookPosterOptions): WebhookPoste
     });
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return record({ error: null, ...(await exchange(request, startedAt, signal)) });
+        return record({ error: null, ...(await exchange(request, startedAt, attempt > 1, signal)) });
       } catch (error) {
         signal.throwIfAborted();
         // A kept connection that the endpoint closed at this moment says nothing about the endpoint.

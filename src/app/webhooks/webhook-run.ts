@@ -96,7 +96,8 @@ export class WebhookRun {
   #ending: Ending | null = null;
   #isOver = false;
   #isWoken = false;
-  #working: Promise<void> | null = null;
+  #isWorking = false;
+  #working = Promise.resolve();
   #storing: Promise<void> | null = null;
   #cancelWake = () => {};
   /** When what is not stored will be. */
@@ -118,10 +119,9 @@ export class WebhookRun {
   /** There may be something to do. */
   readonly wake = (): void => {
     this.#isWoken = true;
-    if (this.#isOver || this.#working !== null) return;
-    this.#working = this.#work().finally(() => {
-      this.#working = null;
-    });
+    if (this.#isOver || this.#isWorking) return;
+    this.#isWorking = true;
+    this.#working = this.#work();
   };
 
   /** The feed may have grown. */
@@ -170,6 +170,8 @@ export class WebhookRun {
         }
       }
     }
+    // In the same moment as the look at what woke it: a call in between would be lost.
+    this.#isWorking = false;
   }
 
   async #read(): Promise<void> {
