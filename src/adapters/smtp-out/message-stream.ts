@@ -6,7 +6,7 @@
 import { isAscii } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import type { Content } from '../../app/files/file-ports.ts';
 
 type FileContent = Extract<Content, { kind: 'file' }>;
@@ -45,10 +45,76 @@ export async function findEightBit(content: Content): Promise<boolean> {
   return eightBit;
 }
 
-export class MessageStream extends Readable {
+/** A message on its way, whichever form it has. */
+export interface MovingMessage {
   /** True from the moment the connection asks for the first byte: the server has answered DATA. */
-  started = false;
+  readonly started: boolean;
   /** True when the connection got the last byte; from here on the final dot may reach the server. */
+  readonly handedOver: boolean;
+  destroy(): void;
+}
+
+/**
+ * A small message, as nodemailer takes a stream: it goes in one piece, without what a stream costs, and its end with it in one
+ * packet.
+ */
+export class WholeMessage implements MovingMessage {
+  started = false;
+  handedOver = false;
+  readonly #bytes: Buffer;
+  readonly #mayStart: () => Error | null;
+  readonly #onHandedOver: () => void;
+  readonly #socket: Pick<Writable, 'cork' | 'uncork'>;
+  #onError: (error: Error) => void = () => {};
+
+  /** @param socket what the connection writes to; for the others see `MessageStream` */
+  constructor(
+    bytes: Buffer,
+    mayStart: () => Error | null,
+    onHandedOver: () => void,
+    socket: Pick<Writable, 'cork' | 'uncork'>,
+  ) {
+    this.#bytes = bytes;
+    this.#mayStart = mayStart;
+    this.#onHandedOver = onHandedOver;
+    this.#socket = socket;
+  }
+
+  /** True for a message that needs no back-pressure. */
+  static fits(content: Content): content is Extract<Content, { kind: 'bytes' }> {
+    return content.kind === 'bytes' && content.bytes.length <= CHUNK_BYTES;
+  }
+
+  on(event: string, listener: (error: Error) => void): void {
+    if (event === 'error') this.#onError = listener;
+  }
+
+  pipe(connection: Writable): void {
+    const error = this.#mayStart();
+    if (error !== null) {
+      this.#onError(error);
+      return;
+    }
+    this.started = true;
+    this.#socket.cork();
+    connection.once('end', () => this.#socket.uncork());
+    connection.write(this.#bytes);
+    this.handedOver = true;
+    this.#onHandedOver();
+    connection.end();
+  }
+
+  removeListener(): void {
+    this.#onError = () => {};
+  }
+
+  unpipe(): void {}
+
+  destroy(): void {}
+}
+
+export class MessageStream extends Readable implements MovingMessage {
+  started = false;
   handedOver = false;
   readonly #chunks: AsyncIterator<Buffer> | Iterator<Buffer>;
   readonly #mayStart: () => Error | null;

@@ -109,6 +109,15 @@ export class Connection {
     if (this.library._socket) this.library._socket.setTimeout(timeoutMs);
   }
 
+  /** What is written from now on waits for `uncork`, and leaves together. */
+  cork(): void {
+    if (this.library._socket) this.library._socket.cork();
+  }
+
+  uncork(): void {
+    if (this.library._socket) this.library._socket.uncork();
+  }
+
   get #fields(): PrivateFields {
     return this.library as unknown as PrivateFields;
   }

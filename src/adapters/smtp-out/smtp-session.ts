@@ -8,6 +8,7 @@
  * RFC 5321 §3.8 lets a client treat a lost line as 451 and send again; that makes second copies, so we do not. A 421
  * in answer to the message is a 4yz like others: §4.2.5 leaves the message with the client.
  */
+import type { Readable } from 'node:stream';
 import type { SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection';
 import type { Content } from '../../app/files/file-ports.ts';
 import type { Envelope, TransportResult } from '../../app/send/transport-ports.ts';
@@ -19,7 +20,7 @@ import {
   parseReply,
 } from '../../core/delivery/reply.ts';
 import type { Reply } from '../../core/delivery/states.ts';
-import { MessageStream, sizeOfContent } from './message-stream.ts';
+import { MessageStream, sizeOfContent, WholeMessage, type MovingMessage } from './message-stream.ts';
 import { NONE_REFUSED, toAccepted, toRefused, toUnknown, type RefusedRecipients } from './send-result.ts';
 import type { Connection, EnvelopeBooks, LibraryError } from './smtp-connection.ts';
 import type { SmtpOptions } from './smtp-url.ts';
@@ -57,7 +58,7 @@ export interface SmtpSession {
 /** How a hand-over ended, before it is known what that means. */
 interface Ending {
   readonly envelope: Envelope;
-  readonly message: MessageStream;
+  readonly message: MovingMessage;
   readonly refused: RefusedRecipients;
   /** Raw text of the deciding reply; empty when there was none. */
   readonly response: string;
@@ -88,18 +89,19 @@ export function createSession(
       ...(fitsEnvelopeId(envelope.envelopeId) ? { dsn: { id: envelope.envelopeId } } : {}),
     };
     let deadline: NodeJS.Timeout | undefined;
-    const message = new MessageStream(
-      content,
-      () => refuseToStart(connection),
-      () => {
-        // The socket's own timer counts silence of both sides; from here on we wait for one reply only.
-        connection.setSocketTimeout(0);
-        deadline = setTimeout(() => connection.abort(noReply(options.dataTimeoutMs)), options.dataTimeoutMs);
-      },
-    );
+    const mayStart = () => refuseToStart(connection);
+    const onHandedOver = () => {
+      // The socket's own timer counts silence of both sides; from here on we wait for one reply only.
+      connection.setSocketTimeout(0);
+      deadline = setTimeout(() => connection.abort(noReply(options.dataTimeoutMs)), options.dataTimeoutMs);
+    };
+    const message = WholeMessage.fits(content)
+      ? new WholeMessage(content.bytes, mayStart, onHandedOver, connection)
+      : new MessageStream(content, mayStart, onHandedOver);
     try {
       const info = await connection.run<SMTPConnectionSendInfo>((done) =>
-        connection.library.send(books, message, done),
+        // All that it needs of a stream.
+        connection.library.send(books, message as Readable, done),
       );
       const refused = refusedRecipients(books);
       return conclude({ envelope, message, refused, response: info?.response ?? '', failure: null });
