@@ -16,6 +16,8 @@ export interface BatchLimits {
   readonly atOnce?: number;
   /** What comes in one turn of the event loop is in one batch, which begins at its end. Default: false, the first one begins alone. */
   readonly collectsTurn?: boolean;
+  /** What comes within this time is in one batch, in ms: for items that no caller waits for. Default: the first one begins alone. */
+  readonly gatherMs?: number;
 }
 
 /**
@@ -33,6 +35,7 @@ export function createBatches<T, R>(
   const waiting: Waiting<T, R>[] = [];
   const atOnce = limits.atOnce ?? 1;
   let writing = 0;
+  let gathering: NodeJS.Timeout | undefined;
 
   function start(): void {
     while (writing < atOnce && waiting.length > 0) {
@@ -43,7 +46,15 @@ export function createBatches<T, R>(
 
   function goOn(): void {
     writing -= 1;
-    start();
+    if (limits.gatherMs === undefined) start();
+    else if (waiting.length > 0) gather(limits.gatherMs);
+  }
+
+  function gather(ms: number): void {
+    gathering ??= setTimeout(() => {
+      gathering = undefined;
+      start();
+    }, ms);
   }
 
   function takeBatch(): readonly Waiting<T, R>[] {
@@ -75,7 +86,8 @@ export function createBatches<T, R>(
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      if (limits.collectsTurn !== true) start();
+      if (limits.gatherMs !== undefined) gather(limits.gatherMs);
+      else if (limits.collectsTurn !== true) start();
       else if (waiting.length === 1) setImmediate(start);
     });
 }

@@ -86,7 +86,9 @@ const CLAIM = statement(
     update send_queue q
     set owner = $owner, claim_id = gen_random_uuid(), attempts = q.attempts + 1, claimed_at = now(),
       lease_until = now() + $leaseMs::float8 * interval '1 millisecond'
-    from chosen c where q.email_id = c.email_id
+    from chosen c
+    -- The array is for the planner, which may read a long queue for each claim else.
+    where q.email_id = any (array(select email_id from chosen)) and q.email_id = c.email_id
     returning q.email_id, q.claim_id, q.attempts as attempt, c.lane, c.turn, c.rank
   ), sending as (
     ${beginSending('taken')}

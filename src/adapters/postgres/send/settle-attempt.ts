@@ -32,11 +32,13 @@ interface Settlement {
 
 /** Attempts in one statement at most. */
 const MAX_BATCH = 64;
+/** No caller waits for the outcome of a queued send, and a statement costs nearly the same for one as for ten. */
+const GATHER_MS = 10;
 
 /** Returns the function that stores one attempt; see `SendQueue.settle`. */
 export function createSettling(pool: Pool): (settlement: Settlement) => Promise<RecordedSend> {
   const settleTogether = createBatches<Settlement, RecordedSend>(
-    { items: MAX_BATCH, bytes: Infinity, failTogether: false },
+    { items: MAX_BATCH, bytes: Infinity, failTogether: false, gatherMs: GATHER_MS },
     () => 0,
     async (settlements) => {
       const settled = await acceptTogether(pool, settlements);
