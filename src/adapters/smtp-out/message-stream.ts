@@ -97,7 +97,8 @@ export class WholeMessage implements MovingMessage {
     }
     this.started = true;
     this.#socket.cork();
-    connection.once('end', () => this.#socket.uncork());
+    // Not at the end of the message: what is more than the socket's buffer waits for it to be emptied.
+    setImmediate(() => this.#socket.uncork());
     connection.write(this.#bytes);
     this.handedOver = true;
     this.#onHandedOver();

@@ -64,6 +64,16 @@ describe('a message', () => {
     expect(taken[0]!.data.equals(bytes)).toBe(true);
   });
 
+  it.each([1, 15, 16, 17, 32, 63, 64, 65, 200])('of %i kB arrives from memory', async (kilobytes) => {
+    const bytes = Buffer.from(`Subject: x\r\n\r\n${`.${'x'.repeat(61)}\r\n`.repeat(kilobytes * 16)}`);
+    const { port, taken } = await startServer();
+    const transport = connect(`smtp://127.0.0.1:${port}?max_connections=1`);
+    const content: Content = { kind: 'bytes', bytes };
+    const results = await Promise.all([transport.send(ENVELOPE, content), transport.send(ENVELOPE, content)]);
+    expect(results.map(({ kind }) => kind)).toEqual(['accepted', 'accepted']);
+    expect(taken.map(({ data }) => data.equals(bytes))).toEqual([true, true]);
+  });
+
   it('gets an outcome for each recipient', async () => {
     const { port, taken } = await startServer();
     const rcptTo = ['unknown@example.test', 'a@example.test', 'full@example.test', 'b@example.test'];
