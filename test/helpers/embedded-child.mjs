@@ -25,10 +25,11 @@ try {
     logger,
     ...(fallbackFolder === undefined ? {} : { fallbackFolder }),
   });
-  answer({ kind: 'ready', connection: server.connection, tookMs: performance.now() - begin });
+  // Before the answer, which may be followed by the signal at once
   process.once('SIGTERM', () => {
     void server.stop().then(() => process.exit(0));
   });
+  answer({ kind: 'ready', connection: server.connection, tookMs: performance.now() - begin });
   process.stdin.resume();
 } catch (error) {
   answer({ kind: 'failed', name: error.name, message: error.message });

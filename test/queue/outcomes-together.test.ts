@@ -7,6 +7,7 @@ import type { DeliveryState } from '../../src/core/delivery/states.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { startQueueNode, type QueueNode } from '../helpers/queue-node.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
 
 let database: TestDatabase;
 let node: QueueNode;
@@ -100,7 +101,10 @@ it('do not hide one that another process has taken for lost, nor a recipient tha
   const ofEmail = (id: string) => claims.get(id)!;
   // An operator decided about it, and it waits for another attempt.
   await node.queue.begin(node.owner, ofEmail(lostId), 1);
-  await node.queue.expire('00000000-0000-4000-8000-00000000000f');
+  await waitUntil(
+    'its lease is over',
+    async () => (await node.queue.expire('00000000-0000-4000-8000-00000000000f')).length > 0,
+  );
   await node.retrySend(lostId);
   const open = ofEmail(openId);
   const first = { ...open, envelope: { ...open.envelope, rcptTo: ['ann@example.org'] } };
