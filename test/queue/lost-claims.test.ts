@@ -70,10 +70,20 @@ async function claimOne(leaseMs: number): Promise<Claim> {
   return claims[0]!;
 }
 
+const leaseIsOver = (emailId: string) =>
+  waitUntil('the lease is over', async () => {
+    const over = await query(
+      database.connectionString,
+      `select from send_queue where email_id = '${emailId}' and lease_until < now()`,
+    );
+    return over.length > 0;
+  });
+
 it('goes to its recipients when it is given back while another process takes it for lost', async () => {
   const id = await node.enqueue({ subject: 'lost and given back' });
   const claim = await claimOne(1);
   await node.queue.begin(node.owner, claim, 1);
+  await leaseIsOver(id);
   const { held, commit } = createHeldPool();
   const lost = await createSendQueue(held).expire(OTHER);
   expect(lost.map(({ emailId }) => emailId)).toEqual([id]);
@@ -100,6 +110,7 @@ it('goes to its recipients when it is given back while another process takes it 
 it('is free again when its process fell silent before the first byte, and that process can not begin any more', async () => {
   const id = await node.enqueue({ subject: 'claimed ahead' });
   const claim = await claimOne(1);
+  await leaseIsOver(id);
   expect(await createSendQueue(pool).expire(OTHER)).toEqual([]);
 
   expect(await node.read(id)).toMatchObject({
