@@ -9,6 +9,9 @@ const id = (text: string): MessageId => parseMessageId(text)!;
 
 describe('parseMessageIdList', () => {
   it.each([
+    ['nothing from pieces of a bracket with an odd quote', '<!@;@"=>', []],
+    ['no bare id from within brackets', '<x;a@b"c>', []],
+    ['an @ alone as nothing', '@', []],
     ['ids, oldest first', '<a@x> <b@x>', ['a@x', 'b@x']],
     ['a folded header', '<a@x>\r\n <b@x>\r\n\t<c@x>', ['a@x', 'b@x', 'c@x']],
     ['ids without separators', '<a@x><b@x>,<c@x>', ['a@x', 'b@x', 'c@x']],

@@ -30,7 +30,9 @@ export function parseMessageIdList(text: string): readonly MessageId[] {
     if (content.split('"').length % 2 === 1) add(content.replace(/\s+/g, ''));
   }
   if (ids.size === 0) {
-    for (const token of visible.split(/[\s,;"]+/)) if (token.includes('@')) add(token);
+    // What stands in brackets and is no id is not cut into some.
+    const bare = visible.replace(BRACKETED, ' ');
+    for (const token of bare.split(/[\s,;"]+/)) if (/[^@]@[^@]/.test(token)) add(token);
   }
   return keepFirstAndNewest([...ids], MAX_PARSED_REFERENCES, Number.POSITIVE_INFINITY);
 }

@@ -10,6 +10,8 @@ import { run, statement } from './statement.ts';
 
 /** Uses of connections between two looks at least: one of them may have written a hundred emails. */
 const USES = 8;
+/** All within so many ms: the loops of a service without work have one in a second. */
+const WITHIN_MS = 4000;
 /** Between two looks at least, in ms: a look takes the server 0.3 ms. */
 const PAUSE_MS = 250;
 
@@ -22,6 +24,7 @@ export interface StatisticsKeeper {
 export function keepStatistics(pool: Pool, logger: Logger, timers: Timers = systemTimers): StatisticsKeeper {
   const failures = createFailureLog(logger, 'tables that have grown could not be analyzed');
   let uses = 0;
+  let firstAt = -Infinity;
   let isStopped = false;
   let cancel: (() => void) | null = null;
   let looking: Promise<void> | null = null;
@@ -37,6 +40,11 @@ export function keepStatistics(pool: Pool, logger: Logger, timers: Timers = syst
   }
 
   const onUse = () => {
+    const now = timers.now();
+    if (now - firstAt > WITHIN_MS) {
+      firstAt = now;
+      uses = 0;
+    }
     uses += 1;
     if (uses < USES || isStopped || cancel !== null || looking !== null) return;
     cancel = timers.after(PAUSE_MS, () => {
