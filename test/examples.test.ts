@@ -102,6 +102,10 @@ describe('mirror-emails.mjs', () => {
     }
 
     startExample('mirror-emails.mjs');
+    await waitUntil('all events are in the feed', async () => {
+      const waiting = await query(database.connectionString, 'select from event_inbox');
+      return waiting.length === 0;
+    });
     const { id: latest } = await getJson<{ id: string }>(service, '/api/events/latest');
     await waitUntil('it has read everything', async () => {
       const [feed] = await query(crm.connectionString, 'select position from crm_feed');
