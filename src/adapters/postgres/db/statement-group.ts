@@ -111,9 +111,10 @@ export class StatementGroup {
 
   /** @param text such as `INSERT 0 5` */
   handleCommandComplete({ text }: { readonly text: string }): void {
-    const [count] = /\d+$/.exec(text) ?? [];
-    const [command = ''] = text.split(' ', 1);
-    this.#results.push({ command, rows: this.#rows, rowCount: count === undefined ? null : Number(count) });
+    const words = text.split(' ');
+    const [command = ''] = words;
+    const count = Number(words.length > 1 ? words.at(-1) : Number.NaN);
+    this.#results.push({ command, rows: this.#rows, rowCount: Number.isNaN(count) ? null : count });
     this.#fields = null;
     this.#rows = [];
   }
