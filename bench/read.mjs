@@ -135,7 +135,7 @@ try {
   const rates = (name) => results[name].map(({ rate }) => rate);
   const cpu = (name) => medians(results[name], { node: 'Node.js', database: 'PostgreSQL' });
   for (const [name, what, goal] of [
-    ['service', `reading different threads of 5 emails, ${CONNECTIONS} connections`, 1.7],
+    ['service', `reading different threads, ${CONNECTIONS} connections`, 1.7],
     ['kept', 'reading threads that were read a moment ago', undefined],
     ['unchanged', 'asking for threads that have not changed (ETag)', undefined],
   ]) {

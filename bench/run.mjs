@@ -10,7 +10,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, loadavg, release, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -73,7 +73,7 @@ async function measure({ name, file, ...forms }, results) {
 const folder = mkdtempSync(path.join(tmpdir(), 'email-worker-bench-'));
 try {
   const [{ model }] = cpus();
-  const machine = `${cpus().length} cores (${model}), Linux ${release()}, Node.js ${process.version.slice(1)}`;
+  const machine = `${cpus().length} cores (${model}), Node.js ${process.version.slice(1)}`;
   const busy = () => `load ${loadavg()[0].toFixed(1)}`;
   const before = busy();
   console.log(`${machine}, ${before}; the ${form} form`);
