@@ -34,7 +34,7 @@ export function cpuOfTree(root) {
 }
 
 /** True when a process is a child of another one, or of its children. */
-export function isDescendant(pid, ancestor) {
+function isDescendant(pid, ancestor) {
   for (let at = pid; at > 1; at = readStat(at)?.parent ?? 0) if (at === ancestor) return true;
   return false;
 }
@@ -43,6 +43,14 @@ export function isDescendant(pid, ancestor) {
 export function cpuOf(pid) {
   const stat = readStat(pid);
   return stat === null ? 0 : stat.own + stat.ended;
+}
+
+/** Of a service and of its embedded server, each with its children, so far, in ms. */
+export function serviceCpu({ pid, dataDir }) {
+  const postmaster = postmasterOf(dataDir);
+  const database = cpuOfTree(postmaster);
+  // Another parent may have the server, or the service itself.
+  return { node: cpuOfTree(pid) - (isDescendant(postmaster, pid) ? database : 0), database };
 }
 
 /** Of the children of this process that have ended, in ms. */

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connectionOf } from './connection.mjs';
-import { cpuOfEndedChildren, cpuOfTree, isDescendant, postmasterOf } from './cpu.mjs';
+import { cpuOfEndedChildren, serviceCpu } from './cpu.mjs';
 import { startDovecot } from './dovecot.mjs';
 import { deliver } from './lmtp-client.mjs';
 import { mails } from './mail-archive.mjs';
@@ -26,8 +26,6 @@ async function readByService(dovecot) {
     MAIL_FROM: `${USER}@example.com`,
     IMAP_URL: `imap://${USER}:secret@127.0.0.1:${dovecot.imapPort}?starttls=off`,
   });
-  const postmaster = postmasterOf(service.dataDir);
-  const isInside = isDescendant(postmaster, service.pid);
   const client = new pg.Client(connectionOf(service.dataDir));
   await client.connect();
   const began = performance.now();
@@ -39,10 +37,9 @@ async function readByService(dovecot) {
   const seconds = (performance.now() - began) / 1000;
   await client.end();
   await wait(SETTLING_MS);
-  const database = cpuOfTree(postmaster);
-  const node = cpuOfTree(service.pid) - (isInside ? database : 0);
+  const cpu = serviceCpu(service);
   await service.stop();
-  return { seconds, node, database };
+  return { seconds, ...cpu };
 }
 
 /** As a copy: what was there before is not counted. */

@@ -4,7 +4,7 @@
  * `BENCH_EMAILS` sets how many mails a round has (1,000), `BENCH_ROUNDS` how many there are (3), `BENCH_CONNECTIONS` which numbers.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { cpuOfTree, isDescendant, postmasterOf } from './cpu.mjs';
+import { cpuOfTree, serviceCpu } from './cpu.mjs';
 import { startDovecot } from './dovecot.mjs';
 import { freePort } from './free-port.mjs';
 import { deliver } from './lmtp-client.mjs';
@@ -35,19 +35,12 @@ const lmtpPort = await freePort();
 const service = await startService({ LMTP_LISTEN: `127.0.0.1:${lmtpPort}`, MAIL_FROM: RECIPIENT });
 const dovecot = await startDovecot();
 try {
-  const postmaster = postmasterOf(service.dataDir);
-  const database = () => cpuOfTree(postmaster);
-  // Another parent may have the server, or the service itself.
-  const isInside = isDescendant(postmaster, service.pid);
   const sides = {
     dovecot: { port: dovecot.lmtpPort, settlingMs: 0, cpu: () => [cpuOfTree(dovecot.pid)] },
     service: {
       port: lmtpPort,
       settlingMs: SETTLING_MS,
-      cpu: () => {
-        const ofDatabase = database();
-        return [cpuOfTree(service.pid) - (isInside ? ofDatabase : 0), ofDatabase];
-      },
+      cpu: () => Object.values(serviceCpu(service)),
     },
   };
   const first = take();

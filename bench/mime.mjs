@@ -12,6 +12,7 @@ import PostalMime from 'postal-mime';
 import { parseMessage } from '../dist/core/mime/parse/parse.js';
 import { createMboxSplitter, isMboxStart } from '../dist/core/mbox/split-mbox.js';
 import { mails } from './mail-archive.mjs';
+import { median } from './results.mjs';
 
 /** Each gives the same view of a message, so that the views can be compared. */
 const READERS = {
@@ -222,10 +223,6 @@ function withFile(sizeBytes) {
       'Content-Disposition: attachment; filename=a.pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n' +
       `${base64.replace(/.{76}/g, '$&\r\n')}\r\n--b--\r\n`,
   );
-}
-
-function median(values) {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
 function print(line) {

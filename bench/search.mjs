@@ -17,6 +17,7 @@ import { migrateToLatest } from '../dist/adapters/postgres/db/migrate.js';
 import { createSearchIndex } from '../dist/adapters/postgres/search/search-index.js';
 import { createThreadList } from '../dist/adapters/postgres/threads/thread-list.js';
 import { parseSearchQuery } from '../dist/core/search/query.js';
+import { median } from './results.mjs';
 
 const EMAILS = Number(process.env.BENCH_EMAILS ?? 1_000_000);
 const RUNS = Number(process.env.BENCH_RUNS ?? 5);
@@ -42,8 +43,6 @@ class ExplainingPool extends pg.Pool {
     return super.query(config, values);
   }
 }
-
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
 async function fill(pool, url) {
   const { rows } = await pool.query('select count(*)::int as n from (select from emails limit 1) e');

@@ -794,6 +794,25 @@ AS $function$
     return null;
   end $function$;
 
+CREATE OR REPLACE FUNCTION public.drop_days(partitioned regclass, first_day bigint)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    partition regclass;
+    dropped int = 0;
+  begin
+    for partition in
+      select c.oid::regclass from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = partitioned and to_date(right(c.relname, 8), 'YYYYMMDD') - '1970-01-01'::date < first_day
+      order by c.relname
+    loop
+      execute format('drop table %s', partition);
+      dropped = dropped + 1;
+    end loop;
+    return dropped;
+  end $function$;
+
 CREATE OR REPLACE FUNCTION public.email_activity_at(date timestamp with time zone, created_at timestamp with time zone)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -1192,22 +1211,9 @@ CREATE OR REPLACE FUNCTION public.forget_webhook_deliveries(day bigint)
  RETURNS integer
  LANGUAGE plpgsql
 AS $function$
-  declare
-    partition record;
-    forgotten_days int = 0;
   begin
     perform set_config('lock_timeout', '200ms', true);
-    for partition in
-      select c.oid::regclass as name, to_date(right(c.relname, 8), 'YYYYMMDD') - '1970-01-01'::date as day
-      from pg_inherits i join pg_class c on c.oid = i.inhrelid
-      where i.inhparent = 'webhook_deliveries'::regclass
-    loop
-      if partition.day < forget_webhook_deliveries.day then
-        execute format('drop table %s', partition.name);
-        forgotten_days = forgotten_days + 1;
-      end if;
-    end loop;
-    return forgotten_days;
+    return drop_days('webhook_deliveries', day);
   exception when lock_not_available then
     return null;
   end $function$;
@@ -1217,24 +1223,13 @@ CREATE OR REPLACE FUNCTION public.keep_events(forgotten_day bigint)
  LANGUAGE plpgsql
 AS $function$
   declare
-    partition record;
-    forgotten_days int = 0;
+    forgotten_days int;
   begin
     perform set_config('lock_timeout', '200ms', true);
     -- In the order in which `number_events` locks
     perform from event_clock for update;
     perform make_event_partition(event_day(now()) + 1);
-    for partition in
-      select c.oid::regclass as name, to_date(right(c.relname, 8), 'YYYYMMDD') - '1970-01-01'::date as day
-      from pg_inherits i join pg_class c on c.oid = i.inhrelid
-      where i.inhparent = 'events'::regclass
-      order by 2
-    loop
-      if partition.day < forgotten_day then
-        execute format('drop table %s', partition.name);
-        forgotten_days = forgotten_days + 1;
-      end if;
-    end loop;
+    forgotten_days = drop_days('events', forgotten_day);
     update event_clock set forgotten = (forgotten_day << 36) - 1
     where forgotten_days > 0 and forgotten < (forgotten_day << 36) - 1;
     return forgotten_days;

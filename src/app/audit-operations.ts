@@ -81,6 +81,12 @@ export function auditOperations(
   const sendState = (id: string) => async () => (await application.readEmail(id)).state;
   const asIs = <T>(result: T): T => result;
   const webhookBefore = (id: string) => async () => toWebhookFields(await application.readWebhook(id));
+  const actOnWebhook = (
+    event: SecurityEvent,
+    id: string,
+    work: () => Promise<WebhookView>,
+    what: Fields = {},
+  ) => act(event, { webhookId: id, ...what }, { before: webhookBefore(id), work, after: toWebhookFields });
 
   return {
     cancelSend: (id) =>
@@ -191,15 +197,9 @@ export function auditOperations(
         },
       ),
     changeWebhook: (id, change) =>
-      act(
-        'webhook.changed',
-        { webhookId: id, fields: Object.keys(change) },
-        {
-          before: webhookBefore(id),
-          work: () => application.changeWebhook(id, change),
-          after: toWebhookFields,
-        },
-      ),
+      actOnWebhook('webhook.changed', id, () => application.changeWebhook(id, change), {
+        fields: Object.keys(change),
+      }),
     deleteWebhook: (id) =>
       act(
         'webhook.deleted',
@@ -210,36 +210,10 @@ export function auditOperations(
           after: () => null,
         },
       ),
-    pauseWebhook: (id) =>
-      act(
-        'webhook.paused',
-        { webhookId: id },
-        {
-          before: webhookBefore(id),
-          work: () => application.pauseWebhook(id),
-          after: toWebhookFields,
-        },
-      ),
-    resumeWebhook: (id) =>
-      act(
-        'webhook.resumed',
-        { webhookId: id },
-        {
-          before: webhookBefore(id),
-          work: () => application.resumeWebhook(id),
-          after: toWebhookFields,
-        },
-      ),
+    pauseWebhook: (id) => actOnWebhook('webhook.paused', id, () => application.pauseWebhook(id)),
+    resumeWebhook: (id) => actOnWebhook('webhook.resumed', id, () => application.resumeWebhook(id)),
     replayWebhook: (id, start) =>
-      act(
-        'webhook.replayed',
-        { webhookId: id, start },
-        {
-          before: webhookBefore(id),
-          work: () => application.replayWebhook(id, start),
-          after: toWebhookFields,
-        },
-      ),
+      actOnWebhook('webhook.replayed', id, () => application.replayWebhook(id, start), { start }),
     rotateWebhookSecret: (id, oldValidMs) =>
       act(
         'webhook.secret_rotated',

@@ -13,6 +13,8 @@ import { startLoop, type WokenLoop } from './loop.ts';
 
 /** Between two rounds at least, in ms. */
 const INTERVAL_MS = 100;
+/** Renewals in one lease: two may be lost before it runs out. */
+const RENEWALS_PER_LEASE = 3;
 
 export interface WebhookDeliverer extends WokenLoop {
   /** The feed has grown. */
@@ -110,7 +112,7 @@ export function startWebhookDeliverer(ports: WebhookDelivererPorts): WebhookDeli
       // One that ends is begun again when it has.
       if (!runs.has(webhook.id) && !ending.has(webhook.id)) await begin(webhook);
     }
-    if (claimed.length > 0) cancelRenewal = timers.after(leaseMs / 3, loop.wake);
+    if (claimed.length > 0) cancelRenewal = timers.after(leaseMs / RENEWALS_PER_LEASE, loop.wake);
     grown();
   }
 

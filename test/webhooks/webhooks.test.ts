@@ -295,7 +295,7 @@ describe('managing webhooks', () => {
     [{ headers: { 'Content-Length': '1' } }, 'invalid_webhook_header'],
     [{ headers: { 'Webhook-Id': '1' } }, 'invalid_webhook_header'],
     [{ headers: { 'X-A': 'a\r\nX-B: b' } }, 'invalid_webhook_header'],
-    [{ account_id: 'nobody' }, 'unknown_account'],
+    [{ account_id: 'unknown' }, 'unknown_account'],
     [{ types: ['email.invented'] }, 'invalid_request'],
     [{ max_in_flight: 0 }, 'invalid_request'],
     [{ after: 'fffffffffff00000' }, 'invalid_request'],

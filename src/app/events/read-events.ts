@@ -1,6 +1,5 @@
 /** Reading the feed: a page, a page that waits for its first event, and a stream. */
-import { formatEventId, parseEventId, START } from '../../core/event/event-id.ts';
-import { invalidRequest } from '../../core/errors.ts';
+import { formatEventId, readPosition, START } from '../../core/event/event-id.ts';
 import type { EventFeed, EventFilter, EventPage, FeedSignal } from './event-ports.ts';
 import type { EventsResult, EventUseCases } from './use-cases.ts';
 
@@ -42,7 +41,7 @@ export function createEventReads({ feed, signal: grown }: ReadEventsPorts): Even
 
   return {
     async listEvents({ after, limit, waitMs, ...filter }, signal) {
-      const from = after === null ? START : toPosition(after);
+      const from = after === null ? START : readPosition(after);
       return toResult(await readWithin(from, filter, limit, waitMs, signal));
     },
 
@@ -51,7 +50,7 @@ export function createEventReads({ feed, signal: grown }: ReadEventsPorts): Even
     },
 
     async streamEvents({ after, ...filter }, signal) {
-      const from = after === null ? await feed.readLatest() : toPosition(after);
+      const from = after === null ? await feed.readLatest() : readPosition(after);
       const first = await feed.read(from, filter, STREAM_LIMIT);
       return (async function* () {
         let page = first;
@@ -62,12 +61,6 @@ export function createEventReads({ feed, signal: grown }: ReadEventsPorts): Even
       })();
     },
   };
-}
-
-function toPosition(id: string): number {
-  const position = parseEventId(id);
-  if (position === null) throw invalidRequest('malformed', { field: 'after' });
-  return position;
 }
 
 const toResult = ({ events, next }: EventPage): EventsResult => ({ events, next: formatEventId(next) });

@@ -1,8 +1,8 @@
 /** Making, changing and asking for webhooks. What this changes, the process that delivers learns of from the database. */
 import type { Clock, IdSource } from '../base/basics.ts';
 import { PLACE_CURSOR, readPage } from '../base/paging.ts';
-import { parseEventId } from '../../core/event/event-id.ts';
-import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { readPosition } from '../../core/event/event-id.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { checkOwnHeaders } from '../../core/webhook/own-headers.ts';
 import { TEST_TYPE } from '../../core/webhook/webhook.ts';
 import type { PostWebhook } from './delivery-ports.ts';
@@ -83,7 +83,7 @@ export function createWebhooks({
       const id = ids.uuid();
       const secret = makeSecret();
       const secrets = { secrets: [{ secret, until: null }], headers: request.headers };
-      const position = after === null ? null : toPosition(after);
+      const position = after === null ? null : readPosition(after);
       const webhook = await store.create(id, toSettings(request), seal(id, secrets), position);
       return { webhook: toView(webhook), secret };
     },
@@ -125,7 +125,7 @@ export function createWebhooks({
 
     async replayWebhook(id, start) {
       await read(id);
-      const position = 'after' in start ? toPosition(start.after) : await store.positionAt(start.since);
+      const position = 'after' in start ? readPosition(start.after) : await store.positionAt(start.since);
       return toView(found(await store.moveTo(id, position)));
     },
 
@@ -187,12 +187,6 @@ function unreadable(): never {
 function found(webhook: StoredWebhook | null): StoredWebhook {
   if (webhook === null) throw new ServiceError('webhook_not_found');
   return webhook;
-}
-
-function toPosition(id: string): number {
-  const position = parseEventId(id);
-  if (position === null) throw invalidRequest('malformed', { field: 'after' });
-  return position;
 }
 
 function settingsOf(webhook: StoredWebhook): WebhookSettings {

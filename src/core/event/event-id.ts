@@ -2,6 +2,8 @@
  * The id of an event: its position in the feed as 16 hexadecimal digits, so that ids sort as text in the order of the feed. Opaque to
  * callers. A position is the day's number since 1970 times 2^36, plus a number within the day; it is exact as a number until 2328.
  */
+import { invalidRequest, ServiceError } from '../errors.ts';
+
 const DAY_MS = 86_400_000;
 const DIGITS = 16;
 
@@ -15,6 +17,19 @@ export function parseEventId(text: string): number | null {
   if (!/^[0-9a-f]{16}$/.test(text)) return null;
   const position = Number.parseInt(text, 16);
   return Number.isSafeInteger(position) ? position : null;
+}
+
+/** The position of the id that a request has as `after`. Throws `invalid_request`. */
+export function readPosition(id: string): number {
+  const position = parseEventId(id);
+  if (position === null) throw invalidRequest('malformed', { field: 'after' });
+  return position;
+}
+
+/** Events behind a position are asked for that are not kept any more. @param forgotten the last position that is forgotten */
+export function eventsExpired(forgotten: number): ServiceError {
+  const id = formatEventId(forgotten);
+  return new ServiceError('events_expired', { values: { value: id }, details: id });
 }
 
 /** The number of a day (UTC), by which events are forgotten. */

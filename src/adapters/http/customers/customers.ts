@@ -1,11 +1,10 @@
 /**
  * GET /api/customer/{customerId}/emails: the emails of one customer, newest first, page by page.
  */
-import { invalidRequest } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { CustomerParams, Direction, Email, jsonResponse } from '../schemas/schemas.ts';
+import { CustomerParams, Direction, Email, jsonResponse, toMoment } from '../schemas/schemas.ts';
 
 const CustomerQuery = {
   type: 'object',
@@ -53,19 +52,11 @@ export function registerCustomerRoutes(app: HttpServer, { application, sendEmail
       const page = await application.listCustomerEmails({
         customerId: request.params.customerId.toLowerCase(),
         direction: direction ?? null,
-        since: toDate('since', since),
-        until: toDate('until', until),
+        since: since === undefined ? null : toMoment('since', since),
+        until: until === undefined ? null : toMoment('until', until),
         ...toPageRequest(request.query),
       });
       return sendEmailPage(reply, page);
     },
   );
-}
-
-function toDate(field: string, text: string | undefined): Date | null {
-  if (text === undefined) return null;
-  const date = new Date(text);
-  // RFC 3339 allows a leap second, which a Date can't hold.
-  if (Number.isNaN(date.getTime())) throw invalidRequest('no_such_moment', { field });
-  return date;
 }

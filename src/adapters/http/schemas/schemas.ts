@@ -3,6 +3,7 @@
  * of each schema with a `title`; its `$comment` becomes the description of the component.
  */
 import type { XStatic } from 'typebox/schema';
+import { invalidRequest } from '../../../core/errors.ts';
 
 /** The schema of an object that has all of `properties` and nothing else; a component of the document. */
 export function record<const Properties extends Readonly<Record<string, object>>>(
@@ -36,6 +37,14 @@ export const NullableTimestamp = {
   title: 'NullableTimestamp',
   type: ['string', 'null'],
 } as const;
+
+/** What a `Timestamp` of a request says. Throws `invalid_request`. */
+export function toMoment(field: string, text: string): Date {
+  const date = new Date(text);
+  // RFC 3339 allows a leap second, which a Date can't hold.
+  if (Number.isNaN(date.getTime())) throw invalidRequest('no_such_moment', { field });
+  return date;
+}
 
 /** RFC 5322 Message-ID with its angle brackets. */
 export const MessageIdText = {

@@ -6,7 +6,7 @@ import { RequestSlots } from '../body/request-slots.ts';
 import { EventId } from '../events/events.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { PAGE_PARAMETERS, toPageRequest } from '../schemas/page-schemas.ts';
-import { jsonResponse, Timestamp } from '../schemas/schemas.ts';
+import { jsonResponse, Timestamp, toMoment } from '../schemas/schemas.ts';
 import {
   Outcome,
   toDeliveryJson,
@@ -19,7 +19,7 @@ import {
 import { WebhookParams } from './webhooks.ts';
 
 const HOUR_MS = 3_600_000;
-/** A week; whoever needs longer rotates again. */
+/** A week; an endpoint that needs longer has its secret rotated again. */
 const MAX_OLD_HOURS = 168;
 const DEFAULT_OLD_HOURS = 24;
 /** Tests that wait for their endpoints at the same moment. */
@@ -135,7 +135,7 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
       if ((after === undefined) === (since === undefined)) {
         throw invalidRequest(after === undefined ? 'missing' : 'repeated', { field: 'after' });
       }
-      const start = after === undefined ? { since: toMoment(since ?? '') } : { after };
+      const start = after === undefined ? { since: toMoment('since', since ?? '') } : { after };
       const id = request.params.id.toLowerCase();
       return toWebhookJson(await operationsFor(request).replayWebhook(id, start));
     },
@@ -229,11 +229,4 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
       return { deliveries: deliveries.map(toDeliveryJson), next_cursor: nextCursor };
     },
   );
-}
-
-function toMoment(text: string): Date {
-  const date = new Date(text);
-  // RFC 3339 allows a leap second, which a Date can't hold.
-  if (Number.isNaN(date.getTime())) throw invalidRequest('no_such_moment', { field: 'since' });
-  return date;
 }

@@ -1,8 +1,7 @@
 /** `EventFeed` on PostgreSQL; how events are written and numbered is in the schema: db/migrations/0001_schema/events.ts. */
 import type { Pool } from 'pg';
 import type { EventFeed, EventPage } from '../../../app/events/event-ports.ts';
-import { ServiceError } from '../../../core/errors.ts';
-import { formatEventId } from '../../../core/event/event-id.ts';
+import { eventsExpired } from '../../../core/event/event-id.ts';
 import { run, statement, type RowOf } from '../db/statement.ts';
 
 /** Events that one statement looks at: a rare type must not make it read a month. */
@@ -26,10 +25,7 @@ export function createEventFeed(pool: Pool): EventFeed {
       if (first === undefined) throw new Error('the clock of events has no row');
       const oldest = Number(first.forgotten);
       // The start is no position that a reader was given: from there on means everything that is kept.
-      if (after > 0 && after < oldest) {
-        const id = formatEventId(oldest);
-        throw new ServiceError('events_expired', { values: { value: id }, details: id });
-      }
+      if (after > 0 && after < oldest) throw eventsExpired(oldest);
       return toPage(after, first, rows, { limit, examine });
     },
 

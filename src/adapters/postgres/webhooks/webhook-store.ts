@@ -6,7 +6,7 @@ import type {
   WebhookSettings,
   WebhookStore,
 } from '../../../app/webhooks/webhook-ports.ts';
-import { formatEventId } from '../../../core/event/event-id.ts';
+import { eventsExpired, formatEventId } from '../../../core/event/event-id.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 import { MAX_WEBHOOKS } from '../../../core/webhook/webhook.ts';
 import { run, statement, statements, type Executor } from '../db/statement.ts';
@@ -91,7 +91,7 @@ export function createWebhookStore(pool: Pool): WebhookStore {
       const [row] = await run(pool, POSITION_AT, { since });
       if (row === undefined) throw new Error('the clock of events has no row');
       const forgotten = Number(row.forgotten);
-      if (Number(row.day_start) <= forgotten) throw expired(forgotten);
+      if (Number(row.day_start) <= forgotten) throw eventsExpired(forgotten);
       return Math.max(FIRST_POSITION, row.first === null ? Number(row.last) : Number(row.first) - 1);
     },
   };
@@ -106,14 +106,9 @@ async function checkPosition(client: Executor, position: number | null): Promise
   const last = Math.max(Number(clock.position), Number(clock.day_start));
   if (position === null) return last;
   if (position === 0) return Math.max(forgotten, FIRST_POSITION);
-  if (position < forgotten) throw expired(forgotten);
+  if (position < forgotten) throw eventsExpired(forgotten);
   if (position > last) throw invalidRequest('too_large', { field: 'after', limit: formatEventId(last) });
   return position;
-}
-
-function expired(forgotten: number): ServiceError {
-  const id = formatEventId(forgotten);
-  return new ServiceError('events_expired', { values: { value: id }, details: id });
 }
 
 function toValues(settings: WebhookSettings, { sealed, keyId, oldSecretUntil }: SealedSecrets) {

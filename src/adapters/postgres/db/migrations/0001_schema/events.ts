@@ -116,28 +116,34 @@ export const EVENTS = [
     return taken;
   end $$`,
 
+  // Drops the partitions of whole days before \`first_day\`, whose names end with their day; returns how many. It shuts all readers out.
+  `create function drop_days(partitioned regclass, first_day bigint) returns int language plpgsql as $$
+  declare
+    partition regclass;
+    dropped int = 0;
+  begin
+    for partition in
+      select c.oid::regclass from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = partitioned and to_date(right(c.relname, 8), 'YYYYMMDD') - '1970-01-01'::date < first_day
+      order by c.relname
+    loop
+      execute format('drop table %s', partition);
+      dropped = dropped + 1;
+    end loop;
+    return dropped;
+  end $$`,
+
   // Makes the partition of tomorrow, and forgets whole days before \`forgotten_day\`; returns how many. Null, to be
   // tried again: another transaction reads events, as a backup may for hours, and all later readers would wait behind this one.
   `create function keep_events(forgotten_day bigint) returns int language plpgsql as $$
   declare
-    partition record;
-    forgotten_days int = 0;
+    forgotten_days int;
   begin
     perform set_config('lock_timeout', '200ms', true);
     -- In the order in which \`number_events\` locks
     perform from event_clock for update;
     perform make_event_partition(event_day(now()) + 1);
-    for partition in
-      select c.oid::regclass as name, to_date(right(c.relname, 8), 'YYYYMMDD') - '1970-01-01'::date as day
-      from pg_inherits i join pg_class c on c.oid = i.inhrelid
-      where i.inhparent = 'events'::regclass
-      order by 2
-    loop
-      if partition.day < forgotten_day then
-        execute format('drop table %s', partition.name);
-        forgotten_days = forgotten_days + 1;
-      end if;
-    end loop;
+    forgotten_days = drop_days('events', forgotten_day);
     update event_clock set forgotten = (forgotten_day << 36) - 1
     where forgotten_days > 0 and forgotten < (forgotten_day << 36) - 1;
     return forgotten_days;

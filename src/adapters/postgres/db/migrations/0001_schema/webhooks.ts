@@ -89,22 +89,9 @@ export const WEBHOOKS = [
   // Dropping a table shuts all readers out: it waits for none that reads for long, such as a backup, and returns null then.
   // Forgets whole days before \`day\`; returns how many.
   `create function forget_webhook_deliveries(day bigint) returns int language plpgsql as $$
-  declare
-    partition record;
-    forgotten_days int = 0;
   begin
     perform set_config('lock_timeout', '200ms', true);
-    for partition in
-      select c.oid::regclass as name, to_date(right(c.relname, 8), 'YYYYMMDD') - '1970-01-01'::date as day
-      from pg_inherits i join pg_class c on c.oid = i.inhrelid
-      where i.inhparent = 'webhook_deliveries'::regclass
-    loop
-      if partition.day < forget_webhook_deliveries.day then
-        execute format('drop table %s', partition.name);
-        forgotten_days = forgotten_days + 1;
-      end if;
-    end loop;
-    return forgotten_days;
+    return drop_days('webhook_deliveries', day);
   exception when lock_not_available then
     return null;
   end $$`,
