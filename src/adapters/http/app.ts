@@ -21,6 +21,7 @@ import { findHeaderFault } from './connections/header-fault.ts';
 import { createHttpLimits, type HttpLimits } from './connections/limits.ts';
 import { LingeringClose } from './connections/lingering-close.ts';
 import { LoginFailures } from './connections/login-failures.ts';
+import { requireDeclaredRight } from './connections/rights.ts';
 import { registerDocumentRoutes } from './document/document.ts';
 import { RouteTable } from './document/route-table.ts';
 import { expectContinue } from './body/request-body.ts';
@@ -153,6 +154,7 @@ function registerRoutes(
   registerHealthRoutes(app, context);
   registerDocumentRoutes(app, context, routes);
   app.register(async (secured: HttpServer) => {
+    secured.addHook('onRoute', requireDeclaredRight);
     secured.addHook('onRequest', authenticate);
     registerThreadRoutes(secured, context);
     registerThreadListRoutes(secured, context);

@@ -73,7 +73,7 @@ export interface paths {
         };
         /**
          * Read all emails of a thread
-         * @description Both directions, with attachment records, ordered by date and then by id. A large thread is sent while it is read. With the ETag of an earlier answer in `If-None-Match`, an unchanged thread is answered by 304 without its emails.
+         * @description Both directions, with attachment records, ordered by date and then by id. A large thread is sent while it is read. With the ETag of an earlier answer in `If-None-Match`, an unchanged thread is answered by 304 without its emails. Needs the right `read`.
          */
         get: operations["getThread"];
         put?: never;
@@ -93,7 +93,7 @@ export interface paths {
         };
         /**
          * List threads
-         * @description Newest activity first. Filters combine. Threads of which nothing went out and nothing came in (`failed`, `cancelled`) are left out. Query parameters that are not listed here are refused.
+         * @description Newest activity first. Filters combine. Threads of which nothing went out and nothing came in (`failed`, `cancelled`) are left out. Query parameters that are not listed here are refused. Needs the right `read`.
          */
         get: operations["listThreads"];
         put?: never;
@@ -115,7 +115,7 @@ export interface paths {
         put?: never;
         /**
          * Mark the received emails of a thread as read
-         * @description All that the thread has at this moment. A repeat changes nothing. Needs no body; fields of one are refused.
+         * @description All that the thread has at this moment. A repeat changes nothing. Needs no body; fields of one are refused. Needs the right `operate`.
          */
         post: operations["markThreadRead"];
         delete?: never;
@@ -135,7 +135,7 @@ export interface paths {
         put?: never;
         /**
          * Mark the received emails of a thread as unread
-         * @description All that the thread has at this moment. A repeat changes nothing. Needs no body; fields of one are refused.
+         * @description All that the thread has at this moment. A repeat changes nothing. Needs no body; fields of one are refused. Needs the right `operate`.
          */
         post: operations["markThreadUnread"];
         delete?: never;
@@ -155,7 +155,7 @@ export interface paths {
         put?: never;
         /**
          * Give emails of a thread a thread of their own
-         * @description The others keep the thread's identifier; the new thread inherits its customer. The decision outlives later mail and a rethreading: a reply goes where the email is that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing.
+         * @description The others keep the thread's identifier; the new thread inherits its customer. The decision outlives later mail and a rethreading: a reply goes where the email is that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing. Needs the right `operate`.
          */
         post: operations["splitThread"];
         delete?: never;
@@ -175,7 +175,7 @@ export interface paths {
         put?: never;
         /**
          * Make one thread of two
-         * @description This thread stays; the identifier of the other one leads to it for ever. The decision outlives later mail and a rethreading: a reply goes where the email is that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing.
+         * @description This thread stays; the identifier of the other one leads to it for ever. The decision outlives later mail and a rethreading: a reply goes where the email is that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing. Needs the right `operate`.
          */
         post: operations["mergeThreads"];
         delete?: never;
@@ -195,7 +195,7 @@ export interface paths {
         put?: never;
         /**
          * Move emails into a thread
-         * @description From any thread of the same account; one that loses its last email is merged into this thread. The decision outlives later mail and a rethreading: a reply goes where the email is that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing.
+         * @description From any thread of the same account; one that loses its last email is merged into this thread. The decision outlives later mail and a rethreading: a reply goes where the email is that it answers, whatever its References name. Identifiers stay valid. A repeat of the same request changes nothing. Needs the right `operate`.
          */
         post: operations["moveEmails"];
         delete?: never;
@@ -215,7 +215,7 @@ export interface paths {
         put?: never;
         /**
          * Send one email and record it
-         * @description Unknown fields are refused. null means absent. `thread_id` decides the thread, else a known `in_reply_to`, else a new thread begins. After a 207 the email is sent; it must not be sent again. With an `Idempotency-Key` a request may be repeated without sending twice.
+         * @description Unknown fields are refused. null means absent. `thread_id` decides the thread, else a known `in_reply_to`, else a new thread begins. After a 207 the email is sent; it must not be sent again. With an `Idempotency-Key` a request may be repeated without sending twice. Needs the right `send`.
          */
         post: operations["sendEmail"];
         delete?: never;
@@ -233,7 +233,7 @@ export interface paths {
         };
         /**
          * List or search emails
-         * @description All threads, newest first. Query parameters that are not listed here are refused.
+         * @description All threads, newest first. Query parameters that are not listed here are refused. Needs the right `read`.
          */
         get: operations["listEmails"];
         put?: never;
@@ -255,7 +255,7 @@ export interface paths {
         put?: never;
         /**
          * Take a send out of the queue
-         * @description A queued or deferred email that is not being sent becomes `cancelled`, or `sent` when some recipients have it already. Needs no body; fields of one are refused.
+         * @description A queued or deferred email that is not being sent becomes `cancelled`, or `sent` when some recipients have it already. Needs no body; fields of one are refused. Needs the right `send`.
          */
         post: operations["cancelSend"];
         delete?: never;
@@ -275,7 +275,7 @@ export interface paths {
         put?: never;
         /**
          * Send again, now
-         * @description To the recipients that were not accepted, of an email that is `failed`, `cancelled`, `deferred` or `unknown`. For an `unknown` one this is a decision: recipients that have it already get a second copy. Needs no body; fields of one are refused.
+         * @description To the recipients that were not accepted, of an email that is `failed`, `cancelled`, `deferred` or `unknown`. For an `unknown` one this is a decision: recipients that have it already get a second copy. Needs no body; fields of one are refused. Needs the right `send`.
          */
         post: operations["retrySend"];
         delete?: never;
@@ -295,7 +295,7 @@ export interface paths {
         put?: never;
         /**
          * Say what became of an unknown send
-         * @description Recipients whose outcome is unknown count as accepted (`sent`) or rejected (`failed`). The email is `sent` when any recipient has it, and sending continues when others were put off.
+         * @description Recipients whose outcome is unknown count as accepted (`sent`) or rejected (`failed`). The email is `sent` when any recipient has it, and sending continues when others were put off. Needs the right `operate`.
          */
         post: operations["resolveSend"];
         delete?: never;
@@ -313,7 +313,7 @@ export interface paths {
         };
         /**
          * List the addresses that nothing is sent to
-         * @description The newest change first. Query parameters that are not listed here are refused.
+         * @description The newest change first. Query parameters that are not listed here are refused. Needs the right `read`.
          */
         get: operations["listSuppressions"];
         put?: never;
@@ -333,18 +333,18 @@ export interface paths {
         };
         /**
          * Read why nothing is sent to an address
-         * @description 404 when nothing is in the way of sending to it.
+         * @description 404 when nothing is in the way of sending to it. Needs the right `read`.
          */
         get: operations["getSuppression"];
         /**
          * Send nothing to an address any more
-         * @description Its reason becomes `manual`, also when it was on the list for another one.
+         * @description Its reason becomes `manual`, also when it was on the list for another one. Needs the right `operate`.
          */
         put: operations["suppress"];
         post?: never;
         /**
          * Send to an address again
-         * @description Until something new comes back: a bounce of an email that is sent from now on, or a later complaint. Needs no body; fields of one are refused.
+         * @description Until something new comes back: a bounce of an email that is sent from now on, or a later complaint. Needs no body; fields of one are refused. Needs the right `operate`.
          */
         delete: operations["liftSuppression"];
         options?: never;
@@ -363,7 +363,7 @@ export interface paths {
         put?: never;
         /**
          * Record one received email, or one sent by another program
-         * @description The body is the raw message, RFC 5322, as it came in. The answer is given when the record is durable. The same email (Message-ID, Date, From and subject) is recorded once, however often it is posted, so any request that got no answer may be repeated. Broken messages are recorded with their defects.
+         * @description The body is the raw message, RFC 5322, as it came in. The answer is given when the record is durable. The same email (Message-ID, Date, From and subject) is recorded once, however often it is posted, so any request that got no answer may be repeated. Broken messages are recorded with their defects. Needs the right `receive`.
          */
         post: operations["receiveEmail"];
         delete?: never;
@@ -381,7 +381,7 @@ export interface paths {
         };
         /**
          * How the accounts and their mailboxes are
-         * @description Every account of the configuration, then those that only other processes read. Read from the database: what every process of the installation does.
+         * @description Every account of the configuration, then those that only other processes read. Read from the database: what every process of the installation does. Needs the right `read`.
          */
         get: operations["listAccounts"];
         put?: never;
@@ -401,7 +401,7 @@ export interface paths {
         };
         /**
          * List messages that could not be taken from a mailbox
-         * @description The newest first, with what their headers say. They are retried automatically, ever more rarely.
+         * @description The newest first, with what their headers say. They are retried automatically, ever more rarely. Needs the right `read`.
          */
         get: operations["listQuarantine"];
         put?: never;
@@ -423,7 +423,7 @@ export interface paths {
         put?: never;
         /**
          * Try to take a message now
-         * @description Whichever process reads the account tries it, within seconds; it leaves the list when that works. When it does not, the next try follows after the shortest delay again. Needs no body; fields of one are refused.
+         * @description Whichever process reads the account tries it, within seconds; it leaves the list when that works. When it does not, the next try follows after the shortest delay again. Needs no body; fields of one are refused. Needs the right `operate`.
          */
         post: operations["retryQuarantined"];
         delete?: never;
@@ -441,7 +441,7 @@ export interface paths {
         };
         /**
          * List the emails of a customer
-         * @description Newest first. A customer that the service has never heard of has an empty list: customers live in the caller's system. Query parameters that are not listed here are refused.
+         * @description Newest first. A customer that the service has never heard of has an empty list: customers live in the caller's system. Query parameters that are not listed here are refused. Needs the right `read`.
          */
         get: operations["listCustomerEmails"];
         put?: never;
@@ -461,12 +461,12 @@ export interface paths {
         };
         /**
          * Read the addresses and domains of a customer
-         * @description Those set by hand and those that sends taught. An unknown customer has none.
+         * @description Those set by hand and those that sends taught. An unknown customer has none. Needs the right `read`.
          */
         get: operations["getCustomerAddresses"];
         /**
          * Set the addresses and domains of a customer
-         * @description Replaces everything, learned addresses included, and links past mail by it before it answers, all or nothing. What a send named explicitly never changes. Public domains are refused.
+         * @description Replaces everything, learned addresses included, and links past mail by it before it answers, all or nothing. What a send named explicitly never changes. Public domains are refused. Needs the right `operate`.
          */
         put: operations["putCustomerAddresses"];
         post?: never;
@@ -485,7 +485,7 @@ export interface paths {
         };
         /**
          * List what several customers claim
-         * @description Addresses, then domains, each in order. Mail from or to them has no customer until one has it alone.
+         * @description Addresses, then domains, each in order. Mail from or to them has no customer until one has it alone. Needs the right `read`.
          */
         get: operations["listAmbiguousClaims"];
         put?: never;
@@ -505,7 +505,7 @@ export interface paths {
         };
         /**
          * List the emails without a customer because several claim them
-         * @description Newest first. `address` and `domain` exclude one another.
+         * @description Newest first. `address` and `domain` exclude one another. Needs the right `read`.
          */
         get: operations["listAmbiguousEmails"];
         put?: never;
@@ -525,7 +525,7 @@ export interface paths {
         };
         /**
          * Read everything known about one email
-         * @description With HTML body, all recipients, headers used for threading and the state of delivery.
+         * @description With HTML body, all recipients, headers used for threading and the state of delivery. Needs the right `read`.
          */
         get: operations["getEmail"];
         put?: never;
@@ -545,7 +545,7 @@ export interface paths {
         };
         /**
          * Download the raw message
-         * @description The bytes as they were sent or received, RFC 5322.
+         * @description The bytes as they were sent or received, RFC 5322. Needs the right `read`.
          */
         get: operations["getRawEmail"];
         put?: never;
@@ -565,7 +565,7 @@ export interface paths {
         };
         /**
          * Read what a variant of an email says
-         * @description A message with the Message-ID, Date, From and subject of the email, and another content.
+         * @description A message with the Message-ID, Date, From and subject of the email, and another content. Needs the right `read`.
          */
         get: operations["getVariant"];
         put?: never;
@@ -585,7 +585,7 @@ export interface paths {
         };
         /**
          * Download the raw message of a variant
-         * @description The bytes as they were received, RFC 5322.
+         * @description The bytes as they were received, RFC 5322. Needs the right `read`.
          */
         get: operations["getRawVariant"];
         put?: never;
@@ -605,7 +605,7 @@ export interface paths {
         };
         /**
          * Read the feed of events
-         * @description What happened, in the order in which it was recorded and without gaps: an event never appears behind one that was read before. Remember `next` together with what you made of the events, and nothing is missed or done twice. With `Accept: text/event-stream` the answer is a stream that goes on until one side ends it. Query parameters that are not listed here are refused.
+         * @description What happened, in the order in which it was recorded and without gaps: an event never appears behind one that was read before. Remember `next` together with what you made of the events, and nothing is missed or done twice. With `Accept: text/event-stream` the answer is a stream that goes on until one side ends it. Query parameters that are not listed here are refused. Needs the right `read`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -625,7 +625,7 @@ export interface paths {
         };
         /**
          * Read the position to begin at
-         * @description The id of the newest event: behind it comes what happens from now on.
+         * @description The id of the newest event: behind it comes what happens from now on. Needs the right `read`.
          */
         get: operations["getLatestEvent"];
         put?: never;
@@ -645,13 +645,13 @@ export interface paths {
         };
         /**
          * List webhooks
-         * @description The newest first. Query parameters that are not listed here are refused.
+         * @description The newest first. Query parameters that are not listed here are refused. Needs the right `operate`.
          */
         get: operations["listWebhooks"];
         put?: never;
         /**
          * Have events posted to an address
-         * @description Each event of the feed that passes the filters is posted there, at least once, and tried again for three days. docs/webhooks.md shows how to check the signature.
+         * @description Each event of the feed that passes the filters is posted there, at least once, and tried again for three days. docs/webhooks.md shows how to check the signature. Needs the right `admin`.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -669,21 +669,21 @@ export interface paths {
         };
         /**
          * Read one webhook
-         * @description What it is, how far it came, and why it is paused.
+         * @description What it is, how far it came, and why it is paused. Needs the right `operate`.
          */
         get: operations["getWebhook"];
         put?: never;
         post?: never;
         /**
          * Delete a webhook
-         * @description Nothing is posted any more. Needs no body; fields of one are refused.
+         * @description Nothing is posted any more. Needs no body; fields of one are refused. Needs the right `admin`.
          */
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         /**
          * Change a webhook
-         * @description What is not named stays. `headers` are replaced as a whole. What is under way still goes to the old address.
+         * @description What is not named stays. `headers` are replaced as a whole. What is under way still goes to the old address. Needs the right `admin`.
          */
         patch: operations["changeWebhook"];
         trace?: never;
@@ -699,7 +699,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a webhook
-         * @description Nothing is posted until it is resumed, then all that came meanwhile. Needs no body; fields of one are refused.
+         * @description Nothing is posted until it is resumed, then all that came meanwhile. Needs no body; fields of one are refused. Needs the right `operate`.
          */
         post: operations["pauseWebhook"];
         delete?: never;
@@ -719,7 +719,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a webhook
-         * @description It goes on where it stopped, and what waits for another attempt is tried at once. 410 when events that it was not given are not kept any more: replay says where to go on then. Needs no body; fields of one are refused.
+         * @description It goes on where it stopped, and what waits for another attempt is tried at once. 410 when events that it was not given are not kept any more: replay says where to go on then. Needs no body; fields of one are refused. Needs the right `operate`.
          */
         post: operations["resumeWebhook"];
         delete?: never;
@@ -739,7 +739,7 @@ export interface paths {
         put?: never;
         /**
          * Move the position of a webhook
-         * @description Back, to have events posted again under the same ids, or forward, to leave some out. Either `after` or `since`. A paused webhook stays paused.
+         * @description Back, to have events posted again under the same ids, or forward, to leave some out. Either `after` or `since`. A paused webhook stays paused. Needs the right `operate`.
          */
         post: operations["replayWebhook"];
         delete?: never;
@@ -759,7 +759,7 @@ export interface paths {
         put?: never;
         /**
          * Get a new secret
-         * @description Requests have a signature of each secret that is valid, so the endpoint may change over in the meantime. An even older secret ends at once.
+         * @description Requests have a signature of each secret that is valid, so the endpoint may change over in the meantime. An even older secret ends at once. Needs the right `admin`.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -779,7 +779,7 @@ export interface paths {
         put?: never;
         /**
          * Post a test to a webhook
-         * @description An event of the type `webhook.test`, once, also while the webhook is paused. The answer says what became of it. Needs no body; fields of one are refused.
+         * @description An event of the type `webhook.test`, once, also while the webhook is paused. The answer says what became of it. Needs no body; fields of one are refused. Needs the right `operate`.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -797,7 +797,7 @@ export interface paths {
         };
         /**
          * List what was posted
-         * @description Every attempt, the newest first, kept as long as events are. Query parameters that are not listed here are refused.
+         * @description Every attempt, the newest first, kept as long as events are. Query parameters that are not listed here are refused. Needs the right `operate`.
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -817,7 +817,7 @@ export interface paths {
         };
         /**
          * Read why an email is in its thread
-         * @description The rule, what ties it to the others, the merges of its thread and what operators decided.
+         * @description The rule, what ties it to the others, the merges of its thread and what operators decided. Needs the right `read`.
          */
         get: operations["explainPlacement"];
         put?: never;
@@ -837,7 +837,7 @@ export interface paths {
         };
         /**
          * List merges of threads that mail did not get
-         * @description Mail never joins threads that sends named for different customers: it stays in the thread of its best link, and is listed here, newest first, until POST /api/thread/{threadId}/merge makes one thread of the two. Query parameters that are not listed here are refused.
+         * @description Mail never joins threads that sends named for different customers: it stays in the thread of its best link, and is listed here, newest first, until POST /api/thread/{threadId}/merge makes one thread of the two. Query parameters that are not listed here are refused. Needs the right `read`.
          */
         get: operations["listRefusedMerges"];
         put?: never;
@@ -857,7 +857,7 @@ export interface paths {
         };
         /**
          * Download an attachment
-         * @description With the content type and the name that the sender gave it. The ETag is the SHA-256 of the bytes; an attachment never changes. Several ranges at once are not supported: the whole file is sent.
+         * @description With the content type and the name that the sender gave it. The ETag is the SHA-256 of the bytes; an attachment never changes. Several ranges at once are not supported: the whole file is sent. Needs the right `read`.
          */
         get: operations["getAttachment"];
         put?: never;

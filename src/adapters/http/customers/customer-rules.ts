@@ -67,6 +67,7 @@ export function registerCustomerRuleRoutes(
     {
       schema: {
         operationId: 'getCustomerAddresses',
+        right: 'read',
         tags: ['Customers'],
         summary: 'Read the addresses and domains of a customer',
         description: 'Those set by hand and those that sends taught. An unknown customer has none.',
@@ -88,6 +89,7 @@ export function registerCustomerRuleRoutes(
     {
       schema: {
         operationId: 'putCustomerAddresses',
+        right: 'operate',
         tags: ['Customers'],
         summary: 'Set the addresses and domains of a customer',
         description:
@@ -137,6 +139,7 @@ export function registerCustomerRuleRoutes(
     {
       schema: {
         operationId: 'listAmbiguousClaims',
+        right: 'read',
         tags: ['Customers'],
         summary: 'List what several customers claim',
         description:
@@ -165,6 +168,7 @@ export function registerCustomerRuleRoutes(
     {
       schema: {
         operationId: 'listAmbiguousEmails',
+        right: 'read',
         tags: ['Customers'],
         summary: 'List the emails without a customer because several claim them',
         description: 'Newest first. `address` and `domain` exclude one another.',

@@ -26,6 +26,7 @@ export function registerCustomerRoutes(app: HttpServer, { application, sendEmail
     {
       schema: {
         operationId: 'listCustomerEmails',
+        right: 'read',
         tags: ['Emails'],
         summary: 'List the emails of a customer',
         description:

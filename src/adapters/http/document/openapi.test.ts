@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestHttpApp, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
 import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
 import { ERRORS, type ErrorCode } from '../../../core/errors.ts';
+import { RIGHTS, type Right } from '../../../core/keys/rights.ts';
 
 type Example = Readonly<Record<string, unknown>>;
 type Content = Readonly<
@@ -18,6 +19,7 @@ interface Operation {
   readonly description?: string;
   readonly operationId?: string;
   readonly security?: readonly object[];
+  readonly 'x-right'?: Right;
   readonly parameters?: readonly {
     readonly name: string;
     readonly example?: unknown;
@@ -122,6 +124,12 @@ describe('the OpenAPI document', () => {
         ids.add(operation.operationId ?? '');
         const open = /^\/api\/(health|openapi)/.test(path);
         expect(operation.security ?? document.security).toEqual(open ? [] : [{ bearer: [] }]);
+        const right = operation['x-right'];
+        if (open) expect(right).toBeUndefined();
+        else {
+          expect(RIGHTS).toContain(right);
+          expect(operation.description).toContain(`Needs the right \`${right}\`.`);
+        }
         expect(Object.keys(operation.responses)).toEqual(
           expect.arrayContaining(open ? ['400', '500', '503'] : ['401', '429', '500', '503']),
         );

@@ -2,6 +2,7 @@
  * The OpenAPI 3.1 document, made from the schemas of the routes.
  */
 import Fastify from 'fastify';
+import type { FastifySchema } from 'fastify';
 import { shareComponents, type Paths } from './components.ts';
 import { addExamples } from './examples.ts';
 import type { DocumentedRoute } from './route-table.ts';
@@ -52,7 +53,7 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
     },
   });
   for (const route of routes) {
-    app.route({ method: route.method, url: route.url, schema: route.schema, handler: () => '' });
+    app.route({ method: route.method, url: route.url, schema: withRight(route.schema), handler: () => '' });
   }
   await app.ready();
   // A copy: the generator's holds the routes' own schemas.
@@ -61,4 +62,12 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
   addExamples(document.paths);
   const { paths, components } = shareComponents(document.paths);
   return { ...document, paths, components: { ...document.components, ...components } };
+}
+
+/** Says the right that the operation needs: for people in its description, for programs as `x-right`. */
+function withRight(schema: FastifySchema): FastifySchema {
+  const { right, description = '' } = schema;
+  if (right === undefined) return schema;
+  const described = { description: `${description} Needs the right \`${right}\`.`, 'x-right': right };
+  return { ...schema, ...described };
 }

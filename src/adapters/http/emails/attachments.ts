@@ -52,6 +52,7 @@ export function registerAttachmentRoutes(app: HttpServer, context: HttpContext):
     url: '/api/attachments/:id',
     schema: {
       operationId: 'getAttachment',
+      right: 'read',
       tags: ['Emails'],
       summary: 'Download an attachment',
       description:

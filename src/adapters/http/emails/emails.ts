@@ -31,6 +31,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
     {
       schema: {
         operationId: 'getEmail',
+        right: 'read',
         tags: ['Emails'],
         summary: 'Read everything known about one email',
         description: 'With HTML body, all recipients, headers used for threading and the state of delivery.',
@@ -49,6 +50,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
     url: '/api/emails/:id/raw',
     schema: {
       operationId: 'getRawEmail',
+      right: 'read',
       tags: ['Emails'],
       summary: 'Download the raw message',
       description: 'The bytes as they were sent or received, RFC 5322.',
@@ -76,6 +78,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
     {
       schema: {
         operationId: 'getVariant',
+        right: 'read',
         tags: ['Emails'],
         summary: 'Read what a variant of an email says',
         description:
@@ -96,6 +99,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
     url: '/api/emails/:id/variants/:variantId/raw',
     schema: {
       operationId: 'getRawVariant',
+      right: 'read',
       tags: ['Emails'],
       summary: 'Download the raw message of a variant',
       description: 'The bytes as they were received, RFC 5322.',

@@ -120,6 +120,7 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
     {
       schema: {
         operationId: 'listEvents',
+        right: 'read',
         tags: ['Events'],
         summary: 'Read the feed of events',
         description:
@@ -184,6 +185,7 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
     {
       schema: {
         operationId: 'getLatestEvent',
+        right: 'read',
         tags: ['Events'],
         summary: 'Read the position to begin at',
         description: 'The id of the newest event: behind it comes what happens from now on.',

@@ -28,6 +28,7 @@ export function registerAccountRoutes(
     {
       schema: {
         operationId: 'listAccounts',
+        right: 'read',
         tags: ['Mailboxes'],
         summary: 'How the accounts and their mailboxes are',
         description:
@@ -48,6 +49,7 @@ export function registerAccountRoutes(
     {
       schema: {
         operationId: 'listQuarantine',
+        right: 'read',
         tags: ['Mailboxes'],
         summary: 'List messages that could not be taken from a mailbox',
         description:
@@ -70,6 +72,7 @@ export function registerAccountRoutes(
     {
       schema: {
         operationId: 'retryQuarantined',
+        right: 'operate',
         tags: ['Mailboxes'],
         summary: 'Try to take a message now',
         description:

@@ -65,6 +65,7 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
     {
       schema: {
         operationId: 'receiveEmail',
+        right: 'receive',
         tags: ['Receiving'],
         summary: 'Record one received email, or one sent by another program',
         description:

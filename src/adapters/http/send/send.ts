@@ -79,6 +79,7 @@ export function registerSendRoutes(app: HttpServer, context: HttpContext): void 
       validatorCompiler: () => () => true,
       schema: {
         operationId: 'sendEmail',
+        right: 'send',
         tags: ['Sending'],
         summary: 'Send one email and record it',
         description:

@@ -42,6 +42,7 @@ export function registerSendStateRoutes(
     {
       schema: {
         operationId: 'listEmails',
+        right: 'read',
         tags: ['Emails'],
         summary: 'List or search emails',
         description: 'All threads, newest first. Query parameters that are not listed here are refused.',
@@ -80,6 +81,7 @@ export function registerSendStateRoutes(
     {
       schema: {
         operationId: 'cancelSend',
+        right: 'send',
         tags: ['Sending'],
         summary: 'Take a send out of the queue',
         description:
@@ -111,6 +113,7 @@ export function registerSendStateRoutes(
     {
       schema: {
         operationId: 'retrySend',
+        right: 'send',
         tags: ['Sending'],
         summary: 'Send again, now',
         description:
@@ -143,6 +146,7 @@ export function registerSendStateRoutes(
     {
       schema: {
         operationId: 'resolveSend',
+        right: 'operate',
         tags: ['Sending'],
         summary: 'Say what became of an unknown send',
         description:

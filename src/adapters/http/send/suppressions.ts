@@ -69,6 +69,7 @@ export function registerSuppressionRoutes(
     {
       schema: {
         operationId: 'listSuppressions',
+        right: 'read',
         tags: ['Suppressions'],
         summary: 'List the addresses that nothing is sent to',
         description: 'The newest change first. Query parameters that are not listed here are refused.',
@@ -103,6 +104,7 @@ export function registerSuppressionRoutes(
     {
       schema: {
         operationId: 'getSuppression',
+        right: 'read',
         tags: ['Suppressions'],
         summary: 'Read why nothing is sent to an address',
         description: '404 when nothing is in the way of sending to it.',
@@ -128,6 +130,7 @@ export function registerSuppressionRoutes(
     {
       schema: {
         operationId: 'suppress',
+        right: 'operate',
         tags: ['Suppressions'],
         summary: 'Send nothing to an address any more',
         description: 'Its reason becomes `manual`, also when it was on the list for another one.',
@@ -158,6 +161,7 @@ export function registerSuppressionRoutes(
     {
       schema: {
         operationId: 'liftSuppression',
+        right: 'operate',
         tags: ['Suppressions'],
         summary: 'Send to an address again',
         description:

@@ -100,6 +100,7 @@ export function registerPlacementRoutes(app: HttpServer, { application }: HttpCo
     {
       schema: {
         operationId: 'explainPlacement',
+        right: 'read',
         tags: ['Threads'],
         summary: 'Read why an email is in its thread',
         description:

@@ -30,6 +30,7 @@ export function registerRefusedMergeRoutes(app: HttpServer, { application }: Htt
     {
       schema: {
         operationId: 'listRefusedMerges',
+        right: 'read',
         tags: ['Threads'],
         summary: 'List merges of threads that mail did not get',
         description:

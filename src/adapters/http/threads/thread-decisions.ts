@@ -102,6 +102,7 @@ export function registerThreadDecisionRoutes(app: HttpServer, { operationsFor, l
     {
       schema: {
         operationId: 'splitThread',
+        right: 'operate',
         tags: ['Threads'],
         summary: 'Give emails of a thread a thread of their own',
         description: `The others keep the thread's identifier; the new thread inherits its customer. ${COMMON}`,
@@ -129,6 +130,7 @@ export function registerThreadDecisionRoutes(app: HttpServer, { operationsFor, l
     {
       schema: {
         operationId: 'mergeThreads',
+        right: 'operate',
         tags: ['Threads'],
         summary: 'Make one thread of two',
         description: `This thread stays; the identifier of the other one leads to it for ever. ${COMMON}`,
@@ -156,6 +158,7 @@ export function registerThreadDecisionRoutes(app: HttpServer, { operationsFor, l
     {
       schema: {
         operationId: 'moveEmails',
+        right: 'operate',
         tags: ['Threads'],
         summary: 'Move emails into a thread',
         description: `From any thread of the same account; one that loses its last email is merged into this thread. ${COMMON}`,

@@ -94,6 +94,7 @@ export function registerThreadListRoutes(app: HttpServer, { application, limits 
     {
       schema: {
         operationId: 'listThreads',
+        right: 'read',
         tags: ['Emails'],
         summary: 'List threads',
         description:
@@ -136,6 +137,7 @@ export function registerThreadListRoutes(app: HttpServer, { application, limits 
       {
         schema: {
           operationId: mark === 'read' ? 'markThreadRead' : 'markThreadUnread',
+          right: 'operate',
           tags: ['Emails'],
           summary: `Mark the received emails of a thread as ${mark}`,
           description:

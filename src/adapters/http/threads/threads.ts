@@ -38,6 +38,7 @@ export function registerThreadRoutes(app: HttpServer, { application, sendEmails 
     {
       schema: {
         operationId: 'getThread',
+        right: 'read',
         tags: ['Emails'],
         summary: 'Read all emails of a thread',
         description:

@@ -76,6 +76,7 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
     {
       schema: {
         operationId: 'pauseWebhook',
+        right: 'operate',
         tags: ['Webhooks'],
         summary: 'Pause a webhook',
         description:
@@ -94,6 +95,7 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
     {
       schema: {
         operationId: 'resumeWebhook',
+        right: 'operate',
         tags: ['Webhooks'],
         summary: 'Resume a webhook',
         description:
@@ -116,6 +118,7 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
     {
       schema: {
         operationId: 'replayWebhook',
+        right: 'operate',
         tags: ['Webhooks'],
         summary: 'Move the position of a webhook',
         description:
@@ -146,6 +149,7 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
     {
       schema: {
         operationId: 'rotateWebhookSecret',
+        right: 'admin',
         tags: ['Webhooks'],
         summary: 'Get a new secret',
         description:
@@ -173,6 +177,7 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
     {
       schema: {
         operationId: 'testWebhook',
+        right: 'operate',
         tags: ['Webhooks'],
         summary: 'Post a test to a webhook',
         description:
@@ -200,6 +205,7 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
     {
       schema: {
         operationId: 'listWebhookDeliveries',
+        right: 'operate',
         tags: ['Webhooks'],
         summary: 'List what was posted',
         description:

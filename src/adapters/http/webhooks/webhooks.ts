@@ -107,6 +107,7 @@ export function registerWebhookRoutes(app: HttpServer, context: HttpContext): vo
     {
       schema: {
         operationId: 'createWebhook',
+        right: 'admin',
         tags: ['Webhooks'],
         summary: 'Have events posted to an address',
         description:
@@ -144,6 +145,7 @@ export function registerWebhookRoutes(app: HttpServer, context: HttpContext): vo
     {
       schema: {
         operationId: 'listWebhooks',
+        right: 'operate',
         tags: ['Webhooks'],
         summary: 'List webhooks',
         description: 'The newest first. Query parameters that are not listed here are refused.',
@@ -171,6 +173,7 @@ export function registerWebhookRoutes(app: HttpServer, context: HttpContext): vo
     {
       schema: {
         operationId: 'getWebhook',
+        right: 'operate',
         tags: ['Webhooks'],
         summary: 'Read one webhook',
         description: 'What it is, how far it came, and why it is paused.',
@@ -189,6 +192,7 @@ export function registerWebhookRoutes(app: HttpServer, context: HttpContext): vo
     {
       schema: {
         operationId: 'changeWebhook',
+        right: 'admin',
         tags: ['Webhooks'],
         summary: 'Change a webhook',
         description:
@@ -213,6 +217,7 @@ export function registerWebhookRoutes(app: HttpServer, context: HttpContext): vo
     {
       schema: {
         operationId: 'deleteWebhook',
+        right: 'admin',
         tags: ['Webhooks'],
         summary: 'Delete a webhook',
         description: 'Nothing is posted any more. Needs no body; fields of one are refused.',
