@@ -107,7 +107,8 @@ export class FeedFollower {
   }
 }
 
-async function readLatest(database: Database): Promise<string> {
+/** The id of the newest event. */
+export async function readLatest(database: Database): Promise<string> {
   const [row] = await database.query(`select lpad(to_hex(position), 16, '0') as id from event_clock`);
   return String(row?.['id']);
 }

@@ -28,6 +28,8 @@ export interface RoundResult {
   readonly faults: readonly string[];
   readonly requests: number;
   readonly accepted: number;
+  /** Events that webhooks posted once more. */
+  readonly postedAgain: number;
   readonly findings: Findings;
   /** What became of the queue's claims. */
   readonly claims: ClaimCounts;
@@ -74,6 +76,7 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
     world.database,
     createRandom(options.seed, options.round, 2),
   );
+  await world.webhooks.beginRound(world.database);
   world.starver?.begin();
   load.start(CLIENTS);
   await Promise.all([
@@ -96,6 +99,10 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
   }
   found.push(...(await follower.end(world.database, prefix)));
   lap('feed');
+  found.push(
+    ...(await world.webhooks.endRound(world.database, starved ? null : faults.length * world.nodes.length)),
+  );
+  lap('webhooks');
   // No request asked for a message that comes after all this.
   accepted.push(...(await world.smtp.readNew()));
   const rows = await readRows(world, prefix);
@@ -119,6 +126,7 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
     faults: faults.map(({ name }) => name),
     requests: load.exchanges.length,
     accepted: accepted.length,
+    postedAgain: world.webhooks.again,
     findings,
     claims: subtract(await countClaimEvents(world.database), claimsBefore),
     violations,

@@ -16,6 +16,7 @@ import { SmtpCounter } from './smtp-counter.ts';
 import { Starver } from './starver.ts';
 import { watchPostgres, watchSmtp } from './stream-watchers.ts';
 import { TcpProxy } from './tcp-proxy.ts';
+import { WebhookEndpoint } from './webhook-endpoint.ts';
 
 /**
  * `embedded`: one service with its own database server and files in its DATA_DIR.
@@ -44,6 +45,9 @@ const TIMEOUTS = {
   // Shorter than a pause of a process, so that others take its hand-overs for lost.
   SEND_LEASE_MS: '1500',
   WORK_POLL_MS: '200',
+  WEBHOOK_LEASE_MS: '1500',
+  WEBHOOK_TIMEOUT_MS: '1500',
+  WEBHOOK_ALLOW: '127.0.0.1',
 };
 
 /** About what a hand-over takes in a starved world, so that claims run out in all its moments. */
@@ -70,6 +74,7 @@ export interface World {
   readonly database: Database;
   readonly smtp: SmtpCounter;
   readonly smtpLine: TcpProxy;
+  readonly webhooks: WebhookEndpoint;
   /** null where the service reaches it without a network. */
   readonly databaseLine: TcpProxy | null;
   readonly storageLine: TcpProxy | null;
@@ -134,6 +139,8 @@ export async function createWorld({ setup, main, starved, seed }: WorldOptions):
 
   const database = outside?.database ?? new Database(nodes[0]!.dataDir);
   await installClaimEvents(database);
+  const webhooks = await WebhookEndpoint.start(nodes[0]!.url ?? '', createRandom(seed, 3));
+  cleanups.push(() => webhooks.stop());
 
   return {
     setup,
@@ -142,6 +149,7 @@ export async function createWorld({ setup, main, starved, seed }: WorldOptions):
     nodes,
     smtp,
     smtpLine,
+    webhooks,
     deaths,
     database,
     databaseLine: outside?.databaseLine ?? null,
