@@ -122,6 +122,8 @@ create table email_attachments (
   size_bytes bigint not null,
   storage_path text not null,
   sha256 bytea not null,
+  content_id text,
+  inline boolean not null default false,
   json text not null generated always as (attachment_json(id, filename, content_type, size_bytes, storage_path)) stored,
   constraint email_attachments_pkey PRIMARY KEY (id),
   constraint email_attachments_email_id_ordinal_key UNIQUE (email_id, ordinal),

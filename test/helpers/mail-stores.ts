@@ -76,5 +76,7 @@ export function storedAttachment(filename = 'a.pdf'): StoredAttachment {
     sizeBytes: 1,
     storagePath: `default/${id}/${id}`,
     sha256: '0'.repeat(64),
+    contentId: null,
+    inline: false,
   };
 }

@@ -41,6 +41,8 @@ export const sampleAttachment: StoredAttachment = {
   sizeBytes: FILE.length,
   storagePath: `main/${IDS.email}/bersicht.pdf`,
   sha256: createHash('sha256').update(FILE).digest('hex'),
+  contentId: 'logo@example.com',
+  inline: false,
 };
 
 export const sampleEmail: EmailSummary = {

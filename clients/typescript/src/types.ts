@@ -18,6 +18,7 @@ export type Account = Schemas['Account'];
 export type Address = Schemas['Address'];
 export type AmbiguousClaim = Schemas['AmbiguousClaim'];
 export type Attachment = Schemas['Attachment'];
+export type AttachmentDetail = Schemas['AttachmentDetail'];
 export type CustomerRegistered = Schemas['CustomerRegistered'];
 export type CustomerRegistration = Schemas['CustomerRegistration'];
 export type Email = Schemas['Email'];

@@ -22,6 +22,10 @@ export interface StoredAttachment {
   readonly storagePath: string;
   /** SHA-256 of the bytes, lower-case hex. */
   readonly sha256: string;
+  /** Without angle brackets (RFC 2392); null when there is none. */
+  readonly contentId: string | null;
+  /** Part of what the email shows, such as a logo, and not a file that was sent along. */
+  readonly inline: boolean;
 }
 
 /** Why an email is in its thread. */

@@ -15,6 +15,10 @@ export interface AttachmentInput {
   readonly contentType: string | null;
   /** Decoded bytes. */
   readonly content: Content;
+  /** See `StoredAttachment`; default: null. */
+  readonly contentId?: string | null;
+  /** See `StoredAttachment`; default: false. */
+  readonly inline?: boolean;
 }
 
 /** Attachments that are prepared between two turns of the event loop. */
@@ -33,7 +37,8 @@ export async function prepareAttachments(
 ): Promise<readonly { readonly stored: StoredAttachment; readonly content: Content }[]> {
   const names = new StorageNames();
   const prepared = [];
-  for (const [index, { filename, contentType, content }] of inputs.entries()) {
+  for (const [index, input] of inputs.entries()) {
+    const { filename, contentType, content, contentId = null, inline = false } = input;
     // Those in memory are never waited for: a thousand would keep everything else waiting.
     if (index % AT_ONCE === AT_ONCE - 1) await setImmediate();
     if (filename.trim() === '') {
@@ -49,6 +54,8 @@ export async function prepareAttachments(
         sizeBytes: sizeOf(content),
         storagePath: `${accountId}/${emailId}/${segment}`,
         sha256: await sha256(ports, content),
+        contentId,
+        inline,
       },
       content,
     });

@@ -32,14 +32,14 @@ export async function matchAttachments(
     email.attachments.map(({ storagePath }) => storagePath.split('/').at(-1) ?? ''),
   );
   const matched: MatchedAttachment[] = [];
-  for (const { filename, contentType: given, content } of inputs) {
+  for (const { filename, contentType: given, content, contentId = null, inline = false } of inputs) {
     const display = displayFilename(filename);
     const contentType = given ?? 'application/octet-stream';
     const digest = await sha256(ports, content);
     const index = left.findIndex((old) => old.sha256 === digest && old.filename === display);
     const [old] = index === -1 ? [] : left.splice(index, 1);
     if (old !== undefined) {
-      matched.push({ stored: { ...old, contentType }, content, isNew: false });
+      matched.push({ stored: { ...old, contentType, contentId, inline }, content, isNew: false });
       continue;
     }
     const segment = names.add(display);
@@ -51,6 +51,8 @@ export async function matchAttachments(
         sizeBytes: sizeOf(content),
         storagePath: `${email.accountId}/${email.id}/${segment}`,
         sha256: digest,
+        contentId,
+        inline,
       },
       content,
       isNew: true,

@@ -33,9 +33,9 @@ export async function readReceivedAttachments(
     return { kind: 'bytes', bytes: Buffer.concat(pieces) };
   };
   const inputs: AttachmentInput[] = [];
-  for (const { filename, contentType, content } of attachments) {
+  for (const { filename, contentType, content, contentId, inline } of attachments) {
     const name = filename.trim() === '' ? 'attachment' : filename;
-    inputs.push({ filename: name, contentType, content: await read(content) });
+    inputs.push({ filename: name, contentType, content: await read(content), contentId, inline });
   }
   return inputs;
 }

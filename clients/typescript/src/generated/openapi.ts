@@ -1365,6 +1365,20 @@ export interface components {
             /** @description For the next page; null on the last one. */
             next_cursor: string | null;
         };
+        AttachmentDetail: {
+            id: components["schemas"]["Uuid"];
+            /** @description As the sender named it; not a path. */
+            filename: string;
+            /** @description MIME type. */
+            content_type: string;
+            size_bytes: number;
+            /** @description `<account_id>/<email_id>/<filename>`. */
+            storage_path: string;
+            /** @description The Content-ID, without angle brackets; null when there is none. */
+            content_id: string | null;
+            /** @description Part of what the HTML shows, such as a logo, and not a file that was sent along. */
+            inline: boolean;
+        };
         SmtpReply: {
             code: number;
             enhanced_status: components["schemas"]["EnhancedStatus"];
@@ -1471,7 +1485,7 @@ export interface components {
             date: components["schemas"]["Timestamp"];
             has_attachments: boolean;
             /** @description Empty when there are none. */
-            email_attachments: components["schemas"]["Attachment"][];
+            email_attachments: components["schemas"]["AttachmentDetail"][];
             thread_id: components["schemas"]["Uuid"];
             account_id: string;
             customer_id: components["schemas"]["NullableUuid"];
@@ -4108,7 +4122,9 @@ export interface operations {
                      *           "filename": "angebot.txt",
                      *           "content_type": "text/plain",
                      *           "size_bytes": 5,
-                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt"
+                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt",
+                     *           "content_id": "logo@example.com",
+                     *           "inline": false
                      *         }
                      *       ],
                      *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",

@@ -52,6 +52,8 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   'splitThread.thread_id': OTHER_THREAD,
   'Account.id': 'vertrieb',
   'Attachment.id': ATTACHMENT,
+  'AttachmentDetail.id': ATTACHMENT,
+  'AttachmentDetail.content_id': 'logo@example.com',
   'QuarantinedMessage.id': REPLY,
   'ThreadMark.id': THREAD,
   'ThreadSummary.id': THREAD,
@@ -90,6 +92,7 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   content_type: 'text/plain',
   size_bytes: 1874,
   'Attachment.size_bytes': 5,
+  'AttachmentDetail.size_bytes': 5,
   storage_path: `vertrieb/${EMAIL}/angebot.txt`,
 
   // How it was sent or received

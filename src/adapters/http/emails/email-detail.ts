@@ -6,6 +6,7 @@ import { DELIVERY_STATES } from '../../../core/delivery/states.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
 import {
   AddressObject,
+  attachmentProperties,
   emailProperties,
   MessageIdText,
   NullableTimestamp,
@@ -25,6 +26,7 @@ import {
 } from './email-schemas.ts';
 import {
   toAddressJson,
+  toAttachmentJson,
   toBounceJson,
   toEmailJson,
   toReplyJson,
@@ -37,6 +39,21 @@ import { NullableSource, Variant } from './variant-schema.ts';
 /** The fields of a list and everything else that is known. */
 export const EmailDetailSchema = record('EmailDetail', {
   ...emailProperties,
+  email_attachments: {
+    type: 'array',
+    items: record('AttachmentDetail', {
+      ...attachmentProperties,
+      content_id: {
+        type: ['string', 'null'],
+        description: 'The Content-ID, without angle brackets; null when there is none.',
+      },
+      inline: {
+        type: 'boolean',
+        description: 'Part of what the HTML shows, such as a logo, and not a file that was sent along.',
+      },
+    }),
+    description: 'Empty when there are none.',
+  },
   thread_id: Uuid,
   account_id: { type: 'string' },
   customer_id: NullableUuid,
@@ -159,6 +176,11 @@ type EmailDetailJson = XStatic<typeof EmailDetailSchema>;
 export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
   return {
     ...toEmailJson(email),
+    email_attachments: email.attachments.map((attachment) => ({
+      ...toAttachmentJson(attachment),
+      content_id: attachment.contentId,
+      inline: attachment.inline,
+    })),
     thread_id: email.threadId,
     account_id: email.accountId,
     customer_id: email.customerId,

@@ -2,7 +2,7 @@
  * Emails as JSON: where our words become the API's. Message-IDs get their angle brackets here. What lists have of an email is made by
  * PostgreSQL as well, in adapters/postgres/emails/email-json.ts.
  */
-import type { BounceView, EmailSummary } from '../../../app/emails/email-ports.ts';
+import type { AttachmentView, BounceView, EmailSummary } from '../../../app/emails/email-ports.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
 import type { DeliveryReport } from '../../../core/delivery/delivery-report.ts';
 import type { Reply } from '../../../core/delivery/states.ts';
@@ -22,15 +22,18 @@ export function toEmailJson(email: EmailSummary): EmailJson {
     text_body: email.textBody,
     date: email.date.toISOString(),
     has_attachments: email.attachments.length > 0,
-    email_attachments: email.attachments.map((attachment) => ({
-      id: attachment.id,
-      filename: attachment.filename,
-      content_type: attachment.contentType,
-      size_bytes: attachment.sizeBytes,
-      storage_path: attachment.storagePath,
-    })),
+    email_attachments: email.attachments.map(toAttachmentJson),
   };
 }
+
+/** Exactly the fields of the specification, in its order. */
+export const toAttachmentJson = (attachment: AttachmentView) => ({
+  id: attachment.id,
+  filename: attachment.filename,
+  content_type: attachment.contentType,
+  size_bytes: attachment.sizeBytes,
+  storage_path: attachment.storagePath,
+});
 
 export function toReplyJson(reply: Reply | null) {
   return reply === null

@@ -73,13 +73,14 @@ export const AddressObject = record('Address', {
   address: { type: 'string', description: '`local@domain`.' },
 });
 
-const AttachmentRecord = record('Attachment', {
+export const attachmentProperties = {
   id: Uuid,
   filename: { type: 'string', description: 'As the sender named it; not a path.' },
   content_type: { type: 'string', description: 'MIME type.' },
   size_bytes: { type: 'integer', minimum: 0 },
   storage_path: { type: 'string', description: '`<account_id>/<email_id>/<filename>`.' },
-});
+} as const;
+const AttachmentRecord = record('Attachment', attachmentProperties);
 
 /** The fields of an email in lists, in the order of the specification. */
 export const emailProperties = {

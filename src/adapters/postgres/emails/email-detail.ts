@@ -13,7 +13,8 @@ import { toAttachmentView, toMessageId, toVariant, type AttachmentRow, type Vari
 
 const ATTACHMENTS = `coalesce((
   select json_agg(json_build_object('id', a.id, 'filename', a.filename, 'content_type', a.content_type,
-    'size_bytes', a.size_bytes, 'storage_path', a.storage_path) order by a.ordinal)
+    'size_bytes', a.size_bytes, 'storage_path', a.storage_path, 'content_id', a.content_id, 'inline', a.inline)
+    order by a.ordinal)
   from email_attachments a where a.email_id = e.id
 ), '[]') as attachments`;
 

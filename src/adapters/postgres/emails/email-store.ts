@@ -112,5 +112,6 @@ const READ_VARIANT_RAW = statement(
 
 const READ_ATTACHMENT = statement(
   'read-attachment',
-  `select id, filename, content_type, size_bytes, storage_path, sha256 from email_attachments where id = $id`,
+  `select id, filename, content_type, size_bytes, storage_path, sha256, content_id, inline
+  from email_attachments where id = $id`,
 );

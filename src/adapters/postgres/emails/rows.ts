@@ -11,6 +11,8 @@ export interface AttachmentRow {
   /** `pg` gives bigint as text, JSON as a number. */
   size_bytes: string | number;
   storage_path: string;
+  content_id: string | null;
+  inline: boolean;
 }
 
 /** From JSON where it stands among others, hence the time as text. */
@@ -65,6 +67,8 @@ export function toAttachmentView(row: AttachmentRow): AttachmentView {
     contentType: row.content_type,
     sizeBytes: Number(row.size_bytes),
     storagePath: row.storage_path,
+    contentId: row.content_id,
+    inline: row.inline,
   };
 }
 

@@ -351,6 +351,8 @@ declare module '../db/statement.ts' {
         size_bytes: string;
         storage_path: string;
         sha256: Buffer;
+        content_id: string | null;
+        inline: boolean;
       };
     };
     'read-clusters': {

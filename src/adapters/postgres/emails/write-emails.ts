@@ -49,13 +49,16 @@ export const isEmailKnown = (error: unknown): boolean =>
 /** @param source rows `r` with id, attachments */
 function insertAttachments(source: string): string {
   return `
-    insert into email_attachments (id, email_id, ordinal, filename, content_type, size_bytes, storage_path, sha256)
+    insert into email_attachments (
+      id, email_id, ordinal, filename, content_type, size_bytes, storage_path, sha256, content_id, inline
+    )
     select a.id, r.id, a.ordinality - 1, a.filename, a.content_type, a.size_bytes, a.storage_path,
-      decode(a.sha256, 'hex')
+      decode(a.sha256, 'hex'), a.content_id, a.inline
     from ${source}, rows from (
       jsonb_to_recordset(r.attachments)
-        as (id uuid, filename text, content_type text, size_bytes bigint, storage_path text, sha256 text)
-    ) with ordinality as a (id, filename, content_type, size_bytes, storage_path, sha256, ordinality)
+        as (id uuid, filename text, content_type text, size_bytes bigint, storage_path text, sha256 text,
+          content_id text, inline boolean)
+    ) with ordinality as a (id, filename, content_type, size_bytes, storage_path, sha256, content_id, inline, ordinality)
     where r.attachments <> '[]'`;
 }
 

@@ -121,6 +121,8 @@ function toRecords(accountId: string, plans: readonly Plan[], allParents: boolea
               sizeBytes: 1,
               storagePath: `${accountId}/${base.id}/a.pdf`,
               sha256: '00'.repeat(32),
+              contentId: null,
+              inline: false,
             },
           ]
         : [],

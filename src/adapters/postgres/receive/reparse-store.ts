@@ -74,7 +74,7 @@ const READ_EMAIL = statement(
 
 const READ_ATTACHMENTS = statement(
   'reparse-attachments',
-  `select id, filename, content_type, size_bytes, storage_path, sha256 from email_attachments
+  `select id, filename, content_type, size_bytes, storage_path, sha256, content_id, inline from email_attachments
   where email_id = $id order by ordinal`,
 );
 
@@ -185,6 +185,7 @@ async function link(
 }
 
 function sameAttachments(before: readonly StoredAttachment[], now: readonly StoredAttachment[]): boolean {
-  const key = ({ id, contentType }: StoredAttachment) => `${id} ${contentType}`;
+  const key = ({ id, contentType, contentId, inline }: StoredAttachment) =>
+    JSON.stringify([id, contentType, contentId, inline]);
   return before.map(key).join('\n') === now.map(key).join('\n');
 }

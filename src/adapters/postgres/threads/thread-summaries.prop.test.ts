@@ -105,6 +105,8 @@ const attachment = (): StoredAttachment => ({
   sizeBytes: 1,
   storagePath: `default/${uuidv7()}/a.pdf`,
   sha256: '00'.repeat(32),
+  contentId: null,
+  inline: false,
 });
 
 async function chosen(

@@ -66,7 +66,7 @@ export interface ParsedAttachment {
   readonly charset: string | null;
   /** Without angle brackets (RFC 2392); null when there is none. */
   readonly contentId: string | null;
-  /** Shown within the HTML body: that refers to its Content-ID. */
+  /** Shown within the HTML body: that refers to its Content-ID, or it is an image that says so itself. */
   readonly inline: boolean;
   readonly content: AttachmentContent;
 }

@@ -83,9 +83,18 @@ function toAttachment(part: ReceivedPart, shown: ReadonlySet<string>): ParsedAtt
     contentType: part.mediaType,
     charset: part.parameters.get('charset') ?? null,
     contentId: part.contentId,
-    inline: part.contentId !== null && shown.has(part.contentId),
+    inline: isShown(part, shown),
     content: { kind: 'range', start: part.start, end: part.end, encoding: part.encoding },
   };
+}
+
+/**
+ * Seen in practice: files that a person sent along, such as a PDF, with `inline` and a Content-ID (Apple Mail); so the
+ * field alone counts for images only.
+ */
+function isShown({ contentId, isInline, mediaType }: ReceivedPart, shown: ReadonlySet<string>): boolean {
+  if (contentId === null) return false;
+  return shown.has(contentId) || (isInline && mediaType.startsWith('image/'));
 }
 
 function fromTnef(file: TnefAttachment, part: ReceivedPart, shown: ReadonlySet<string>): ParsedAttachment {

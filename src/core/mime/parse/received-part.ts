@@ -26,6 +26,8 @@ export interface ReceivedPart {
   /** Of the content type. */
   readonly parameters: ReadonlyMap<string, string>;
   readonly isAttachment: boolean;
+  /** Says so itself (RFC 2183 §2.1). */
+  readonly isInline: boolean;
   /** As sent; null when there is none. */
   readonly filename: string | null;
   readonly contentId: string | null;
@@ -86,6 +88,7 @@ export function createPart(
     mediaType,
     parameters,
     isAttachment,
+    isInline: dispositionField.value === 'inline',
     filename: filename === null || filename.trim() === '' ? null : filename,
     contentId: toContentId(fieldValue(fields, 'content-id')),
     encoding: boundary === null ? encoding : 'identity',

@@ -220,6 +220,10 @@ export const EMAILS = [
     size_bytes bigint not null check (size_bytes >= 0),
     storage_path text not null unique check (storage_path ~ '^[^/]+/[^/]+/[^/]+$' and storage_path not like '%/..'),
     sha256 bytea not null check (length(sha256) = 32),
+    -- Without angle brackets; not unique within an email that a stranger wrote
+    content_id text,
+    -- Part of what the email shows, and not a file that was sent along
+    inline boolean not null default false,
     json text not null generated always as (attachment_json(id, filename, content_type, size_bytes, storage_path)) stored,
     unique (email_id, ordinal)
   )`,
