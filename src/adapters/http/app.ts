@@ -35,6 +35,7 @@ import { registerHealthRoutes } from './health/health.ts';
 import { registerInboundRoutes } from './receive/inbound.ts';
 import { registerPlacementRoutes } from './threads/placement.ts';
 import { registerRefusedMergeRoutes } from './threads/refused-merges.ts';
+import { createSendInput } from './send/send-input.ts';
 import { registerSendRoutes } from './send/send.ts';
 import { registerSendStateRoutes } from './send/sends.ts';
 import { registerThreadListRoutes } from './threads/thread-list.ts';
@@ -159,7 +160,7 @@ function registerRoutes(
     registerThreadRoutes(secured, context);
     registerThreadListRoutes(secured, context);
     registerThreadDecisionRoutes(secured, context);
-    registerSendRoutes(secured, context);
+    registerSendRoutes(secured, context, createSendInput(context));
     registerSendStateRoutes(secured, context);
     registerSuppressionRoutes(secured, context);
     registerInboundRoutes(secured, context);

@@ -119,7 +119,11 @@ export function readSendBody(json: JsonWithLongStrings, limits: HttpLimits): Sen
   if (isBlank(body['to']) || isBlank(body['subject'])) throw new ServiceError('missing_recipient_or_subject');
   if (isEmpty(body['text_body']) && isEmpty(body['html_body'])) throw new ServiceError('missing_body');
   refuseUnknown(body, SEND_FIELDS, '');
+  return readSendFields(body, json, limits);
+}
 
+/** What a body says of a send, whatever it lacks; `body` has been searched for unknown fields. Throws as readSendBody. */
+function readSendFields(body: Fields, json: JsonWithLongStrings, limits: HttpLimits): SendRequest {
   return {
     to: readAddressLists(body, 'to'),
     cc: readAddressLists(body, 'cc'),

@@ -1,0 +1,125 @@
+/** What every operation that sends one email takes in its headers, and answers with. */
+import type { FastifyReply } from 'fastify';
+import type { SendOutcome } from '../../../app/send/use-cases.ts';
+import { formatMessageId } from '../../../core/message/message-id.ts';
+import { PARTIAL_TEXT, ServiceError, type ErrorCode } from '../../../core/errors.ts';
+import { jsonResponse, MessageIdText, record, Uuid } from '../schemas/schemas.ts';
+import { IdempotencyHeaders, ReplayedHeader } from './idempotency-key.ts';
+
+const SentResult = record('Sent', {
+  status: { type: 'string', const: 'sent' },
+  id: { ...Uuid, description: 'The stored email.' },
+  messageId: MessageIdText,
+  threadId: { ...Uuid, description: 'The thread it was placed in.' },
+});
+
+const QueuedResult = record('Queued', {
+  status: { type: 'string', const: 'queued' },
+  id: { ...Uuid, description: 'The stored email; its state is at `GET /api/emails/{id}`.' },
+  messageId: MessageIdText,
+  threadId: { ...Uuid, description: 'The thread it was placed in.' },
+});
+
+const PartialResult = record('Partial', {
+  status: { type: 'string', const: 'partial' },
+  message: { type: 'string', description: 'German text: sent, but not stored yet.' },
+  messageId: MessageIdText,
+  error: { type: 'string', description: 'Why it was not stored.' },
+});
+
+const PreferHeader = {
+  Prefer: {
+    type: 'string',
+    description:
+      '`respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header ' +
+      '`Preference-Applied`.',
+  },
+} as const;
+
+/** For OpenAPI: the request headers of a send. */
+export const SendHeaders = {
+  ...IdempotencyHeaders,
+  properties: { ...IdempotencyHeaders.properties, ...PreferHeader },
+} as const;
+
+const QueuedHeaders = {
+  ...ReplayedHeader,
+  Location: { type: 'string', description: '`/api/emails/{id}` of the email.' },
+  'Preference-Applied': {
+    type: 'string',
+    const: 'respond-async',
+    description: 'When the request preferred it (RFC 7240 §3).',
+  },
+} as const;
+
+/** The answers of a send, but for its errors. */
+export const SEND_RESPONSES = {
+  200: jsonResponse('Sent and stored.', SentResult, ReplayedHeader),
+  202: jsonResponse('Stored, and to be sent from the queue.', QueuedResult, QueuedHeaders),
+  207: jsonResponse(
+    'Sent, but not stored yet; it is stored automatically later.',
+    PartialResult,
+    ReplayedHeader,
+  ),
+} as const;
+
+/** The errors of any send with a body. */
+export const SEND_ERRORS = [
+  'missing_recipient_or_subject',
+  'missing_body',
+  'unknown_field',
+  'invalid_request',
+  'invalid_json',
+  'duplicate_field',
+  'invalid_uuid',
+  'invalid_address',
+  'too_many_recipients',
+  'invalid_message_id',
+  'header_injection',
+  'invalid_text',
+  'invalid_filename',
+  'invalid_content_type',
+  'invalid_base64',
+  'invalid_send_at',
+  'invalid_lane',
+  'unknown_account',
+  'invalid_idempotency_key',
+  'unauthorized',
+  'thread_not_found',
+  'request_timeout',
+  'idempotency_key_reused',
+  'idempotency_in_progress',
+  'payload_too_large',
+  'attachments_too_large',
+  'recipient_suppressed',
+  'unsupported_media_type',
+  'unsupported_content_encoding',
+  'rate_limited',
+  'loop_suspected',
+  'send_failed',
+  'send_deferred',
+  'send_unknown',
+  'busy',
+  'database_unavailable',
+  'storage_unavailable',
+  'reading_unavailable',
+  'disk_full',
+] as const satisfies readonly ErrorCode[];
+
+/** Throws what a send that was tried in vain ended with. */
+export function answerSend(reply: FastifyReply, outcome: SendOutcome, respondAsync: boolean): FastifyReply {
+  if (outcome.kind === 'failed') {
+    throw new ServiceError(outcome.code, outcome.details === null ? {} : { details: outcome.details });
+  }
+  const messageId = formatMessageId(outcome.messageId);
+  if (outcome.kind === 'partial') {
+    const partial = { status: 'partial', message: PARTIAL_TEXT, messageId, error: outcome.error };
+    return reply.code(207).send(partial);
+  }
+  const { kind, id, threadId } = outcome;
+  if (kind === 'queued') {
+    reply.code(202).header('location', `/api/emails/${id}`);
+    if (respondAsync) reply.header('preference-applied', 'respond-async');
+  }
+  return reply.send({ status: kind, id, messageId, threadId });
+}

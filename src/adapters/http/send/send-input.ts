@@ -1,0 +1,97 @@
+/** Reads the bodies of operations that take an email, and answers them: what they have in common. */
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SendOnceResult, SendResult } from '../../../app/send/use-cases.ts';
+import type { SpoolFolder } from '../../../app/files/file-ports.ts';
+import type { HttpContext } from '../answers/context.ts';
+import { refuseOtherMedia } from '../body/json-body.ts';
+import { readJsonWithLongStrings, type JsonWithLongStrings } from '../body/json-long-strings.ts';
+import { openBody } from '../body/open-body.ts';
+import { RequestSlots } from '../body/request-slots.ts';
+import type { HttpLimits } from '../connections/limits.ts';
+import { readIdempotencyKey, REPLAYED_HEADER } from './idempotency-key.ts';
+import { prefersAsync } from './prefer.ts';
+import { answerSend } from './send-answer.ts';
+
+type ReadBody<Input> = (json: JsonWithLongStrings, limits: HttpLimits) => Input;
+
+interface SendWork<Input> {
+  readonly read: ReadBody<Input>;
+  /** Takes over the folder. */
+  readonly send: (input: Input, folder: SpoolFolder) => Promise<SendResult>;
+  readonly sendOnce: (key: string, input: Input, folder: SpoolFolder) => Promise<SendOnceResult>;
+}
+
+export interface SendInput {
+  /** A body that may hold large attachments; its slot is held until `use` has ended. `use` takes over the folder. */
+  withBody<Input, Result>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    read: ReadBody<Input>,
+    use: (input: Input, folder: SpoolFolder) => Promise<Result>,
+  ): Promise<Result>;
+  /** A whole send: its body, its headers, and its answer. */
+  answer<Input extends object>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    work: SendWork<Input>,
+  ): Promise<FastifyReply>;
+}
+
+/** Bodies of all operations of one SendInput share its slots. */
+export function createSendInput({
+  limits,
+  logger,
+  spool,
+}: Pick<HttpContext, 'limits' | 'logger' | 'spool'>): SendInput {
+  const slots = new RequestSlots(limits.maxLargeBodies);
+
+  const withBody: SendInput['withBody'] = async (request, reply, read, use) => {
+    const slot = slots.reserve();
+    try {
+      const folder = spool.create();
+      const { maxBodyBytes: maxBytes } = limits;
+      const input = await openBody(request, reply, { limits, logger, maxBytes, slot, folder }, async (body) =>
+        read(await readJson(body, folder, limits), limits),
+      );
+      return await use(input, folder);
+    } finally {
+      slot.release();
+    }
+  };
+
+  return {
+    withBody,
+    async answer(request, reply, { read, send, sendOnce }) {
+      refuseOtherMedia(request.headers);
+      const key = readIdempotencyKey(request.headers);
+      const respondAsync = prefersAsync(request.headers.prefer);
+      return withBody(request, reply, read, async (body, folder) => {
+        const input = { ...body, respondAsync };
+        if (key === null) return answerSend(reply, await send(input, folder), respondAsync);
+        const { outcome, replayed } = await sendOnce(key, input, folder);
+        if (replayed) reply.header(REPLAYED_HEADER, 'true');
+        return answerSend(reply, outcome, respondAsync);
+      });
+    },
+  };
+}
+
+function readJson(
+  body: AsyncGenerator<Buffer>,
+  folder: SpoolFolder,
+  limits: HttpLimits,
+): Promise<JsonWithLongStrings> {
+  // A placeholder that a caller could guess would let one attachment stand for another.
+  const secret = randomBytes(16).toString('hex');
+  let count = 0;
+  return readJsonWithLongStrings(body, {
+    threshold: limits.maxInlineContentBytes,
+    maxTextBytes: limits.maxTextBytes,
+    maxElements: limits.maxJsonElements,
+    maxDepth: limits.maxJsonDepth,
+    maxDecodedBytes: limits.maxAttachmentBytes,
+    folder,
+    placeholder: () => `${secret}x${count++}`,
+  });
+}
