@@ -729,7 +729,7 @@ create table webhooks (
   constraint webhooks_pause_reason_check CHECK ((pause_reason = ANY (ARRAY['by_hand'::text, 'gone'::text, 'failed'::text, 'events_expired'::text, 'secret_unreadable'::text]))),
   constraint webhooks_payload_check CHECK ((payload = ANY (ARRAY['full'::text, 'thin'::text])))
 );
-CREATE TRIGGER webhooks_events_after_update AFTER UPDATE OF paused_at ON webhooks FOR EACH ROW WHEN (((old.paused_at IS NULL) AND (new.paused_at IS NOT NULL))) EXECUTE FUNCTION webhooks_events_after_update();
+CREATE TRIGGER webhooks_events_after_update AFTER UPDATE OF paused_at ON webhooks FOR EACH ROW WHEN (((old.paused_at IS NULL) <> (new.paused_at IS NULL))) EXECUTE FUNCTION webhooks_events_after_update();
 
 CREATE OR REPLACE FUNCTION public.analyze_grown()
  RETURNS integer
@@ -1538,7 +1538,9 @@ CREATE OR REPLACE FUNCTION public.webhooks_events_after_update()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (values ('webhook.paused', clock_timestamp(), new.account_id, null, null, new.customer_id, null, false,
-      json_build_object('webhook_id', new.id, 'reason', new.pause_reason, 'detail', left(new.pause_detail, 500)))) e;
+    select array[row(e.*)::event_body] from (values (case when new.paused_at is null then 'webhook.resumed' else 'webhook.paused' end, clock_timestamp(), new.account_id,
+      null, null, new.customer_id, null, false,
+      case when new.paused_at is null then json_build_object('webhook_id', new.id)
+        else json_build_object('webhook_id', new.id, 'reason', new.pause_reason, 'detail', left(new.pause_detail, 500)) end)) e;
     return null;
   end $function$;

@@ -10,7 +10,7 @@ import { systemTimers, type Timers } from '../app/base/timers.ts';
 /** Between two looks without cause, in ms. */
 const LOOK_MS = 10_000;
 /** Between two looks at what other processes numbered while a caller waits, in ms. */
-const FOLLOW_MS = 150;
+const FOLLOW_MS = 75;
 /** From the first event to its numbering, in ms: those of the same moment share it. */
 const GATHER_MS = 15;
 /** From one numbering to the next while events keep coming, in ms: each has its own commit, and costs nearly the same for few as for many. */

@@ -220,7 +220,7 @@ describe('a webhook', () => {
 
   it('is paused by 410, which is seen and is an event of its own, and resumed by hand', async () => {
     const other = await startWebhookReceiver();
-    await post('', { url: other.url, types: ['webhook.paused'] });
+    await post('', { url: other.url, types: ['webhook.paused', 'webhook.resumed'] });
     const { id } = await create({ types: ['email.sent'] });
     receiver.respond = (response) => void response.writeHead(410).end();
     await sendJson(service, SEND);
@@ -239,6 +239,8 @@ describe('a webhook', () => {
     await post(`/${id}/resume`);
     await received(3);
     expect(new Set(receiver.ids()).size).toBe(2);
+    await waitUntil('the other one is told', () => other.received.length > 1);
+    expect(other.received[1]?.json).toMatchObject({ type: 'webhook.resumed', data: { webhook_id: id } });
     await other.close();
   });
 

@@ -25,5 +25,6 @@ export const EVENT_TYPES = [
   'quarantine.added',
   'merge.refused',
   'webhook.paused',
+  'webhook.resumed',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];

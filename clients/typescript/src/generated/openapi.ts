@@ -1566,7 +1566,7 @@ export interface components {
          * @description docs/events.md says when each is written. New types may come.
          * @enum {string}
          */
-        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "suppression.added" | "suppression.lifted" | "account.failing" | "account.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused";
+        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "suppression.added" | "suppression.lifted" | "account.failing" | "account.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused" | "webhook.resumed";
         /** @description By type; see docs/events.md. */
         EventData: {
             [key: string]: unknown;

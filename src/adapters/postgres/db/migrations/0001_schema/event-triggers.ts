@@ -234,8 +234,10 @@ export const EVENT_TRIGGERS = [
   ...rowTrigger(
     'webhooks_events_after_update',
     'update of paused_at on webhooks',
-    'old.paused_at is null and new.paused_at is not null',
-    `values ('webhook.paused', clock_timestamp(), new.account_id, null, null, new.customer_id, null, false,
-      json_build_object('webhook_id', new.id, 'reason', new.pause_reason, 'detail', left(new.pause_detail, 500)))`,
+    '(old.paused_at is null) <> (new.paused_at is null)',
+    `values (case when new.paused_at is null then 'webhook.resumed' else 'webhook.paused' end, clock_timestamp(), new.account_id,
+      null, null, new.customer_id, null, false,
+      case when new.paused_at is null then json_build_object('webhook_id', new.id)
+        else json_build_object('webhook_id', new.id, 'reason', new.pause_reason, 'detail', left(new.pause_detail, 500)) end)`,
   ),
 ];
