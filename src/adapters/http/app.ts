@@ -80,7 +80,8 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const operationsFor = (request: FastifyRequest) => operationsOf(actorOf(request));
   const stopping = new AbortController();
   const context: HttpContext = {
-    application,
+    applicationFor: () => application,
+    checkReadiness: () => application.checkReadiness(),
     operationsFor,
     spool,
     limits,

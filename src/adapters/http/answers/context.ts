@@ -19,7 +19,12 @@ import type { HttpLimits } from '../connections/limits.ts';
 import type { LingeringClose } from '../connections/lingering-close.ts';
 
 export interface HttpContext extends EmailsResponse {
-  readonly application: Application;
+  /**
+   * The application as the caller of a secured request may use it: all that is another's is hidden from a limited key. The one way
+   * from a route to the use cases.
+   */
+  readonly applicationFor: (request: FastifyRequest) => Application;
+  readonly checkReadiness: Application['checkReadiness'];
   /** What operators do, as acts of the one whose request it is. */
   readonly operationsFor: (request: FastifyRequest) => Operations;
   readonly spool: Spool;

@@ -60,7 +60,7 @@ const EmailsQuery = {
 
 export function registerCustomerRuleRoutes(
   app: HttpServer,
-  { application, operationsFor, limits, sendEmailPage }: HttpContext,
+  { applicationFor, operationsFor, limits, sendEmailPage }: HttpContext,
 ): void {
   app.get(
     '/api/customer/:customerId/addresses',
@@ -80,7 +80,10 @@ export function registerCustomerRuleRoutes(
     },
     async (request) => {
       const customerId = request.params.customerId.toLowerCase();
-      return toRegistrationJson(customerId, await application.readCustomerRegistration(customerId));
+      return toRegistrationJson(
+        customerId,
+        await applicationFor(request).readCustomerRegistration(customerId),
+      );
     },
   );
 
@@ -158,7 +161,7 @@ export function registerCustomerRuleRoutes(
       },
     },
     async (request) => {
-      const page = await application.listAmbiguousClaims(toPageRequest(request.query));
+      const page = await applicationFor(request).listAmbiguousClaims(toPageRequest(request.query));
       return { claims: page.claims.map(toAmbiguousClaimJson), next_cursor: page.nextCursor };
     },
   );
@@ -191,7 +194,7 @@ export function registerCustomerRuleRoutes(
     },
     async (request, reply) => {
       const { address = null, domain = null } = request.query;
-      const page = await application.listAmbiguousEmails({
+      const page = await applicationFor(request).listAmbiguousEmails({
         ...toPageRequest(request.query),
         address,
         domain,

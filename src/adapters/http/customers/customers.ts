@@ -20,7 +20,10 @@ const CustomerQuery = {
 
 const CustomerEmails = pageSchema('CustomerEmails', 'emails', Email);
 
-export function registerCustomerRoutes(app: HttpServer, { application, sendEmailPage }: HttpContext): void {
+export function registerCustomerRoutes(
+  app: HttpServer,
+  { applicationFor, sendEmailPage }: HttpContext,
+): void {
   app.get(
     '/api/customer/:customerId/emails',
     {
@@ -50,7 +53,7 @@ export function registerCustomerRoutes(app: HttpServer, { application, sendEmail
     },
     async (request, reply) => {
       const { direction, since, until } = request.query;
-      const page = await application.listCustomerEmails({
+      const page = await applicationFor(request).listCustomerEmails({
         customerId: request.params.customerId.toLowerCase(),
         direction: direction ?? null,
         since: since === undefined ? null : toMoment('since', since),

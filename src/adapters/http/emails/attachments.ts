@@ -46,7 +46,7 @@ const RangeHeaders = {
 } as const;
 
 export function registerAttachmentRoutes(app: HttpServer, context: HttpContext): void {
-  const { application } = context;
+  const { applicationFor } = context;
   app.route({
     method: ['GET', 'HEAD'],
     url: '/api/attachments/:id',
@@ -76,7 +76,7 @@ export function registerAttachmentRoutes(app: HttpServer, context: HttpContext):
       },
     },
     handler: async (request, reply) => {
-      const attachment = await application.readAttachment(request.params.id.toLowerCase());
+      const attachment = await applicationFor(request).readAttachment(request.params.id.toLowerCase());
       const { sizeBytes } = attachment;
       const etag = `"${attachment.sha256}"`;
       const { headers } = request;
@@ -98,10 +98,10 @@ export function registerAttachmentRoutes(app: HttpServer, context: HttpContext):
         throw new ServiceError('range_not_satisfiable');
       }
       if (range === null) {
-        const stream = await application.openAttachment(attachment);
+        const stream = await applicationFor(request).openAttachment(attachment);
         return sendFile(reply, context, { ...file, stream });
       }
-      const stream = await application.openAttachment(attachment, range);
+      const stream = await applicationFor(request).openAttachment(attachment, range);
       reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${sizeBytes}`);
       return sendFile(reply, context, {
         filename: attachment.filename,

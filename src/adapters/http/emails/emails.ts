@@ -25,7 +25,7 @@ const RawMessageSchema = {
 } as const;
 
 export function registerEmailRoutes(app: HttpServer, context: HttpContext): void {
-  const { application } = context;
+  const { applicationFor } = context;
   app.get(
     '/api/emails/:id',
     {
@@ -42,7 +42,8 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
         },
       },
     },
-    async (request) => toEmailDetailJson(await application.readEmail(request.params.id.toLowerCase())),
+    async (request) =>
+      toEmailDetailJson(await applicationFor(request).readEmail(request.params.id.toLowerCase())),
   );
 
   app.route({
@@ -69,7 +70,7 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
     },
     handler: async (request, reply) => {
       const id = request.params.id.toLowerCase();
-      return sendRaw(reply, context, id, await application.readRaw(id));
+      return sendRaw(reply, context, id, await applicationFor(request).readRaw(id));
     },
   });
 
@@ -90,8 +91,12 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
         },
       },
     },
-    async ({ params: { id, variantId } }) =>
-      toVariantDetailJson(await application.readVariant(id.toLowerCase(), variantId.toLowerCase())),
+    async (request) => {
+      const { id, variantId } = request.params;
+      return toVariantDetailJson(
+        await applicationFor(request).readVariant(id.toLowerCase(), variantId.toLowerCase()),
+      );
+    },
   );
 
   app.route({
@@ -116,9 +121,10 @@ export function registerEmailRoutes(app: HttpServer, context: HttpContext): void
         ),
       },
     },
-    handler: async ({ params }, reply) => {
-      const id = params.variantId.toLowerCase();
-      return sendRaw(reply, context, id, await application.readVariantRaw(params.id.toLowerCase(), id));
+    handler: async (request, reply) => {
+      const id = request.params.variantId.toLowerCase();
+      const raw = await applicationFor(request).readVariantRaw(request.params.id.toLowerCase(), id);
+      return sendRaw(reply, context, id, raw);
     },
   });
 }

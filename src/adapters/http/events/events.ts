@@ -112,7 +112,7 @@ const LatestEvent = record('LatestEvent', { id: EventId });
 const EVENT_STREAM = 'text/event-stream';
 
 export function registerEventRoutes(app: HttpServer, context: HttpContext): void {
-  const { application, limits, stopping } = context;
+  const { applicationFor, limits, stopping } = context;
   const slots = new RequestSlots(limits.maxEventReaders);
 
   app.get(
@@ -167,9 +167,13 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
       reply.raw.once('close', slot.release);
       if (isStream) {
         const gone = endWith(reply, stopping);
-        return sendStream(reply, context, await application.streamEvents({ ...filter, after }, gone));
+        return sendStream(
+          reply,
+          context,
+          await applicationFor(request).streamEvents({ ...filter, after }, gone),
+        );
       }
-      const result = await application.listEvents(
+      const result = await applicationFor(request).listEvents(
         { ...filter, after, limit: query.limit ?? DEFAULT_LIMIT, waitMs },
         waitMs > 0 ? endWith(reply, stopping) : stopping,
       );
@@ -195,7 +199,7 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
         },
       },
     },
-    async () => ({ id: await application.readLatestEventId() }),
+    async (request) => ({ id: await applicationFor(request).readLatestEventId() }),
   );
 }
 

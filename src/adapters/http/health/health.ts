@@ -95,14 +95,19 @@ export function registerHealthRoutes(app: HttpServer, context: HttpContext): voi
 }
 
 /** Callers at the same moment, and for a short time after, share one answer: any client may ask, and asking costs. */
-function createReadinessCheck({ application, clock, limits, logger }: HttpContext): () => Promise<Readiness> {
+function createReadinessCheck({
+  checkReadiness,
+  clock,
+  limits,
+  logger,
+}: HttpContext): () => Promise<Readiness> {
   let askedAt = Number.NEGATIVE_INFINITY;
   let answer: Promise<Readiness> | undefined;
   return () => {
     const now = clock().getTime();
     if (answer === undefined || now - askedAt >= limits.readinessMaxAgeMs) {
       askedAt = now;
-      answer = application.checkReadiness().then((readiness) => {
+      answer = checkReadiness().then((readiness) => {
         const away = readiness.checks.filter(({ ok }) => !ok);
         if (away.length > 0) logger.warn({ away }, 'not ready');
         return readiness;

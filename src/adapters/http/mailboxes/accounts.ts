@@ -21,7 +21,7 @@ const QuarantineParams = {
 
 export function registerAccountRoutes(
   app: HttpServer,
-  { application, operationsFor, limits }: HttpContext,
+  { applicationFor, operationsFor, limits }: HttpContext,
 ): void {
   app.get(
     '/api/accounts',
@@ -41,7 +41,7 @@ export function registerAccountRoutes(
         },
       },
     },
-    async () => ({ accounts: (await application.listAccounts()).map(toAccountJson) }),
+    async (request) => ({ accounts: (await applicationFor(request).listAccounts()).map(toAccountJson) }),
   );
 
   app.get(
@@ -62,7 +62,7 @@ export function registerAccountRoutes(
       },
     },
     async (request) => {
-      const page = await application.listQuarantine(toAccountPage(request.query));
+      const page = await applicationFor(request).listQuarantine(toAccountPage(request.query));
       return { messages: page.messages.map(toQuarantinedJson), next_cursor: page.nextCursor };
     },
   );

@@ -57,7 +57,7 @@ const InboundQuery = {
 const MESSAGE_TYPE = /^message\/(?:rfc822|global)[ \t]*(?:;.*)?$/i;
 
 export function registerInboundRoutes(app: HttpServer, context: HttpContext): void {
-  const { application, limits, logger, spool } = context;
+  const { applicationFor, limits, logger, spool } = context;
   const slots = new RequestSlots(limits.maxLargeBodies);
 
   app.post(
@@ -113,7 +113,7 @@ export function registerInboundRoutes(app: HttpServer, context: HttpContext): vo
         );
         const accountId = request.query.account_id ?? null;
         const { sent: isSentCopy = false, read: isRead = false } = request.query;
-        const { kind, id, messageId, threadId } = await application.receiveMessage(
+        const { kind, id, messageId, threadId } = await applicationFor(request).receiveMessage(
           { raw, accountId, isSentCopy, isRead, source: { way: 'http', place: null } },
           folder,
         );

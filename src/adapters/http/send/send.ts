@@ -7,7 +7,7 @@ import { SEND_ERRORS, SEND_RESPONSES, SendHeaders } from './send-answer.ts';
 import { readSendBody, SendBody } from './send-body.ts';
 import type { SendInput } from './send-input.ts';
 
-export function registerSendRoutes(app: HttpServer, { application }: HttpContext, input: SendInput): void {
+export function registerSendRoutes(app: HttpServer, { applicationFor }: HttpContext, input: SendInput): void {
   app.post(
     '/api/send',
     {
@@ -30,8 +30,8 @@ export function registerSendRoutes(app: HttpServer, { application }: HttpContext
     (request, reply) =>
       input.answer(request, reply, {
         read: readSendBody,
-        send: (send, folder) => application.sendMessage(send, folder),
-        sendOnce: (key, send, folder) => application.sendOnce(key, send, folder),
+        send: (send, folder) => applicationFor(request).sendMessage(send, folder),
+        sendOnce: (key, send, folder) => applicationFor(request).sendOnce(key, send, folder),
       }),
   );
 }

@@ -35,7 +35,7 @@ const ResolveBody = record('ResolveRequest', { outcome: { type: 'string', enum: 
 
 export function registerSendStateRoutes(
   app: HttpServer,
-  { application, operationsFor, limits, sendEmailPage }: HttpContext,
+  { applicationFor, operationsFor, limits, sendEmailPage }: HttpContext,
 ): void {
   app.get(
     '/api/emails',
@@ -63,7 +63,7 @@ export function registerSendStateRoutes(
     },
     async (request, reply) => {
       const { q, state, defect, account_id: accountId } = request.query;
-      const page = await application.listEmails({
+      const page = await applicationFor(request).listEmails({
         q: q ?? null,
         state: state ?? null,
         defect: defect ?? null,

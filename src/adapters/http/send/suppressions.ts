@@ -62,7 +62,7 @@ const Lifted = record('LiftedSuppression', { address: { type: 'string' }, lifted
 
 export function registerSuppressionRoutes(
   app: HttpServer,
-  { application, operationsFor, limits }: HttpContext,
+  { applicationFor, operationsFor, limits }: HttpContext,
 ): void {
   app.get(
     '/api/suppressions',
@@ -90,7 +90,7 @@ export function registerSuppressionRoutes(
     },
     async (request) => {
       const { address, reason } = request.query;
-      const page = await application.listSuppressions({
+      const page = await applicationFor(request).listSuppressions({
         address: address ?? null,
         reason: reason ?? null,
         ...toPageRequest(request.query),
@@ -122,7 +122,8 @@ export function registerSuppressionRoutes(
         },
       },
     },
-    async (request) => toSuppressionJson(await application.readSuppression(request.params.address)),
+    async (request) =>
+      toSuppressionJson(await applicationFor(request).readSuppression(request.params.address)),
   );
 
   app.put(

@@ -94,7 +94,7 @@ const PlacementSchema = record('ExplainedPlacement', {
   explanation: { type: 'string', description: 'One or two English sentences.' },
 });
 
-export function registerPlacementRoutes(app: HttpServer, { application }: HttpContext): void {
+export function registerPlacementRoutes(app: HttpServer, { applicationFor }: HttpContext): void {
   app.get(
     '/api/emails/:id/placement',
     {
@@ -112,7 +112,8 @@ export function registerPlacementRoutes(app: HttpServer, { application }: HttpCo
         },
       },
     },
-    async (request) => toPlacementJson(await application.explainPlacement(request.params.id.toLowerCase())),
+    async (request) =>
+      toPlacementJson(await applicationFor(request).explainPlacement(request.params.id.toLowerCase())),
   );
 }
 

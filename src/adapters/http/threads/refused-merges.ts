@@ -24,7 +24,7 @@ export const RefusedMergeSchema = record('RefusedMerge', {
 
 const RefusedMerges = pageSchema('RefusedMerges', 'refused_merges', RefusedMergeSchema);
 
-export function registerRefusedMergeRoutes(app: HttpServer, { application }: HttpContext): void {
+export function registerRefusedMergeRoutes(app: HttpServer, { applicationFor }: HttpContext): void {
   app.get(
     '/api/refused-merges',
     {
@@ -45,7 +45,7 @@ export function registerRefusedMergeRoutes(app: HttpServer, { application }: Htt
       },
     },
     async (request) => {
-      const page = await application.listRefusedMerges(toAccountPage(request.query));
+      const page = await applicationFor(request).listRefusedMerges(toAccountPage(request.query));
       return { refused_merges: page.refusedMerges.map(toRefusedMergeJson), next_cursor: page.nextCursor };
     },
   );

@@ -88,7 +88,7 @@ const MarkResult = record('ThreadMark', {
   unread_count: { type: 'integer', minimum: 0, description: 'Emails that are unread now.' },
 });
 
-export function registerThreadListRoutes(app: HttpServer, { application, limits }: HttpContext): void {
+export function registerThreadListRoutes(app: HttpServer, { applicationFor, limits }: HttpContext): void {
   app.get(
     '/api/threads',
     {
@@ -117,7 +117,7 @@ export function registerThreadListRoutes(app: HttpServer, { application, limits 
     },
     async (request) => {
       const { query } = request;
-      const page = await application.listThreads({
+      const page = await applicationFor(request).listThreads({
         q: query.q ?? null,
         customerId: query.customer_id?.toLowerCase() ?? null,
         companyId: query.company_id?.toLowerCase() ?? null,
@@ -157,7 +157,7 @@ export function registerThreadListRoutes(app: HttpServer, { application, limits 
         preValidation: optionalJsonBody(limits),
       },
       async (request) =>
-        toMarkJson(await application.markThread(request.params.threadId.toLowerCase(), mark)),
+        toMarkJson(await applicationFor(request).markThread(request.params.threadId.toLowerCase(), mark)),
     );
   }
 }

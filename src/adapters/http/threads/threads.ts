@@ -32,7 +32,7 @@ const CacheHeaders = {
   'Cache-Control': { type: 'string', const: 'private, no-cache' },
 } as const;
 
-export function registerThreadRoutes(app: HttpServer, { application, sendEmails }: HttpContext): void {
+export function registerThreadRoutes(app: HttpServer, { applicationFor, sendEmails }: HttpContext): void {
   app.get(
     '/api/thread/:threadId',
     {
@@ -62,7 +62,7 @@ export function registerThreadRoutes(app: HttpServer, { application, sendEmails 
     async (request, reply) => {
       const ifNoneMatch = request.headers['if-none-match'];
       const known = ifNoneMatch === undefined ? null : (OUR_TAG.exec(ifNoneMatch)?.[1] ?? null);
-      const thread = await application.readThread(request.params.threadId.toLowerCase(), known);
+      const thread = await applicationFor(request).readThread(request.params.threadId.toLowerCase(), known);
       const tag = `"${FORM}-${thread.version}"`;
       reply.header('etag', `W/${tag}`);
       // Kept by the browser alone, and asked for again each time: a secret may have been taken back.

@@ -68,7 +68,7 @@ const ACT_ERRORS = [
 ] as const;
 
 export function registerWebhookActRoutes(app: HttpServer, context: HttpContext): void {
-  const { application, operationsFor, limits, stopping } = context;
+  const { applicationFor, operationsFor, limits, stopping } = context;
   const tests = new RequestSlots(MAX_TESTS);
 
   app.post(
@@ -227,7 +227,7 @@ export function registerWebhookActRoutes(app: HttpServer, context: HttpContext):
       },
     },
     async (request) => {
-      const { deliveries, nextCursor } = await application.listWebhookDeliveries({
+      const { deliveries, nextCursor } = await applicationFor(request).listWebhookDeliveries({
         webhookId: request.params.id.toLowerCase(),
         outcome: request.query.outcome ?? null,
         ...toPageRequest(request.query),

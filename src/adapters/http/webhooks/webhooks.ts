@@ -100,7 +100,7 @@ const SETTING_ERRORS = [
 ] as const;
 
 export function registerWebhookRoutes(app: HttpServer, context: HttpContext): void {
-  const { application, operationsFor, limits, clock } = context;
+  const { applicationFor, operationsFor, limits, clock } = context;
 
   app.post(
     '/api/webhooks',
@@ -163,7 +163,9 @@ export function registerWebhookRoutes(app: HttpServer, context: HttpContext): vo
       },
     },
     async (request) => {
-      const { webhooks, nextCursor } = await application.listWebhooks(toPageRequest(request.query));
+      const { webhooks, nextCursor } = await applicationFor(request).listWebhooks(
+        toPageRequest(request.query),
+      );
       return { webhooks: webhooks.map(toWebhookJson), next_cursor: nextCursor };
     },
   );
@@ -184,7 +186,8 @@ export function registerWebhookRoutes(app: HttpServer, context: HttpContext): vo
         },
       },
     },
-    async (request) => toWebhookJson(await application.readWebhook(request.params.id.toLowerCase())),
+    async (request) =>
+      toWebhookJson(await applicationFor(request).readWebhook(request.params.id.toLowerCase())),
   );
 
   app.patch(
