@@ -1,5 +1,6 @@
 /** Every command, in the order of the help. */
 import { cleanFilesCommand } from './clean-files.ts';
+import { dkimCommand } from './dkim.ts';
 import type { Command } from './command.ts';
 import { auditCommand } from './audit.ts';
 import { importCommand } from './import.ts';
@@ -12,4 +13,5 @@ export const COMMANDS: readonly Command[] = [
   rethreadCommand,
   auditCommand,
   cleanFilesCommand,
+  dkimCommand,
 ];

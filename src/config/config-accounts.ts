@@ -4,6 +4,7 @@ import type { Account } from '../app/base/basics.ts';
 import { FIRST_SYNC_DAYS } from '../app/mailboxes/mailbox-ports.ts';
 import { ConfigError } from './config-error.ts';
 import { readDay, readFrom, readUrl } from './config-values.ts';
+import { readDkim, readDkimField, readKeyList, type DkimConfig } from './config-dkim.ts';
 import { readOAuth2, type OAuth2Config } from './config-oauth.ts';
 import type { Address } from '../core/address/address.ts';
 import { readAll, resolvePath, text, variable, type Environment } from './variable.ts';
@@ -21,6 +22,8 @@ export interface AccountConfig {
   readonly imap: ImapConfig | null;
   /** Takes the place of a password where a URL has a user without one. */
   readonly oauth2: OAuth2Config | null;
+  /** null: its mail is not signed here. */
+  readonly dkim: DkimConfig | null;
 }
 
 export interface ImapConfig {
@@ -56,6 +59,7 @@ const ACCOUNT_FIELDS = new Set([
   'imap_sent',
   'join_by_subject',
   'oauth2',
+  'dkim',
 ]);
 
 interface ImapTexts {
@@ -124,6 +128,12 @@ const DEFAULT_ACCOUNT = {
     'The mailbox with sent mail, such as `INBOX.Gesendet`.',
     'what the server says, or its name in many languages',
   ),
+  dkimKeys: text(
+    'DKIM_KEYS',
+    'Private keys that sign the mail of the default account: `selector=file`, several with commas between them, such as `mail2026=keys/rsa.pem,mail2026e=keys/ed25519.pem`; `email-worker dkim generate` makes them. In place of a file, `${NAME}` takes the key from that environment variable.',
+    'mail is not signed here',
+  ),
+  dkimDomain: text('DKIM_DOMAIN', 'The domain that signs.', 'the domain of `MAIL_FROM`'),
   joinBySubjectDays: variable('JOIN_BY_SUBJECT_DAYS', {
     parse: (value, name) => readWindow(name, value),
     defaultText: 'none',
@@ -149,13 +159,16 @@ export function readAccounts(env: Environment): readonly [AccountConfig, ...Acco
     if (env.get(name) !== null)
       throw new ConfigError(name, 'has no effect beside ACCOUNTS_FILE; put it into that file');
   }
-  const [first, ...others] = parseAccounts(json, env.values);
+  const [first, ...others] = parseAccounts(json, env);
   if (first === undefined) throw new ConfigError('ACCOUNTS_FILE', 'must hold at least one account');
   return [first, ...others];
 }
 
 function readDefaultAccount(env: Environment): AccountConfig {
-  const { perMinute, perDay, imapUrl, imapSince, imapSent, ...account } = readAll(DEFAULT_ACCOUNT, env);
+  const { perMinute, perDay, imapUrl, imapSince, imapSent, dkimKeys, dkimDomain, ...account } = readAll(
+    DEFAULT_ACCOUNT,
+    env,
+  );
   return {
     ...account,
     id: 'default',
@@ -165,7 +178,23 @@ function readDefaultAccount(env: Environment): AccountConfig {
       (field) => `IMAP_${field.toUpperCase()}`,
     ),
     oauth2: null,
+    dkim: readDefaultDkim(env, { keys: dkimKeys, domain: dkimDomain }, account),
   };
+}
+
+function readDefaultDkim(
+  env: Environment,
+  { keys, domain }: { readonly keys: string | null; readonly domain: string | null },
+  account: Pick<AccountConfig, 'from' | 'smtpUrl'>,
+): DkimConfig | null {
+  if (keys === null) {
+    if (domain !== null) throw new ConfigError('DKIM_DOMAIN', 'has no effect without DKIM_KEYS');
+    return null;
+  }
+  const texts = readKeyList('DKIM_KEYS', keys).map(
+    ([selector, key]) => [selector, expand(key, env.values, 'DKIM_KEYS')] as const,
+  );
+  return readDkim('DKIM_KEYS', { domain, keys: texts }, { ...account, cwd: env.cwd });
 }
 
 function readAccountsFile(file: string): unknown {
@@ -182,7 +211,7 @@ const reasonOf = (error: unknown) => (error instanceof Error ? error.message : S
 
 function parseAccounts(
   json: unknown,
-  env: Readonly<Record<string, string | undefined>>,
+  { values: env, cwd }: Pick<Environment, 'values' | 'cwd'>,
 ): readonly AccountConfig[] {
   if (!Array.isArray(json)) throw new ConfigError('ACCOUNTS_FILE', 'must hold an array of accounts');
   const ids = new Set<string>();
@@ -209,9 +238,10 @@ function parseAccounts(
       { url: textOf('imap_url'), since: textOf('imap_since'), sent: textOf('imap_sent') },
       (field) => `${where}, imap_${field}`,
     );
+    const address = readFrom(`${where}, from`, expand(from, env, where));
     return {
       id,
-      from: readFrom(`${where}, from`, expand(from, env, where)),
+      from: address,
       smtpUrl,
       rate: {
         perMinute: readRate(`${where}, rate_per_minute`, fields['rate_per_minute']),
@@ -222,6 +252,11 @@ function parseAccounts(
       oauth2: readOAuth2(`${where}, oauth2`, fields['oauth2'], (part) => expand(part, env, where), {
         imap: hasUserAlone(imap?.url ?? null),
         smtp: hasUserAlone(smtpUrl),
+      }),
+      dkim: readDkimField(`${where}, dkim`, fields['dkim'], (part) => expand(part, env, where), {
+        from: address,
+        smtpUrl,
+        cwd,
       }),
     };
   });
@@ -268,6 +303,9 @@ function expand(text: string, env: Readonly<Record<string, string | undefined>>,
 /** What use cases know of the accounts, by id. */
 export function accountsById(accounts: readonly AccountConfig[]): ReadonlyMap<string, Account> {
   return new Map(
-    accounts.map(({ id, from, joinBySubjectDays }) => [id, { id, from, joinBySubjectDays }] as const),
+    accounts.map(
+      ({ id, from, joinBySubjectDays, dkim }) =>
+        [id, { id, from, joinBySubjectDays, ...(dkim === null ? {} : { dkim }) }] as const,
+    ),
   );
 }

@@ -74,12 +74,13 @@ export function loadConfig(values: Readonly<Record<string, string | undefined>>,
 }
 
 function readConfig(env: Environment) {
+  const accounts = readAccounts(env);
   return {
     ...readAll(PROCESS_VARIABLES, env),
     ...readAll(HTTP_VARIABLES, env),
     ...readAll(DATABASE_VARIABLES, env),
     ...readFiles(env),
-    accounts: readAccounts(env),
+    accounts,
     smtp: readAll(SMTP_VARIABLES, env),
     ...readQueue(env),
     ...readLimits(env),
@@ -88,9 +89,12 @@ function readConfig(env: Environment) {
     reading: readAll(READING_VARIABLES, env),
     webhooks: readAll(WEBHOOK_VARIABLES, env),
     /** Files that may hold secrets; absolute, and not all of them need to be there. */
-    secretFiles: ['.env', env.get('ACCOUNTS_FILE'), env.get('LISTEN_TLS_KEY_FILE')].flatMap((file) =>
-      file === null ? [] : [resolvePath(env, file)],
-    ),
+    secretFiles: [
+      ...['.env', env.get('ACCOUNTS_FILE'), env.get('LISTEN_TLS_KEY_FILE')].flatMap((file) =>
+        file === null ? [] : [resolvePath(env, file)],
+      ),
+      ...accounts.flatMap(({ dkim }) => dkim?.keyFiles ?? []),
+    ],
   } as const;
 }
 

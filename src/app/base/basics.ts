@@ -1,5 +1,6 @@
 /** What nearly every use case needs: the time, identifiers, the log, and whose mail it is. */
 import type { Address } from '../../core/address/address.ts';
+import type { DkimSigning } from '../../core/mime/compose/dkim-signature.ts';
 
 /** The time now. Injected, so that tests decide it. */
 export type Clock = () => Date;
@@ -27,4 +28,6 @@ export interface Account {
   readonly from: Address;
   /** Replies without references join an email of the same subject and counterparty within so many days; null: never. */
   readonly joinBySubjectDays?: number | null;
+  /** Default: its mail is not signed here. */
+  readonly dkim?: DkimSigning;
 }

@@ -12,6 +12,7 @@ import {
 } from '../../core/message/message-id.ts';
 import { buildReferences } from '../../core/message/references.ts';
 import { composeMessage, composeMessageStream, type Draft } from '../../core/mime/compose/compose.ts';
+import { dkimFields, type DkimSigning } from '../../core/mime/compose/dkim-signature.ts';
 import {
   placeOutbound,
   type OutboundPlacement,
@@ -110,7 +111,12 @@ export async function prepareSend(
     autoSubmitted: request.autoSubmitted,
     boundarySeed: ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES).toString('hex'),
   };
-  const raw = await compose(ports, draft, folder);
+  const raw = await compose(
+    ports,
+    draft,
+    folder,
+    account.dkim === undefined ? null : { ...account.dkim, signedAt: now },
+  );
 
   const email: UnrecordedEmail = {
     record: {
@@ -233,14 +239,34 @@ async function toText({ reader, logger }: PrepareSendPorts, html: string): Promi
   return '';
 }
 
-/** Small messages are made in memory; what has a file or is large goes through the spool folder. */
-async function compose(ports: PrepareSendPorts, draft: Draft, folder: SpoolFolder): Promise<Content> {
+/**
+ * Small messages are made in memory; what has a file or is large goes through the spool folder. A signature stands before
+ * the message and needs all of it, so a large one is composed once for the signature, and again behind it.
+ */
+async function compose(
+  ports: PrepareSendPorts,
+  draft: Draft,
+  folder: SpoolFolder,
+  sign: (DkimSigning & { readonly signedAt: Date }) | null,
+): Promise<Content> {
   const inMemoryBytes = draft.attachments.reduce(
     (sum, { content }) => (content.kind === 'bytes' ? sum + content.bytes.length : Infinity),
     (draft.textBody?.length ?? 0) + (draft.htmlBody?.length ?? 0),
   );
-  if (inMemoryBytes <= COMPOSE_IN_MEMORY_MAX_BYTES) return { kind: 'bytes', bytes: composeMessage(draft) };
-  return folder.write(composeMessageStream(draft, (content) => readContent(ports, content)));
+  if (inMemoryBytes <= COMPOSE_IN_MEMORY_MAX_BYTES) {
+    const bytes = composeMessage(draft);
+    if (sign === null) return { kind: 'bytes', bytes };
+    const fields = await dkimFields([bytes], sign, sign.signedAt);
+    return { kind: 'bytes', bytes: Buffer.concat([Buffer.from(fields, 'latin1'), bytes]) };
+  }
+  const stream = () => composeMessageStream(draft, (content) => readContent(ports, content));
+  if (sign === null) return folder.write(stream());
+  return folder.write(withFields(await dkimFields(stream(), sign, sign.signedAt), stream()));
+}
+
+async function* withFields(fields: string, message: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield Buffer.from(fields, 'latin1');
+  yield* message;
 }
 
 function envelopeOf(from: Address, { to, cc, bcc }: Recipients): Envelope {

@@ -1,0 +1,63 @@
+/** A DNS server (RFC 1035) on UDP that knows TXT records alone. */
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+
+export interface DnsServer {
+  /** `127.0.0.1:port` */
+  readonly address: string;
+  /** Name → its TXT records, each with its strings; `fail` → SERVFAIL. Any other name does not exist. */
+  readonly records: Map<string, readonly (readonly string[])[] | 'fail'>;
+  stop(): Promise<void>;
+}
+
+const NAME_POINTER = Buffer.from([0xc0, 12]);
+
+export async function startDnsServer(): Promise<DnsServer> {
+  const records: DnsServer['records'] = new Map();
+  const socket = createSocket('udp4');
+  socket.on('message', (query, client) => {
+    const { name, end } = readName(query);
+    const found = records.get(name);
+    const answers = found === undefined || found === 'fail' ? [] : found;
+    const head = Buffer.alloc(12);
+    query.copy(head, 0, 0, 2);
+    // A response, recursion available, and the code: 0 fine, 2 SERVFAIL, 3 NXDOMAIN.
+    head.writeUInt16BE(0x8180 | (found === 'fail' ? 2 : found === undefined ? 3 : 0), 2);
+    head.writeUInt16BE(1, 4);
+    head.writeUInt16BE(answers.length, 6);
+    socket.send(
+      Buffer.concat([head, query.subarray(12, end + 4), ...answers.map(toAnswer)]),
+      client.port,
+      client.address,
+    );
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return {
+    address: `127.0.0.1:${socket.address().port}`,
+    records,
+    stop: () => new Promise((resolve) => socket.close(() => resolve())),
+  };
+}
+
+function readName(query: Buffer): { readonly name: string; readonly end: number } {
+  const labels: string[] = [];
+  let at = 12;
+  for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  return { name: labels.join('.').toLowerCase(), end: at + 1 };
+}
+
+function toAnswer(strings: readonly string[]): Buffer {
+  const data = Buffer.concat(
+    strings.map((text) => Buffer.from([text.length, ...Buffer.from(text, 'latin1')])),
+  );
+  const fixed = Buffer.alloc(10);
+  fixed.writeUInt16BE(16, 0); // TXT
+  fixed.writeUInt16BE(1, 2); // IN
+  fixed.writeUInt32BE(0, 4); // not kept
+  fixed.writeUInt16BE(data.length, 8);
+  return Buffer.concat([NAME_POINTER, fixed, data]);
+}
