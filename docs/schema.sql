@@ -187,6 +187,16 @@ create table email_search (
 ) with (toast_tuple_target=128);
 CREATE INDEX email_search_words ON email_search USING gin (words) WITH (gin_pending_list_limit='1024');
 
+create table email_tags (
+  tag text not null,
+  date timestamp with time zone not null,
+  email_id uuid not null,
+  constraint email_tags_pkey PRIMARY KEY (tag, date, email_id),
+  constraint email_tags_email_id_fkey FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE,
+  constraint email_tags_tag_check CHECK ((tag <> ''::text))
+);
+CREATE INDEX email_tags_email ON email_tags (email_id);
+
 create table email_threads (
   id uuid not null,
   account_id account_id not null,
@@ -280,6 +290,9 @@ create table emails (
   party_id uuid,
   written_message_id message_id,
   own_customer boolean not null default false,
+  headers jsonb not null default '{}'::jsonb,
+  tags text[] not null default '{}'::text[],
+  metadata json,
   content_digest bytea,
   received_by jsonb,
   json_before_text text not null generated always as (email_json_before_text(id, (COALESCE(written_message_id, message_id))::text, direction, from_address, to_addresses, subject)) stored,
@@ -295,7 +308,9 @@ create table emails (
   constraint emails_customer_source_check CHECK ((customer_source = ANY (ARRAY['explicit'::text, 'thread'::text, 'address'::text, 'domain'::text, 'ambiguous'::text]))),
   constraint emails_direction_check CHECK ((direction = ANY (ARRAY['inbound'::text, 'outbound'::text]))),
   constraint emails_from_address_check CHECK ((jsonb_typeof(from_address) = 'object'::text)),
+  constraint emails_headers_check CHECK ((jsonb_typeof(headers) = 'object'::text)),
   constraint emails_identity_key_check CHECK ((length(identity_key) = 32)),
+  constraint emails_metadata_check CHECK ((json_typeof(metadata) = 'object'::text)),
   constraint emails_placement_rule_check CHECK ((placement_rule = ANY (ARRAY['thread_id'::text, 'in_reply_to'::text, 'references'::text, 'message_id'::text, 'bounce'::text, 'subject'::text, 'decision'::text, 'new'::text]))),
   constraint emails_raw_in_one_place CHECK (((raw IS NULL) <> (raw_path IS NULL))),
   constraint emails_raw_size_bytes_check CHECK ((raw_size_bytes >= 0)),
@@ -308,6 +323,7 @@ CASE direction
     ELSE (state = ANY (ARRAY['queued'::text, 'sending'::text, 'sent'::text, 'deferred'::text, 'failed'::text, 'unknown'::text, 'cancelled'::text]))
 END),
   constraint emails_subject_key_check CHECK (((length(subject_key) >= 1) AND (length(subject_key) <= 200))),
+  constraint emails_tags_check CHECK ((cardinality(tags) <= 20)),
   constraint emails_to_addresses_check CHECK ((jsonb_typeof(to_addresses) = 'array'::text))
 );
 CREATE INDEX emails_account_date ON emails (account_id, state, date DESC, id DESC);
@@ -338,6 +354,8 @@ CREATE TRIGGER emails_json_after_insert AFTER INSERT ON emails REFERENCING NEW T
 CREATE TRIGGER emails_queue_inserted AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_queue_inserted();
 CREATE TRIGGER emails_queue_moved AFTER UPDATE OF thread_id, state, date ON emails FOR EACH ROW WHEN (((old.thread_id <> new.thread_id) OR (old.date <> new.date) OR (email_is_listed(old.state) <> email_is_listed(new.state)))) EXECUTE FUNCTION emails_queue_updated();
 CREATE TRIGGER emails_queue_rewritten AFTER UPDATE OF subject, text_body, from_address, to_addresses, cc_addresses, bcc_addresses ON emails FOR EACH ROW EXECUTE FUNCTION emails_queue_updated();
+CREATE TRIGGER emails_tags_after_insert AFTER INSERT ON emails FOR EACH ROW WHEN ((new.tags <> '{}'::text[])) EXECUTE FUNCTION emails_tags();
+CREATE TRIGGER emails_tags_after_update AFTER UPDATE OF tags, date ON emails FOR EACH ROW WHEN ((((old.tags <> '{}'::text[]) OR (new.tags <> '{}'::text[])) AND ((old.tags IS DISTINCT FROM new.tags) OR (old.date IS DISTINCT FROM new.date)))) EXECUTE FUNCTION emails_tags();
 
 create table event_clock (
   position bigint not null default 0,
@@ -790,8 +808,12 @@ AS $function$
         when new.outcome = 'complained' then 'email.complained'
         else 'email.delivered'
       end, clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
-      json_build_object('address', new.address, 'outcome', new.outcome, 'status', new.status,
-        'diagnostic', left(new.diagnostic, 500), 'report_id', new.report_id)
+      case
+    when e.tags = '{}' and e.metadata is null then json_build_object('address', new.address, 'outcome', new.outcome, 'status', new.status,
+          'diagnostic', left(new.diagnostic, 500), 'report_id', new.report_id)::text
+    else event_with_notes(json_build_object('address', new.address, 'outcome', new.outcome, 'status', new.status,
+          'diagnostic', left(new.diagnostic, 500), 'report_id', new.report_id)::text, e.tags, e.metadata)
+  end
     from emails e where e.id = new.email_id) e;
     return null;
   end $function$;
@@ -1070,12 +1092,20 @@ AS $function$
             where b.account_id = e.account_id and b.path = e.received_by ->> 'place' and b.last_success_at is null
           )
           else false
-        end, concat('{"email":', case
+        end, case
+    when e.tags = '{}' and e.metadata is null then concat('{"email":', case
     when length(e.json_before_text) < 16000
     -- They go on with the text of the email, and with its files.
     then left(e.json_before_text, -13) || left(e.json_after_text, -19) || '}'
     else event_email_json(e.json_before_text, e.json_after_text)
   end, ',"state":"', state, '"}')
+    else event_with_notes(concat('{"email":', case
+    when length(e.json_before_text) < 16000
+    -- They go on with the text of the email, and with its files.
+    then left(e.json_before_text, -13) || left(e.json_after_text, -19) || '}'
+    else event_email_json(e.json_before_text, e.json_after_text)
+  end, ',"state":"', state, '"}'), e.tags, e.metadata)
+  end
       from inserted e
       where state <> 'sending') e
     ) e
@@ -1093,7 +1123,7 @@ AS $function$
     from (
       select e.*, (row_number() over (order by rank, key) - 1) / 500 as part from (
       select 0 as rank, t.id as key, 'thread.created' as type, clock_timestamp() as occurred_at, t.account_id,
-        null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, false as is_historical, '{}'::json as data
+        null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, false as is_historical, '{}' as data
       from (
         select distinct n.thread_id from before o join after n on n.id = o.id where n.thread_id <> o.thread_id
       ) n join email_threads t on t.id = n.thread_id
@@ -1101,7 +1131,11 @@ AS $function$
         select from emails e where e.thread_id = t.id and e.id not in (select id from after)
       )
       union all
-      select c.rank, n.id, c.type, clock_timestamp(), n.account_id, n.id, n.thread_id, n.customer_id, n.company_id, false, c.data
+      select c.rank, n.id, c.type, clock_timestamp(), n.account_id, n.id, n.thread_id, n.customer_id, n.company_id, false,
+        case
+    when n.tags = '{}' and n.metadata is null then c.data::text
+    else event_with_notes(c.data::text, n.tags, n.metadata)
+  end
       from before o join after n on n.id = o.id, lateral (
         select 1 as rank, case
             when o.state = 'unknown' and n.state not in ('queued', 'cancelled') then 'email.settled'
@@ -1179,6 +1213,18 @@ AS $function$
     return null;
   end $function$;
 
+CREATE OR REPLACE FUNCTION public.emails_tags()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    if tg_op = 'UPDATE' then
+      delete from email_tags where email_id = new.id;
+    end if;
+    insert into email_tags (tag, date, email_id) select distinct tag, new.date, new.id from unnest(new.tags) tag;
+    return null;
+  end $function$;
+
 CREATE OR REPLACE FUNCTION public.event_day(at timestamp with time zone)
  RETURNS bigint
  LANGUAGE sql
@@ -1207,6 +1253,15 @@ AS $function$
       raise notice 'email-worker: events';
     end if;
     return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.event_with_notes(data text, tags text[], metadata json)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  begin
+    return concat(left(data, -1), ',"tags":', array_to_json(tags), ',"metadata":', coalesce(metadata, '{}'), '}');
   end $function$;
 
 CREATE OR REPLACE FUNCTION public.forget_webhook_deliveries(day bigint)

@@ -35,6 +35,12 @@ export const ERRORS = {
   too_many_recipients: permanent(400, 'Zu viele Empfänger: höchstens {limit} sind erlaubt.'),
   invalid_message_id: permanent(400, '{field} ist keine gültige Message-ID der Form <lokal@domain>.'),
   header_injection: permanent(400, '{field} enthält unzulässige Steuerzeichen.'),
+  header_not_allowed: permanent(400, 'Die Kopfzeile {field} kann nicht gesetzt werden.'),
+  invalid_tag: permanent(
+    400,
+    'Ungültiges Schlagwort in tags: {value}. Es hat 1 bis 64 Buchstaben und Ziffern, danach auch _ . : @ + -',
+  ),
+  metadata_too_large: permanent(400, 'metadata darf als JSON höchstens {limit} Byte haben.'),
   invalid_text: permanent(
     400,
     '{field} enthält Zeichen, die in einer E-Mail nicht dargestellt werden können.',
@@ -186,6 +192,7 @@ export const TYPE_TEXTS: Readonly<Record<string, string>> = {
   object: 'ein Objekt',
   boolean: 'true oder false',
   strings: 'eine Zeichenkette oder eine Liste von Zeichenketten',
+  texts: 'eine Liste von Zeichenketten',
   objects: 'eine Liste von Objekten',
 };
 

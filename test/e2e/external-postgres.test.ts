@@ -9,6 +9,7 @@ import { disposeService, startServiceProcess, type ServiceProcess } from '../hel
 import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
+const NOTES = { tags: ['partial'], metadata: { order: 17 } };
 const MAIL = { to: 'ada@example.org', subject: 'Hallo', text_body: 'Guten Tag' };
 
 describe.skipIf(skipWithoutExternalPostgres())('with an external PostgreSQL', () => {
@@ -58,7 +59,9 @@ describe.skipIf(skipWithoutExternalPostgres())('with an external PostgreSQL', ()
       content: Buffer.alloc(300_000, 7).toString('base64'),
       content_type: 'a/b',
     };
-    const response = await service.request('/api/send', { json: { ...MAIL, attachments: [attachment] } });
+    const response = await service.request('/api/send', {
+      json: { ...MAIL, ...NOTES, attachments: [attachment] },
+    });
     expect(response.status).toBe(207);
     const partial = (await response.json()) as Record<string, string>;
     expect(Object.keys(partial).sort()).toEqual(['error', 'message', 'messageId', 'status']);
@@ -86,6 +89,8 @@ describe.skipIf(skipWithoutExternalPostgres())('with an external PostgreSQL', ()
       const { emails } = (await listed.json()) as { emails: { message_id: string }[] };
       return emails.some((email) => email.message_id === partial.messageId);
     });
+    const tagged = await service.request('/api/emails?tag=partial');
+    expect(await tagged.json()).toMatchObject({ emails: [{ message_id: partial.messageId, ...NOTES }] });
     expect(sink.byMessageId(partial.messageId!)).toHaveLength(1);
   });
 

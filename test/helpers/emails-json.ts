@@ -10,7 +10,10 @@ export function toEmailsJson(emails: readonly EmailSummary[]): EmailsJson {
 
 /** The fields of an email in lists over all threads. */
 export type ListedEmail = EmailSummary &
-  Pick<EmailDetail, 'state' | 'stateDetail' | 'nextAttemptAt' | 'threadId' | 'accountId'>;
+  Pick<
+    EmailDetail,
+    'state' | 'stateDetail' | 'nextAttemptAt' | 'threadId' | 'accountId' | 'tags' | 'metadata'
+  >;
 
 export function toListingJson(email: ListedEmail): EmailListingJson {
   return {
@@ -20,6 +23,8 @@ export function toListingJson(email: ListedEmail): EmailListingJson {
     next_attempt_at: email.nextAttemptAt?.toISOString() ?? null,
     thread_id: email.threadId,
     account_id: email.accountId,
+    tags: [...email.tags],
+    metadata: { ...email.metadata },
   };
 }
 

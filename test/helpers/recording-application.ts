@@ -164,6 +164,9 @@ export const sampleDetail: EmailDetail = {
   replyText: null,
   sender: null,
   replyTo: [],
+  headers: { 'X-Ticket': '42' },
+  tags: ['angebot'],
+  metadata: { order: 17 },
   defects: [],
   automatic: null,
   bounce: null,
@@ -195,6 +198,8 @@ export const sampleListing: ListedEmail = {
   state: 'deferred',
   stateDetail: '451 4.7.1 later',
   nextAttemptAt: new Date('2026-01-31T12:05:00.000Z'),
+  tags: ['angebot'],
+  metadata: { order: 17 },
 };
 
 const sampleRefused: RefusedMerge = {

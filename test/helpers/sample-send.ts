@@ -19,4 +19,9 @@ export const SAMPLE_SEND: SendRequest = {
   priority: null,
   lane: null,
   autoSubmitted: null,
+  replyTo: [],
+  fromName: null,
+  headers: {},
+  tags: [],
+  metadata: {},
 };

@@ -326,6 +326,7 @@ describe('operators', () => {
     const { emails } = await node.listEmails({
       q: null,
       defect: null,
+      tag: null,
       state: 'failed',
       accountId: null,
       limit: 10,

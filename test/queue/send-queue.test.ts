@@ -310,6 +310,7 @@ describe('the list', () => {
     const request = {
       q: null,
       defect: null,
+      tag: null,
       state: 'queued',
       accountId: null,
       limit: 3,

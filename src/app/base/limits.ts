@@ -9,6 +9,12 @@ export const RAW_INLINE_MAX_BYTES = 64 * 1024;
 /** Characters of a subject: far beyond any real one, and far below the header sizes that mail servers cut (Postfix: 100 kB). */
 export const MAX_SENT_SUBJECT_CHARS = 2000;
 
+/** Characters of the display name in From: what mail programs show of it is far shorter. */
+export const MAX_FROM_NAME_CHARS = 200;
+
+/** Addresses in Reply-To: real mail has one or two. */
+export const MAX_REPLY_TO = 20;
+
 /**
  * Attachments of a large received message that are decoded in memory, in bytes as encoded, together: most are small
  * pictures, and a spool file of its own costs more.

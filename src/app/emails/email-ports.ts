@@ -8,6 +8,8 @@ import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { Bounce } from '../../core/delivery/bounce.ts';
 import type { DeliveryReport } from '../../core/delivery/delivery-report.ts';
 import type { EmailState, RecipientOutcome, RecordedAttempt } from '../../core/delivery/states.ts';
+import type { CustomHeaders } from '../../core/message/custom-headers.ts';
+import type { Metadata } from '../../core/message/tags.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { LinkRule } from '../../core/thread/place-inbound.ts';
 
@@ -105,6 +107,11 @@ export interface EmailDetail extends EmailSummary {
   /** null for a sent email, and where From says it. */
   readonly sender: AddressView | null;
   readonly replyTo: readonly AddressView[];
+  /** What its send added to the message; empty for a received email. */
+  readonly headers: CustomHeaders;
+  /** What its send noted on it. */
+  readonly tags: readonly string[];
+  readonly metadata: Metadata;
   /** What was wrong with a received email, as `ParseDefect` names it, and CONTENT_DIFFERS where it has variants. */
   readonly defects: readonly string[];
   /** How its message arrived; null for a sent email, and where it is not known. */
@@ -156,6 +163,8 @@ export interface EmailsQuery {
   readonly search: SearchQuery | null;
   readonly state: EmailState | null;
   readonly defect: ListedDefect | null;
+  /** As parseTag gives it. */
+  readonly tag: string | null;
   readonly accountId: string | null;
   readonly limit: number;
   /** Where the page before ended; null for the first. */

@@ -1,6 +1,7 @@
 /** The reads: the list of emails, a customer's emails, one email, its raw message, an attachment. */
 import { Readable } from 'node:stream';
 import { parseSearchQuery } from '../../core/search/query.ts';
+import { parseTag } from '../../core/message/tags.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { EmailUseCases, CustomerEmailsRequest, RawMessage } from './use-cases.ts';
 import type { EmailStore } from './email-ports.ts';
@@ -28,11 +29,13 @@ export function createReads(store: EmailStore, blobs: BlobStore): Reads {
   }
 
   return {
-    async listEmails({ cursor, q, ...request }) {
+    async listEmails({ cursor, q, tag: asked, ...request }) {
       const after = PLACE_CURSOR.parse(cursor);
       const search = q === null ? null : parseSearchQuery(q);
+      const tag = asked === null ? null : parseTag(asked);
+      if (asked !== null && tag === null) throw new ServiceError('invalid_tag', { values: { value: asked } });
       if (q !== null && search === null) return { emails: { kind: 'whole', json: '' }, nextCursor: null };
-      const { emails, next } = await store.listEmails({ ...request, search, after });
+      const { emails, next } = await store.listEmails({ ...request, search, tag, after });
       return { emails, nextCursor: PLACE_CURSOR.format(next) };
     },
 

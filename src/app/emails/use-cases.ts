@@ -22,6 +22,8 @@ export interface EmailsRequest extends PageRequest {
   readonly q: string | null;
   readonly state: EmailState | null;
   readonly defect: ListedDefect | null;
+  /** As a caller writes it. */
+  readonly tag: string | null;
   readonly accountId: string | null;
 }
 

@@ -30,6 +30,11 @@ const request: SendRequest = {
   priority: null,
   lane: null,
   autoSubmitted: null,
+  replyTo: [],
+  fromName: null,
+  headers: {},
+  tags: [],
+  metadata: {},
 };
 
 const fingerprint = async (changes: object = {}) =>

@@ -24,10 +24,21 @@ export async function fingerprintSend(
   }
   const given = Object.entries({ ...fields, attachments: files })
     .filter(([field, value]) => !NOT_COMPARED.has(field) && !isAbsent(value))
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  return createHash('sha256').update(JSON.stringify(given)).digest();
+    .sort(byKey);
+  return createHash('sha256').update(JSON.stringify(given, sortKeys)).digest();
 }
 
+/** The order of the keys of headers and metadata says nothing. */
+function sortKeys(_key: string, value: unknown): unknown {
+  return isObject(value) ? Object.fromEntries(Object.entries(value).sort(byKey)) : value;
+}
+
+const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1);
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 function isAbsent(value: unknown): boolean {
-  return value === null || (Array.isArray(value) && value.length === 0);
+  if (value instanceof Date) return false;
+  return value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }

@@ -5,6 +5,7 @@ import type { Address } from '../../core/address/address.ts';
 import type { AutoSubmitted } from '../../core/delivery/loop-guard.ts';
 import type { QueuedSend } from '../../core/delivery/priority.ts';
 import type { EmailState, RecipientOutcome, RecordedAttempt } from '../../core/delivery/states.ts';
+import type { CustomHeaders } from '../../core/message/custom-headers.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { PlacementFacts, PlacementQuery } from '../../core/thread/place-outbound.ts';
 
@@ -31,6 +32,13 @@ export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
   readonly attachments: readonly StoredAttachment[];
   /** null for what a person wrote. */
   readonly autoSubmitted?: AutoSubmitted | null;
+  readonly replyTo?: readonly Address[];
+  /** What the caller added to the message; see readCustomHeaders. */
+  readonly headers?: CustomHeaders;
+  /** Each once; see readTags. */
+  readonly tags?: readonly string[];
+  /** A JSON object on one line; null for none. */
+  readonly metadata?: string | null;
   /** The address of the automatic exchange that it is part of, in lower case; null for none. */
   readonly exchangeWith?: string | null;
   /** See subjectKeyOf; only in accounts that join by subject. */

@@ -28,6 +28,7 @@ import { COMPOSE_IN_MEMORY_MAX_BYTES, MAX_SENT_SUBJECT_CHARS } from '../base/lim
 import { prepareAttachments } from '../emails/prepare-attachments.ts';
 import { readContent } from '../files/content.ts';
 import type { MessageReader } from '../reading/reading-ports.ts';
+import { readAdditions } from './read-additions.ts';
 import { readQueuePlace, readSendAt } from './queue-request.ts';
 import type { OutboundStore } from './outbound-ports.ts';
 import type { RetryPolicy } from './queue-ports.ts';
@@ -78,6 +79,7 @@ export async function prepareSend(
     throw invalidRequest('too_long', { field: 'subject', limit: MAX_SENT_SUBJECT_CHARS });
   }
   const inReplyTo = readInReplyTo(request.inReplyTo);
+  const additions = readAdditions(request);
   const placement = await place(ports, request, inReplyTo);
   const account = accountOf(ports, placement.accountId);
   const exchangeWith = automaticExchange({
@@ -87,6 +89,7 @@ export async function prepareSend(
   });
   if (exchangeWith !== null) await refuseLoop(ports, account.id, exchangeWith);
 
+  const from = additions.fromName === null ? account.from : { ...account.from, name: additions.fromName };
   const now = ports.clock();
   const sendAt = readSendAt(request.sendAt, now);
   const queuePlace = readQueuePlace(request, placement.rule);
@@ -95,9 +98,10 @@ export async function prepareSend(
     messageId: createMessageId(ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES), now, account.from.domain),
     // RFC 5322 §3.3 knows no fractions of a second; the record must say the same as the header.
     date: new Date(Math.floor((sendAt ?? now).getTime() / 1000) * 1000),
-    from: account.from,
+    from,
     to: recipients.to,
     cc: recipients.cc,
+    replyTo: additions.replyTo,
     subject: request.subject,
     textBody: request.textBody,
     htmlBody: request.htmlBody,
@@ -109,6 +113,7 @@ export async function prepareSend(
       content,
     })),
     autoSubmitted: request.autoSubmitted,
+    headers: additions.headers,
     boundarySeed: ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES).toString('hex'),
   };
   const raw = await compose(
@@ -137,6 +142,7 @@ export async function prepareSend(
       companyId: request.companyId,
       attachments: attachments.map(({ stored }): StoredAttachment => stored),
       autoSubmitted: request.autoSubmitted,
+      ...additions.recorded,
       exchangeWith,
       ...((account.joinBySubjectDays ?? null) === null ? {} : { subjectKey: subjectKeyOf(request.subject) }),
     },

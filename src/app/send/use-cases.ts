@@ -6,7 +6,9 @@ import type { AutoSubmitted } from '../../core/delivery/loop-guard.ts';
 import type { Priority } from '../../core/delivery/priority.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import type { Suppression, SuppressionReason } from '../../core/delivery/suppression.ts';
+import type { CustomHeaders } from '../../core/message/custom-headers.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
+import type { Metadata } from '../../core/message/tags.ts';
 
 /** A send as the caller asked for it: types are checked, contents are not. */
 export interface SendRequest {
@@ -36,6 +38,14 @@ export interface SendRequest {
   readonly lane: string | null;
   /** For an email that no person wrote; null for any other. */
   readonly autoSubmitted: AutoSubmitted | null;
+  /** As `to`: where answers go. */
+  readonly replyTo: readonly string[];
+  /** Stands beside the account's address in From; null: the account's own. */
+  readonly fromName: string | null;
+  readonly headers: CustomHeaders;
+  readonly tags: readonly string[];
+  /** Empty for none. */
+  readonly metadata: Metadata;
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The bounds of Message-IDs and of lists of them.
+ * The bounds of Message-IDs and of lists of them, and of what a caller notes on an email.
  */
 
 /**
@@ -29,3 +29,24 @@ export const MIN_MESSAGE_ID_RANDOM_BYTES = 16;
  * `<yes>` and `<y>`, answers to a question of git send-email, in hundreds of messages that have nothing in common.
  */
 export const MIN_WORD_ID_CHARS = 16;
+
+/** Header fields that a caller adds to an email. Ours: mail servers bound all of them together (Postfix: 100 kB). */
+export const MAX_CUSTOM_HEADERS = 30;
+
+/** The name of one, in characters. Ours. */
+export const MAX_CUSTOM_HEADER_NAME_CHARS = 64;
+
+/** The value of one, in characters: with its name it fits into a line of RFC 5322 §2.1.1, however it is folded. */
+export const MAX_CUSTOM_HEADER_CHARS = 900;
+
+/** Names and values of all together, in characters. Ours. */
+export const MAX_CUSTOM_HEADERS_CHARS = 8000;
+
+/** Tags of an email. Ours; each is a row of an index. */
+export const MAX_TAGS = 20;
+
+/** A tag, in characters. Ours. */
+export const MAX_TAG_CHARS = 64;
+
+/** Metadata of an email as JSON, in bytes. Ours: it is repeated in every event of the email. */
+export const MAX_METADATA_BYTES = 4096;

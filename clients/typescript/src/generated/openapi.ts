@@ -1076,6 +1076,20 @@ export interface components {
              * @enum {unknown}
              */
             auto_submitted?: "auto-replied" | "auto-generated" | null;
+            /** @description As `to`: where answers go. Without it, to the account. */
+            reply_to?: string | string[] | null;
+            /** @description Display name in From, beside the account's address. Default: the account's own. */
+            from_name?: string | null;
+            /** @description Further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description For `GET /api/emails?tag=`, and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
+            tags?: string[] | null;
+            /** @description Any JSON object, up to 4096 bytes; it comes back in records and events. Not in the message. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
             attachments?: components["schemas"]["AttachmentInput"][] | null;
         } | {
             text_body: string;
@@ -1111,6 +1125,10 @@ export interface components {
         };
         /** @enum {string} */
         EmailState: "queued" | "sending" | "sent" | "deferred" | "failed" | "unknown" | "cancelled" | "received";
+        /** @description Any JSON object, as its send gave it. */
+        Metadata: {
+            [key: string]: unknown;
+        };
         EmailListing: {
             id: components["schemas"]["Uuid"];
             message_id: components["schemas"]["MessageId"];
@@ -1131,6 +1149,9 @@ export interface components {
             next_attempt_at: components["schemas"]["NullableTimestamp"];
             thread_id: components["schemas"]["Uuid"];
             account_id: string;
+            /** @description As its send gave them. */
+            tags: string[];
+            metadata: components["schemas"]["Metadata"];
         };
         EmailListings: {
             emails: components["schemas"]["EmailListing"][];
@@ -1522,6 +1543,13 @@ export interface components {
             /** @description The field Sender of a received email. */
             sender_address: components["schemas"]["Address"] | null;
             reply_to_addresses: components["schemas"]["Address"][];
+            /** @description The header fields that its send added; empty for a received email. */
+            headers: {
+                [key: string]: string;
+            };
+            /** @description As its send gave them. */
+            tags: string[];
+            metadata: components["schemas"]["Metadata"];
             /** @description The sender of a received email never took part in its thread before. */
             new_participant: boolean;
             /** @description A received email that was not marked as read; false for a sent one. */
@@ -1885,10 +1913,6 @@ export interface components {
             /** @enum {unknown} */
             code?: "busy" | "database_unavailable" | "disk_full" | "reading_unavailable" | "shutting_down" | "storage_unavailable";
         };
-        InvalidCursorOrInvalidRequestOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_field";
-        };
         EmailNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "email_not_found";
@@ -1896,6 +1920,10 @@ export interface components {
         SuppressionNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "suppression_not_found";
+        };
+        InvalidCursorOrInvalidRequestOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_field";
         };
         InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownFieldError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -2797,6 +2825,12 @@ export interface operations {
                  *       "to": "Ann Example <ann@example.com>, bob@example.com",
                  *       "subject": "Ihr Angebot",
                  *       "text_body": "Guten Tag, anbei unser Angebot.",
+                 *       "tags": [
+                 *         "angebot"
+                 *       ],
+                 *       "metadata": {
+                 *         "order_id": 4711
+                 *       },
                  *       "attachments": [
                  *         {
                  *           "filename": "angebot.txt",
@@ -2868,7 +2902,7 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_base64`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `missing_body`, `missing_recipient_or_subject`, `too_many_recipients`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `too_many_recipients`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2876,7 +2910,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_base64" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_text" | "invalid_uuid" | "missing_body" | "missing_recipient_or_subject" | "too_many_recipients" | "unknown_account" | "unknown_field";
+                        code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "too_many_recipients" | "unknown_account" | "unknown_field";
                     };
                 };
             };
@@ -2959,6 +2993,8 @@ export interface operations {
                 state?: components["schemas"]["EmailState"];
                 /** @description `not_parsed`: only received emails of which nothing but the bytes could be kept; the command reparse reads them again. */
                 defect?: "not_parsed";
+                /** @description Only emails that were sent with this tag. */
+                tag?: string;
                 /** @description Only of this account. */
                 account_id?: components["parameters"]["account_id"];
                 /** @description On a page. */
@@ -3012,7 +3048,13 @@ export interface operations {
                      *           "state_detail": null,
                      *           "next_attempt_at": null,
                      *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
-                     *           "account_id": "vertrieb"
+                     *           "account_id": "vertrieb",
+                     *           "tags": [
+                     *             "angebot"
+                     *           ],
+                     *           "metadata": {
+                     *             "order_id": 4711
+                     *           }
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -3021,13 +3063,16 @@ export interface operations {
                     "application/json": components["schemas"]["EmailListings"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_tag`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "invalid_cursor" | "invalid_request" | "invalid_tag" | "unknown_account" | "unknown_field";
+                    };
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -4052,7 +4097,13 @@ export interface operations {
                      *           "state_detail": null,
                      *           "next_attempt_at": null,
                      *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
-                     *           "account_id": "vertrieb"
+                     *           "account_id": "vertrieb",
+                     *           "tags": [
+                     *             "angebot"
+                     *           ],
+                     *           "metadata": {
+                     *             "order_id": 4711
+                     *           }
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -4161,6 +4212,15 @@ export interface operations {
                      *       "reply_text": null,
                      *       "sender_address": null,
                      *       "reply_to_addresses": [],
+                     *       "headers": {
+                     *         "X-Ticket": "4711"
+                     *       },
+                     *       "tags": [
+                     *         "angebot"
+                     *       ],
+                     *       "metadata": {
+                     *         "order_id": 4711
+                     *       },
                      *       "new_participant": false,
                      *       "unread": false,
                      *       "automatic": null,

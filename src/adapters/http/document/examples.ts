@@ -114,6 +114,9 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   outcome: 'accepted',
   'ResolveRequest.outcome': 'sent',
   detail: 'accepted by the mail server',
+  'EmailDetail.headers': { 'X-Ticket': '4711' },
+  tags: ['angebot'],
+  metadata: { order_id: 4711 },
   unread: false,
   new_participant: false,
   automatic: null,
@@ -281,6 +284,8 @@ const FIELDS: Readonly<Record<string, unknown>> = {
     to: 'Ann Example <ann@example.com>, bob@example.com',
     subject: 'Ihr Angebot',
     text_body: 'Guten Tag, anbei unser Angebot.',
+    tags: ['angebot'],
+    metadata: { order_id: 4711 },
     attachments: [{ filename: 'angebot.txt', content: 'SGFsbG8=', content_type: 'text/plain' }],
   },
   CustomerRegistrationRequest: {
@@ -318,6 +323,9 @@ const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
   invalid_base64: { fields: ['attachments'], values: { path: '[0].content' } },
   invalid_filename: { fields: ['attachments'], values: { path: '[0].filename' } },
   invalid_content_type: { fields: ['attachments'], values: { path: '[0].content_type', value: 'text' } },
+  header_not_allowed: { values: { field: 'Received' } },
+  invalid_tag: { values: { value: 'zwei Wörter' } },
+  metadata_too_large: { values: { limit: 4096 } },
   unknown_account: { values: { value: 'einkauf' } },
   attachments_too_large: { values: { limit: 26214400 } },
   recipient_suppressed: {

@@ -19,6 +19,7 @@ import {
   Attempt,
   Automatic,
   BounceSchema,
+  noteProperties,
   PlacementRule,
   Report,
   SmtpReply,
@@ -121,6 +122,12 @@ export const EmailDetailSchema = record('EmailDetail', {
     description: 'The field Sender of a received email.',
   },
   reply_to_addresses: { type: 'array', items: AddressObject },
+  headers: {
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'The header fields that its send added; empty for a received email.',
+  },
+  ...noteProperties,
   new_participant: {
     type: 'boolean',
     description: 'The sender of a received email never took part in its thread before.',
@@ -209,6 +216,9 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
     reply_text: email.replyText,
     sender_address: email.sender === null ? null : toAddressJson(email.sender),
     reply_to_addresses: email.replyTo.map(toAddressJson),
+    headers: { ...email.headers },
+    tags: [...email.tags],
+    metadata: { ...email.metadata },
     new_participant: email.newParticipant,
     unread: email.isUnread,
     automatic:

@@ -63,12 +63,24 @@ export const PLACEMENT_RULES = [
 ] as const;
 export const PlacementRule = { title: 'PlacementRule', type: 'string', enum: PLACEMENT_RULES } as const;
 
+/** What a send noted on an email. */
+export const noteProperties = {
+  tags: { type: 'array', items: { type: 'string' }, description: 'As its send gave them.' },
+  metadata: {
+    title: 'Metadata',
+    type: 'object',
+    additionalProperties: true,
+    $comment: 'Any JSON object, as its send gave it.',
+  },
+} as const;
+
 /** An email in the list over all threads: the fields of a list and how far it is. */
 const EmailListingSchema = record('EmailListing', {
   ...emailProperties,
   ...stateProperties,
   thread_id: Uuid,
   account_id: { type: 'string' },
+  ...noteProperties,
 });
 /** One page of the list over all threads. */
 export const EmailListings = pageSchema('EmailListings', 'emails', EmailListingSchema);

@@ -8,6 +8,10 @@ import type { AttachmentInput } from '../../../app/emails/prepare-attachments.ts
 import type { SendRequest } from '../../../app/send/use-cases.ts';
 import type { Content } from '../../../app/files/file-ports.ts';
 import { MAX_LANE_LENGTH, PRIORITIES, type Priority } from '../../../core/delivery/priority.ts';
+import { STANDARD_HEADERS, type CustomHeaders } from '../../../core/message/custom-headers.ts';
+import { MAX_CUSTOM_HEADERS, MAX_METADATA_BYTES, MAX_TAGS } from '../../../core/message/limits.ts';
+import type { Metadata } from '../../../core/message/tags.ts';
+import { MAX_FROM_NAME_CHARS } from '../../../app/base/limits.ts';
 import { invalidRequest, ServiceError, TYPE_TEXTS } from '../../../core/errors.ts';
 import { decodeBase64 } from '../body/base64-decoder.ts';
 import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
@@ -99,6 +103,31 @@ export const SendBody = {
         'For an email that no person wrote (RFC 3834): `auto-replied` answers another one, `auto-generated` does not. ' +
         'It gets the header Auto-Submitted, so that other programs do not answer it.',
     },
+    reply_to: OptionalAddressList('As `to`: where answers go. Without it, to the account.'),
+    from_name: {
+      type: ['string', 'null'],
+      maxLength: MAX_FROM_NAME_CHARS,
+      description: "Display name in From, beside the account's address. Default: the account's own.",
+    },
+    headers: {
+      anyOf: [
+        { type: 'object', maxProperties: MAX_CUSTOM_HEADERS, additionalProperties: { type: 'string' } },
+        { type: 'null' },
+      ],
+      description: `Further header fields, by name: any \`X-…\`, and ${STANDARD_HEADERS.join(', ')}.`,
+    },
+    tags: {
+      anyOf: [
+        { type: 'array', maxItems: MAX_TAGS, items: { type: 'string', minLength: 1 } },
+        { type: 'null' },
+      ],
+      description:
+        'For `GET /api/emails?tag=`, and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`.',
+    },
+    metadata: {
+      anyOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],
+      description: `Any JSON object, up to ${MAX_METADATA_BYTES} bytes; it comes back in records and events. Not in the message.`,
+    },
     attachments: {
       anyOf: [{ type: 'array', items: AttachmentBody }, { type: 'null' }],
     },
@@ -142,6 +171,11 @@ function readSendFields(body: Fields, json: JsonWithLongStrings, limits: HttpLim
     priority: readPriority(body),
     lane: readLane(body),
     autoSubmitted: readAutoSubmitted(body),
+    replyTo: readAddressLists(body, 'reply_to'),
+    fromName: readText(body, 'from_name'),
+    headers: readHeaders(body),
+    tags: readTagTexts(body),
+    metadata: readMetadata(body, json),
   };
 }
 
@@ -172,6 +206,36 @@ function readAutoSubmitted(body: Fields): AutoSubmitted | null {
   if (known === undefined)
     throw invalidRequest('not_one_of', { field: 'auto_submitted', values: AUTO_SUBMITTED.join(', ') });
   return known;
+}
+
+function readHeaders(body: Fields): CustomHeaders {
+  const fields = body['headers'] ?? null;
+  const headers = fields === null ? {} : toFields(fields);
+  if (headers === null) throw wrongType('headers', 'object');
+  const entries = Object.keys(headers).map(
+    (name) => [name, readText(headers, name, `headers.${name}`)] as const,
+  );
+  // null means absent.
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
+function readTagTexts(body: Fields): readonly string[] {
+  const value = body['tags'] ?? [];
+  if (!Array.isArray(value) || !value.every((tag) => typeof tag === 'string'))
+    throw wrongType('tags', 'texts');
+  return value;
+}
+
+function readMetadata(body: Fields, { longStrings }: JsonWithLongStrings): Metadata {
+  const value = body['metadata'] ?? null;
+  const metadata = value === null ? {} : toFields(value);
+  if (metadata === null) throw wrongType('metadata', 'object');
+  const json = JSON.stringify(metadata);
+  // What stands under a key `content` was taken for a file, because of its length.
+  if ([...longStrings.keys()].some((placeholder) => json.includes(placeholder))) {
+    throw new ServiceError('metadata_too_large', { values: { limit: MAX_METADATA_BYTES } });
+  }
+  return metadata;
 }
 
 function readLane(body: Fields): string | null {

@@ -98,6 +98,11 @@ describe('send', () => {
         customer_id: IDS.customer,
         company_id: null,
         account_id: 'main',
+        reply_to: 'r@example.com',
+        from_name: 'Ann',
+        headers: { 'X-A': 'b', 'X-C': null },
+        tags: ['t'],
+        metadata: { a: [1] },
         attachments: [{ filename: 'a.txt', content: 'SGFs\r\nbG8=', content_type: 'text/plain' }],
       },
       { application },
@@ -126,6 +131,11 @@ describe('send', () => {
       priority: null,
       lane: null,
       autoSubmitted: null,
+      replyTo: ['r@example.com'],
+      fromName: 'Ann',
+      headers: { 'X-A': 'b' },
+      tags: ['t'],
+      metadata: { a: [1] },
     });
   });
 });

@@ -24,6 +24,12 @@ const EmailsQuerySchema = {
       description:
         '`not_parsed`: only received emails of which nothing but the bytes could be kept; the command reparse reads them again.',
     },
+    tag: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 256,
+      description: 'Only emails that were sent with this tag.',
+    },
     account_id: { ...AccountId, description: 'Only of this account.' },
     ...PAGE_PARAMETERS,
   },
@@ -53,6 +59,7 @@ export function registerSendStateRoutes(
             'invalid_request',
             'unknown_field',
             'invalid_cursor',
+            'invalid_tag',
             'unknown_account',
             'unauthorized',
             'busy',
@@ -62,11 +69,12 @@ export function registerSendStateRoutes(
       },
     },
     async (request, reply) => {
-      const { q, state, defect, account_id: accountId } = request.query;
+      const { q, state, defect, tag, account_id: accountId } = request.query;
       const page = await applicationFor(request).listEmails({
         q: q ?? null,
         state: state ?? null,
         defect: defect ?? null,
+        tag: tag ?? null,
         accountId: accountId ?? null,
         ...toPageRequest(request.query),
       });

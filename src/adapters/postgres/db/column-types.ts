@@ -5,6 +5,8 @@
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { MailSource } from '../../../app/emails/variant-view.ts';
 import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
+import type { CustomHeaders } from '../../../core/message/custom-headers.ts';
+import type { Metadata } from '../../../core/message/tags.ts';
 import type { EventType } from '../../../core/event/event-types.ts';
 import type { BeyondJson } from '../../../app/webhooks/delivery-ports.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
@@ -14,6 +16,8 @@ export interface ColumnTypes {
   'emails.bcc_addresses': AddressView[];
   'emails.cc_addresses': AddressView[];
   'emails.from_address': AddressView;
+  'emails.headers': CustomHeaders;
+  'emails.metadata': Metadata;
   'emails.received_by': MailSource;
   'emails.reply_to_addresses': AddressView[];
   'emails.sender_address': AddressView;

@@ -148,6 +148,7 @@ it('is the same in lists, for any emails', async () => {
           search: null,
           state: null,
           defect: null,
+          tag: null,
           accountId: 'default',
           limit: 5,
           after: null,
@@ -183,7 +184,7 @@ it('is the same for a page of large texts', async () => {
 
   // Others have later dates.
   const after = { date: new Date(Date.UTC(2027, 0, 20)), id: randomUUID() };
-  const filter = { search: null, state: null, defect: null, accountId: null } as const;
+  const filter = { search: null, state: null, defect: null, tag: null, accountId: null } as const;
   const listed = await store.listEmails({ ...filter, limit: 8, after });
   expect(listed.emails.kind).toBe('pieces');
   const json = await readEmailsJson(listed.emails);

@@ -50,7 +50,8 @@ export const LISTING: EmailView = view(
   `',"state":"' || e.state || '","state_detail":' ||
     coalesce(to_json(e.state_detail)::text, 'null') || ',"next_attempt_at":' ||
     coalesce('"' || ${timestamp('case when q.owner is null then q.due_at end')} || '"', 'null') ||
-    ',"thread_id":"' || e.thread_id || '","account_id":' || to_json(e.account_id::text) || '}'`,
+    ',"thread_id":"' || e.thread_id || '","account_id":' || to_json(e.account_id::text) ||
+    ',"tags":' || array_to_json(e.tags) || ',"metadata":' || coalesce(e.metadata, '{}') || '}'`,
 );
 
 function view(name: EmailView['name'], joins: string, more: string): EmailView {

@@ -26,11 +26,17 @@ export function createEmailList(pool: Pool, choose?: typeof planSearch): EmailLi
   const readStatistics = createWordStatistics(pool);
 
   return async (asked) => {
-    const { search, accountId, after, state, defect } = asked;
+    const { search, accountId, after, state, defect, tag } = asked;
     // One more tells whether there is another page.
     const limit = asked.limit + 1;
-    const choice = { state, defect, ofAccount: accountId !== null, isNext: after !== null };
-    const values = { limit, accountId, afterDate: after?.date ?? null, afterId: after?.id ?? null };
+    const choice = {
+      state,
+      defect,
+      ofTag: tag !== null,
+      ofAccount: accountId !== null,
+      isNext: after !== null,
+    };
+    const values = { limit, accountId, tag, afterDate: after?.date ?? null, afterId: after?.id ?? null };
     if (search === null) {
       return toPage(pool, LISTING, await run(pool, LIST.of(choice), values), asked.limit);
     }
@@ -39,7 +45,7 @@ export function createEmailList(pool: Pool, choose?: typeof planSearch): EmailLi
     const rows = await searchPage(
       { emails, share: estimate(search), limit, walkCost: WALK_COST.emails },
       {
-        isNarrow: defect !== null || (state !== null && !COMMON_STATES.has(state)),
+        isNarrow: defect !== null || tag !== null || (state !== null && !COMMON_STATES.has(state)),
         walk: (steps) => run(pool, WALK.of(choice), { ...values, words, steps }),
         async count(atMost) {
           const [row] = await run(pool, COUNT.of(choice), { ...values, limit: atMost });
@@ -62,6 +68,7 @@ const ORDER = 'order by e.date desc, e.id desc';
 const CHOICES = {
   state: [null, ...EMAIL_STATES],
   defect: [null, ...LISTED_DEFECTS],
+  ofTag: [false, true],
   ofAccount: [false, true],
   isNext: [false, true],
 } as const;
@@ -69,21 +76,31 @@ const CHOICES = {
 interface Choice {
   readonly state: EmailState | null;
   readonly defect: ListedDefect | null;
+  readonly ofTag: boolean;
   readonly ofAccount: boolean;
   readonly isNext: boolean;
 }
 
 /** But for the state. */
-const conditionsOf = ({ defect, ofAccount, isNext }: Choice): readonly string[] => [
+const conditionsOf = ({ defect, ofTag, ofAccount, isNext }: Choice): readonly string[] => [
   // In the words of the index that has only these.
   ...(defect === null ? [] : [`e.defects @> '{${defect}}'`]),
+  ...(ofTag ? ['e.tags @> array[$tag::text]'] : []),
   ...(ofAccount ? ['e.account_id = $accountId'] : []),
   ...(isNext ? ['(e.date, e.id) < ($afterDate::timestamptz, $afterId::uuid)'] : []),
 ];
 
 /** The list in its order, at most `rows` of it; only what the index has. */
 function list(choice: Choice, rows: string): string {
-  const { state, defect } = choice;
+  const { state, defect, ofTag, isNext } = choice;
+  // In the order of the tag's own index. A rare state is found by its index, however many emails the tag has.
+  if (ofTag && defect === null && (state === null || COMMON_STATES.has(state))) {
+    const conditions = [...(state === null ? [] : [`e.state = '${state}'`]), ...conditionsOf(choice)];
+    const after = isNext ? 'and (g.date, g.email_id) < ($afterDate::timestamptz, $afterId::uuid)' : '';
+    return `select e.id, e.date from email_tags g join emails e on e.id = g.email_id
+      where g.tag = $tag ${after} and ${conditions.join(' and ')}
+      order by g.date desc, g.email_id desc limit ${rows}`;
+  }
   const states = state === null ? (defect === null ? EMAIL_STATES : [null]) : [state];
   const pieces = states.map(
     (one) => `select e.id, e.date from emails e
@@ -128,12 +145,12 @@ const LOOK_UP = statements(
   'look-up-emails',
   CHOICES,
   (choice) => {
-    const { state, defect, ofAccount } = choice;
+    const { state, defect, ofTag, ofAccount } = choice;
     const found = `select x.email_id as id, x.date from email_search x
       where x.words @@ $rarest::tsquery and ${matches('$words')}`;
     const conditions = [...conditionsOf(choice), ...(state === null ? [] : [`e.state = '${state}'`])];
     // The emails themselves are large, and only asked for what the rows of the search don't know.
-    const isPlain = !ofAccount && state === null && defect === null;
+    const isPlain = !ofTag && !ofAccount && state === null && defect === null;
     return selectEmails(`
     select e.id, e.date from ${
       isPlain

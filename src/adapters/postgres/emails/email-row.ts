@@ -8,6 +8,7 @@ import type { RecordedRaw } from '../../../app/files/file-ports.ts';
 import type { Address } from '../../../core/address/address.ts';
 import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
+import type { CustomHeaders } from '../../../core/message/custom-headers.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import { longText, type LongTexts } from './long-texts.ts';
 import { clean, toView } from './received-values.ts';
@@ -58,8 +59,12 @@ export interface NewEmail extends EmailContent, RecordedRaw {
     readonly isNewParticipant: boolean;
     readonly isOnlyNamed: boolean;
   };
-  /** What a caller said about its place; see docs/schema.sql. */
+  /** What a caller said about it; see docs/schema.sql. */
   readonly choice?: {
+    readonly replyTo: readonly Address[];
+    readonly headers: CustomHeaders;
+    readonly tags: readonly string[];
+    readonly metadata: string | null;
     readonly exchangeWith: string | null;
     readonly anchorId: string | null;
     readonly ignoredIds: readonly string[];
@@ -113,7 +118,7 @@ function toRow(content: EmailContent, email: Partial<NewEmail> & Pick<NewEmail, 
     written_message_id: read?.writtenMessageId,
     bounced_message_id: read?.bouncedMessageId,
     sender_address: read?.sender ? toView(read.sender) : undefined,
-    reply_to_addresses: read?.replyTo.map(toView),
+    reply_to_addresses: (read ?? choice)?.replyTo.map(toView),
     reply_text: read === undefined ? undefined : short('reply_text', read.replyText),
     defects: read?.defects,
     identity_key: read?.identityKey,
@@ -133,6 +138,9 @@ function toRow(content: EmailContent, email: Partial<NewEmail> & Pick<NewEmail, 
     received_by: arrival?.receivedBy,
     new_participant: arrival?.isNewParticipant,
     own_customer: arrival?.isOnlyNamed,
+    headers: choice?.headers,
+    tags: choice?.tags,
+    metadata: choice?.metadata,
     exchange_with: choice?.exchangeWith,
     anchor_id: choice?.anchorId,
     ignored_ids: choice?.ignoredIds,
@@ -216,6 +224,10 @@ export const EMAIL_COLUMNS: readonly Column[] = [
   column('subject_key', 'text'),
   filled('new_participant', 'boolean', 'false'),
   filled('own_customer', 'boolean', 'false'),
+  filled('headers', 'jsonb', '{}'),
+  filled('tags', 'text[]', '{}'),
+  // As text: its numbers stay as they were written.
+  column('metadata', 'text', 'r.metadata::json'),
   column('exchange_with', 'text'),
   column('anchor_id', 'uuid'),
   filled('ignored_ids', 'text[]', '{}'),

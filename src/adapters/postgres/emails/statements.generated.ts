@@ -50,6 +50,7 @@ declare module '../db/statement.ts' {
         afterDate?: Date | string | null;
         afterId?: string | null;
         accountId?: string | null;
+        tag?: string | null;
       };
       row: {
         count: number | null;
@@ -215,6 +216,7 @@ declare module '../db/statement.ts' {
         afterDate?: Date | string | null;
         afterId?: string | null;
         accountId?: string | null;
+        tag?: string | null;
       };
       row: {
         id: string | null;
@@ -275,6 +277,7 @@ declare module '../db/statement.ts' {
         afterDate?: Date | string | null;
         afterId?: string | null;
         accountId?: string | null;
+        tag?: string | null;
       };
       row: {
         id: string | null;
@@ -403,6 +406,9 @@ declare module '../db/statement.ts' {
         automatic: ColumnTypes['emails.automatic'] | null;
         new_participant: boolean;
         created_at: Date;
+        headers: ColumnTypes['emails.headers'];
+        tags: string[];
+        metadata: ColumnTypes['emails.metadata'] | null;
         unread: boolean | null;
         received_by: ColumnTypes['emails.received_by'] | null;
         variants: unknown;
@@ -529,6 +535,7 @@ declare module '../db/statement.ts' {
         afterDate?: Date | string | null;
         afterId?: string | null;
         accountId?: string | null;
+        tag?: string | null;
       };
       row: {
         id: string | null;

@@ -72,7 +72,15 @@ async function findEmails(
   choose?: Choose,
 ): Promise<readonly string[]> {
   await indexAll();
-  const request = { state: null, defect: null, accountId: null, limit: 50, after: null, ...filter };
+  const request = {
+    state: null,
+    defect: null,
+    tag: null,
+    accountId: null,
+    limit: 50,
+    after: null,
+    ...filter,
+  };
   const { emails } = await createEmailList(pool, choose)({ ...request, search: parseSearchQuery(q)! });
   return (await parseEmailsJson(emails)).map(({ id }) => id);
 }

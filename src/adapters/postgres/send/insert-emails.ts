@@ -65,6 +65,10 @@ function toRow(record: LinkedRecord) {
     subjectKey: record.subjectKey ?? null,
     automatic: autoSubmitted ? sentAutomatic(autoSubmitted) : null,
     choice: {
+      replyTo: record.replyTo ?? [],
+      headers: record.headers ?? {},
+      tags: record.tags ?? [],
+      metadata: record.metadata ?? null,
       exchangeWith: record.exchangeWith ?? null,
       anchorId: link?.anchorId ?? null,
       ignoredIds: link?.ignoredIds ?? [],

@@ -8,9 +8,17 @@
 import type { Address } from '../../address/address.ts';
 import type { AutoSubmitted } from '../../delivery/loop-guard.ts';
 import { ServiceError } from '../../errors.ts';
+import type { CustomHeader } from '../../message/custom-headers.ts';
 import type { MessageId } from '../../message/message-id.ts';
 import { encodeBase64Lines, streamBase64Lines } from './base64.ts';
-import { addressTokens, foldHeader, formatDate, messageIdTokens, textTokens } from './header.ts';
+import {
+  addressTokens,
+  customTokens,
+  foldHeader,
+  formatDate,
+  messageIdTokens,
+  textTokens,
+} from './header.ts';
 import { attachmentPart, multipart, textPart } from './part.ts';
 import type { Part, PartContent } from './part.ts';
 
@@ -23,6 +31,8 @@ export interface Draft {
   /** When `cc` is empty too, the header says `undisclosed-recipients:;`. */
   readonly to: readonly Address[];
   readonly cc: readonly Address[];
+  /** Where answers go; none: to From. */
+  readonly replyTo?: readonly Address[];
   /** Survives exactly. */
   readonly subject: string;
   /** Any line ends; CRLF is sent. null when there is none; with both null an empty text is sent. */
@@ -35,6 +45,8 @@ export interface Draft {
   readonly attachments: readonly DraftAttachment[];
   /** For an email that no person wrote; null for any other. */
   readonly autoSubmitted?: AutoSubmitted | null;
+  /** Further fields; see readCustomHeaders. */
+  readonly headers?: readonly CustomHeader[];
   /** 16 to 64 unguessable letters and digits: boundaries are made of them. */
   readonly boundarySeed: string;
 }
@@ -141,7 +153,7 @@ function planBody(draft: Draft): Part {
 function formatHead(draft: Draft): string {
   const messageId = messageIdTokens([draft.messageId]);
   if (messageId.length === 0) throw new RangeError('the Message-ID of a new message must be ASCII');
-  const { to, cc } = draft;
+  const { to, cc, headers = [] } = draft;
   const toTokens =
     to.length === 0 && cc.length === 0 ? ['undisclosed-recipients:;'] : addressTokens(to, 'to');
   return (
@@ -149,21 +161,30 @@ function formatHead(draft: Draft): string {
     foldHeader('From', addressTokens([draft.from], 'from')) +
     foldUnlessEmpty('To', toTokens) +
     foldUnlessEmpty('Cc', addressTokens(cc, 'cc')) +
+    foldUnlessEmpty('Reply-To', addressTokens(draft.replyTo ?? [], 'reply_to')) +
     foldHeader('Subject', textTokens(draft.subject, 'subject')) +
     foldHeader('Message-ID', messageId) +
     foldUnlessEmpty('In-Reply-To', messageIdTokens(draft.inReplyTo)) +
     foldUnlessEmpty('References', messageIdTokens(draft.references)) +
-    (draft.autoSubmitted ? automaticFields(draft.autoSubmitted) : '') +
+    (draft.autoSubmitted ? automaticFields(draft.autoSubmitted, headers) : '') +
+    headers.map(formatCustom).join('') +
     'MIME-Version: 1.0\r\n'
   );
 }
 
 /**
  * RFC 3834 §5. Seen in practice: Exchange answers such mail nevertheless, unless its own field forbids it; only answers
- * by programs are forbidden, not delivery reports.
+ * by programs are forbidden, not delivery reports. A caller may say something else there.
  */
-function automaticFields(autoSubmitted: AutoSubmitted): string {
-  return `Auto-Submitted: ${autoSubmitted}\r\nX-Auto-Response-Suppress: OOF, AutoReply\r\n`;
+function automaticFields(autoSubmitted: AutoSubmitted, headers: readonly CustomHeader[]): string {
+  const isGiven = headers.some(({ name }) => name.toLowerCase() === 'x-auto-response-suppress');
+  return `Auto-Submitted: ${autoSubmitted}\r\n${isGiven ? '' : 'X-Auto-Response-Suppress: OOF, AutoReply\r\n'}`;
+}
+
+/** Seen in practice: programs take the fold behind a name for a space that belongs to the value. */
+function formatCustom({ name, value, field, isStructured }: CustomHeader): string {
+  const [first = '', ...others] = customTokens(value, field, !isStructured);
+  return foldHeader(name, others, first);
 }
 
 function foldUnlessEmpty(name: string, tokens: readonly string[]): string {

@@ -24,10 +24,13 @@ const DOMAIN = /^(?:[a-z0-9._-]+|\[[\w.:]+\])$/;
 /** Message-IDs that can stand in a 7-bit header. */
 const ASCII_ID = /^[!-;=?-~]+$/;
 
-/** One field with its CRLF, folded at spaces between tokens so that lines stay within 76 characters if they can. */
-export function foldHeader(name: string, tokens: readonly string[]): string {
+/**
+ * One field with its CRLF, folded at spaces between tokens so that lines stay within 76 characters if they can.
+ * `beginning`: what stands behind the name whatever its length.
+ */
+export function foldHeader(name: string, tokens: readonly string[], beginning = ''): string {
   let field = '';
-  let line = `${name}:`;
+  let line = `${name}:${beginning === '' ? '' : ` ${beginning}`}`;
   for (const token of tokens) {
     if (line.length + 1 + token.length > FOLD_AT_CHARS) {
       field += `${line}\r\n`;
@@ -60,6 +63,18 @@ export function textTokens(text: string, field: string): readonly string[] {
   if (text === '') return [];
   const words = text.split(' ');
   return PLAIN_WORDS.test(text) && isReadAsGiven(text, words) ? words : encodeWords(text, HEADER_WORD_CHARS);
+}
+
+/**
+ * Tokens of a field that a caller adds. ASCII stays as it is, long words too: programs read such fields, and not all decode
+ * them. `canEncode` says whether anything else may become encoded words. Throws as textTokens.
+ */
+export function customTokens(value: string, field: string, canEncode: boolean): readonly string[] {
+  const isPlain = PLAIN_WORDS.test(value) && !(canEncode && value.includes('=?'));
+  if (isPlain) return value.split(' ');
+  if (canEncode) return textTokens(value, field);
+  if (CONTROL.test(value)) throw new ServiceError('header_injection', { values: { field } });
+  return value.split(/ +/);
 }
 
 /**

@@ -10,6 +10,7 @@ import { MAILBOXES } from './0001_schema/mailboxes.ts';
 import { REPORTS } from './0001_schema/reports.ts';
 import { SEARCH } from './0001_schema/search.ts';
 import { SEND } from './0001_schema/send.ts';
+import { TAGS } from './0001_schema/tags.ts';
 import { STATISTICS } from './0001_schema/statistics.ts';
 import { THREAD_LIST } from './0001_schema/thread-list.ts';
 import { THREADS } from './0001_schema/threads.ts';
@@ -21,6 +22,7 @@ export const SCHEMA: readonly string[] = [
   ...THREADS,
   ...THREAD_LIST,
   ...EMAIL_JSON,
+  ...TAGS,
   ...SEARCH,
   ...SEND,
   ...REPORTS,

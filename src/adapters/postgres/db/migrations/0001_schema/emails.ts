@@ -146,6 +146,10 @@ export const EMAILS = [
     party_id uuid,
     written_message_id message_id,
     own_customer boolean not null default false,
+    -- What its send added to the message, and noted on the email
+    headers jsonb not null default '{}' check (jsonb_typeof(headers) = 'object'),
+    tags text[] not null default '{}' check (cardinality(tags) <= 20),
+    metadata json check (json_typeof(metadata) = 'object'),
     content_digest bytea check (octet_length(content_digest) = 32),
     received_by jsonb,
     json_before_text text not null generated always as (email_json_before_text(

@@ -24,6 +24,12 @@ const email = (e: string) => `case
     else event_email_json(${e}.json_before_text, ${e}.json_after_text)
   end`;
 
+/** The notes of the email `e`, where it has any: what a program that sends correlates its events by. */
+const noted = (e: string, data: string) => `case
+    when ${e}.tags = '{}' and ${e}.metadata is null then ${data}
+    else event_with_notes(${data}, ${e}.tags, ${e}.metadata)
+  end`;
+
 /** Of the email `e`: it was imported, or found at the first reading of its mailbox. */
 const IS_HISTORICAL = `case e.received_by ->> 'way'
           when 'import' then true
@@ -59,6 +65,12 @@ export const EVENT_TRIGGERS = [
       'date', substr(json_after_text, 10, 24));
   end $$`,
 
+  `create function event_with_notes(data text, tags text[], metadata json) returns text
+  language plpgsql immutable parallel safe as $$
+  begin
+    return concat(left(data, -1), ',"tags":', array_to_json(tags), ',"metadata":', coalesce(metadata, '{}'), '}');
+  end $$`,
+
   `create function emails_events_after_insert() returns trigger language plpgsql as $$
   begin
     ${add(`
@@ -73,7 +85,7 @@ export const EVENT_TRIGGERS = [
       )
       union all
       select 1, id, 'email.' || state, clock_timestamp(), account_id, id, thread_id, customer_id, company_id,
-        ${IS_HISTORICAL}, concat('{"email":', ${email('e')}, ',"state":"', state, '"}')
+        ${IS_HISTORICAL}, ${noted('e', `concat('{"email":', ${email('e')}, ',"state":"', state, '"}')`)}
       from inserted e
       where state <> 'sending'`)}
     return null;
@@ -85,7 +97,7 @@ export const EVENT_TRIGGERS = [
   begin
     ${add(`
       select 0 as rank, t.id as key, 'thread.created' as type, clock_timestamp() as occurred_at, t.account_id,
-        null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, false as is_historical, '{}'::json as data
+        null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, false as is_historical, '{}' as data
       from (
         select distinct n.thread_id from before o join after n on n.id = o.id where n.thread_id <> o.thread_id
       ) n join email_threads t on t.id = n.thread_id
@@ -93,7 +105,8 @@ export const EVENT_TRIGGERS = [
         select from emails e where e.thread_id = t.id and e.id not in (select id from after)
       )
       union all
-      select c.rank, n.id, c.type, clock_timestamp(), n.account_id, n.id, n.thread_id, n.customer_id, n.company_id, false, c.data
+      select c.rank, n.id, c.type, clock_timestamp(), n.account_id, n.id, n.thread_id, n.customer_id, n.company_id, false,
+        ${noted('n', 'c.data::text')}
       from before o join after n on n.id = o.id, lateral (
         select 1 as rank, case
             when o.state = 'unknown' and n.state not in ('queued', 'cancelled') then 'email.settled'
@@ -163,8 +176,11 @@ export const EVENT_TRIGGERS = [
         when new.outcome = 'complained' then 'email.complained'
         else 'email.delivered'
       end, clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
-      json_build_object('address', new.address, 'outcome', new.outcome, 'status', new.status,
-        'diagnostic', left(new.diagnostic, 500), 'report_id', new.report_id)
+      ${noted(
+        'e',
+        `json_build_object('address', new.address, 'outcome', new.outcome, 'status', new.status,
+          'diagnostic', left(new.diagnostic, 500), 'report_id', new.report_id)::text`,
+      )}
     from emails e where e.id = new.email_id`,
   ),
 

@@ -1,0 +1,101 @@
+/**
+ * Header fields that a caller adds to its email: a list of standard ones, and any `X-…`. What the service writes itself
+ * (addresses, dates, Message-IDs, MIME) is not among them, and neither is what mail servers write on the way.
+ */
+import { invalidRequest, ServiceError } from '../errors.ts';
+import {
+  MAX_CUSTOM_HEADER_CHARS,
+  MAX_CUSTOM_HEADER_NAME_CHARS,
+  MAX_CUSTOM_HEADERS,
+  MAX_CUSTOM_HEADERS_CHARS,
+} from './limits.ts';
+
+/** Values by name, as the caller wrote both. */
+export type CustomHeaders = Readonly<Record<string, string>>;
+
+/** Read by machines: an encoded word (RFC 2047 §5) would mean nothing in them. */
+const STRUCTURED = [
+  'Accept-Language',
+  'Expires',
+  'Feedback-ID',
+  'Importance',
+  'List-Archive',
+  'List-Help',
+  'List-Owner',
+  'List-Post',
+  'List-Subscribe',
+  'List-Unsubscribe',
+  'List-Unsubscribe-Post',
+  'Precedence',
+  'Priority',
+  'Reply-By',
+  'Sensitivity',
+] as const;
+
+/** RFC 5322 §3.6.5, RFC 2919 and RFC 4021: text that people read, in any language. */
+const UNSTRUCTURED = ['Comments', 'Keywords', 'List-Id', 'Organization'] as const;
+
+/** Header fields that a caller may set, besides any `X-…`. */
+export const STANDARD_HEADERS: readonly string[] = [...STRUCTURED, ...UNSTRUCTURED].sort();
+
+const STRUCTURED_KEYS = new Set(STRUCTURED.map((name) => name.toLowerCase()));
+const STANDARD_KEYS = new Set(STANDARD_HEADERS.map((name) => name.toLowerCase()));
+
+/**
+ * With these a relay says which Message-ID it replaced. A copy of the email in the Sent mailbox is matched by them, so
+ * they must not be the caller's.
+ */
+const RESERVED_KEYS = new Set(['x-google-original-message-id', 'x-microsoft-original-message-id']);
+
+/** RFC 5322 §2.2 allows more, which some programs mishandle. */
+const EXTENSION = /^x-[a-z0-9](?:[a-z0-9_.-]*[a-z0-9])?$/;
+
+const PRINTABLE_ASCII = /^[ -~]*$/;
+
+/** A field to be written. */
+export interface CustomHeader {
+  readonly name: string;
+  readonly value: string;
+  /** Where the value is in errors. */
+  readonly field: string;
+  /** Written as it is; only an unstructured field may hold encoded words. */
+  readonly isStructured: boolean;
+}
+
+/**
+ * Checks what a caller gave. White space around values does not count. Control characters are refused when the fields are
+ * written. Throws `header_not_allowed`, `duplicate_field`, `invalid_text`, `invalid_request`.
+ */
+export function readCustomHeaders(headers: CustomHeaders): readonly CustomHeader[] {
+  const entries = Object.entries(headers);
+  if (entries.length > MAX_CUSTOM_HEADERS) {
+    throw invalidRequest('too_many_entries', { field: 'headers', limit: MAX_CUSTOM_HEADERS });
+  }
+  const seen = new Set<string>();
+  let chars = 0;
+  return entries.map(([name, given]) => {
+    const field = `headers.${name}`;
+    const key = name.toLowerCase();
+    const isKnown = STANDARD_KEYS.has(key) || (EXTENSION.test(key) && !RESERVED_KEYS.has(key));
+    if (!isKnown || name.length > MAX_CUSTOM_HEADER_NAME_CHARS) {
+      throw new ServiceError('header_not_allowed', { values: { field: name } });
+    }
+    if (seen.has(key)) throw new ServiceError('duplicate_field', { values: { field } });
+    seen.add(key);
+    const value = given.trim();
+    if (value === '') throw invalidRequest('empty', { field });
+    if (value.length > MAX_CUSTOM_HEADER_CHARS) {
+      throw invalidRequest('too_long', { field, limit: MAX_CUSTOM_HEADER_CHARS });
+    }
+    chars += name.length + value.length;
+    if (chars > MAX_CUSTOM_HEADERS_CHARS) {
+      throw invalidRequest('too_long', { field: 'headers', limit: MAX_CUSTOM_HEADERS_CHARS });
+    }
+    const isStructured = STRUCTURED_KEYS.has(key);
+    // Control characters are a code of their own: see rawTokens.
+    if (isStructured && !PRINTABLE_ASCII.test(value) && !/[\u0000-\u001f\u007f-\u009f]/.test(value)) {
+      throw new ServiceError('invalid_text', { values: { field } });
+    }
+    return { name, value, field, isStructured };
+  });
+}

@@ -1,0 +1,65 @@
+/** Python's email package, as a reader of messages that knows nothing of ours. */
+import { spawnSync } from 'node:child_process';
+
+export interface PythonPart {
+  readonly type: string;
+  /** The parameter of a multipart/related. */
+  readonly relatedType: string | null;
+  readonly disposition: string | null;
+  readonly filename: string | null;
+  readonly contentId: string | null;
+  /** Decoded, Base64; null for a multipart. */
+  readonly content: string | null;
+  readonly parts: readonly PythonPart[];
+}
+
+export interface PythonMail {
+  /** Decoded; of fields that stand twice the last. Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly defects: readonly string[];
+  readonly root: PythonPart;
+  /** What a reader that prefers plain text shows, and one that prefers HTML. */
+  readonly plain: string | null;
+  readonly html: string | null;
+}
+
+const PROGRAM = `
+import base64, email, email.policy, json, sys
+message = email.message_from_bytes(sys.stdin.buffer.read(), policy=email.policy.default)
+defects = []
+def part(p):
+    defects.extend(type(d).__name__ for d in p.defects)
+    return {
+        'type': p.get_content_type(), 'relatedType': p.get_param('type'), 'disposition': p.get_content_disposition(),
+        'filename': p.get_filename(), 'contentId': p['content-id'],
+        'content': None if p.is_multipart() else base64.b64encode(p.get_payload(decode=True) or b'').decode(),
+        'parts': [part(c) for c in p.iter_parts()] if p.is_multipart() else [],
+    }
+def body(kind):
+    found = message.get_body(preferencelist=(kind,))
+    return None if found is None else found.get_content()
+json.dump({
+    'headers': {k.lower(): str(v) for k, v in message.items()}, 'root': part(message), 'defects': defects,
+    'plain': body('plain'), 'html': body('html'),
+}, sys.stdout)
+`;
+
+const isMissing = spawnSync('python3', ['-c', 'import email.policy']).status !== 0;
+
+export function skipWithoutPython(): boolean {
+  if (!isMissing) return false;
+  if (process.env.REQUIRE_E2E === '1') throw new Error('REQUIRE_E2E=1, but there is no python3');
+  process.stderr.write('skipped: tests that read mail with Python: there is no python3\n');
+  return true;
+}
+
+export function readWithPython(raw: Buffer): PythonMail {
+  const { status, stdout, stderr } = spawnSync('python3', ['-c', PROGRAM], {
+    input: raw,
+    encoding: 'utf8',
+    maxBuffer: 256 * 1024 * 1024,
+    env: { ...process.env, PYTHONIOENCODING: 'utf-8' },
+  });
+  if (status !== 0) throw new Error(`python3 could not read the message: ${stderr}`);
+  return JSON.parse(stdout) as PythonMail;
+}
