@@ -67,6 +67,30 @@ create table customer_rules_version (
   constraint customer_rules_version_only_row_check CHECK (only_row)
 );
 
+create table deleted_emails (
+  id uuid not null,
+  account_id account_id not null,
+  thread_id uuid not null,
+  deleted_at timestamp with time zone not null default now(),
+  constraint deleted_emails_pkey PRIMARY KEY (id)
+);
+
+create table deleted_files (
+  path text not null,
+  deleted_at timestamp with time zone not null default now(),
+  constraint deleted_files_pkey PRIMARY KEY (path)
+);
+
+create table deleted_identities (
+  account_id account_id not null,
+  digest bytea not null,
+  email_id uuid not null,
+  constraint deleted_identities_pkey PRIMARY KEY (account_id, digest),
+  constraint deleted_identities_email_id_fkey FOREIGN KEY (email_id) REFERENCES deleted_emails(id) ON DELETE CASCADE,
+  constraint deleted_identities_digest_check CHECK ((length(digest) = 32))
+);
+CREATE INDEX deleted_identities_email ON deleted_identities (email_id);
+
 create table delivery_attempts (
   email_id uuid not null,
   attempt integer not null,
@@ -103,6 +127,16 @@ create table delivery_reports (
 CREATE INDEX delivery_reports_address ON delivery_reports (address, reported_at) WHERE (outcome = ANY (ARRAY['bounced_soft'::text, 'delivered'::text]));
 CREATE INDEX delivery_reports_report ON delivery_reports (report_id);
 CREATE TRIGGER delivery_reports_events_after_insert AFTER INSERT ON delivery_reports FOR EACH ROW WHEN ((new.outcome <> 'delayed'::text)) EXECUTE FUNCTION delivery_reports_events_after_insert();
+
+create table digest_key (
+  only_row boolean not null default true,
+  inner_key bytea not null,
+  outer_key bytea not null,
+  constraint digest_key_pkey PRIMARY KEY (only_row),
+  constraint digest_key_inner_key_check CHECK ((length(inner_key) = 64)),
+  constraint digest_key_only_row_check CHECK (only_row),
+  constraint digest_key_outer_key_check CHECK ((length(outer_key) = 64))
+);
 
 create table email_aliases (
   id uuid not null,
@@ -797,6 +831,12 @@ CREATE OR REPLACE FUNCTION public.counterparty_words(direction text, from_addres
  IMMUTABLE PARALLEL SAFE
 RETURN array_to_tsvector(array_remove(string_to_array("right"("left"(reverse(lower((CASE WHEN (octet_length((jsonb_path_query_array(CASE direction WHEN 'inbound'::text THEN from_address ELSE recipients END, '$."address"'::jsonpath))::text) < 1000) THEN (jsonb_path_query_array(CASE direction WHEN 'inbound'::text THEN from_address ELSE recipients END, '$."address"'::jsonpath))::text ELSE regexp_replace("left"((jsonb_path_query_array(CASE direction WHEN 'inbound'::text THEN from_address ELSE recipients END, '$."address"'::jsonpath))::text, 200000), '[^"]{250,}'::text, ''::text, 'g'::text) END COLLATE "C"))), '-2'::integer), '-2'::integer), '" ,"'::text), ''::text));
 
+CREATE OR REPLACE FUNCTION public.deleted_message_id(message_id text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN (encode(keyed_digest(convert_to(('message-id:'::text || message_id), 'UTF8'::name)), 'hex'::text) || '@deleted.invalid'::text);
+
 CREATE OR REPLACE FUNCTION public.delivery_reports_events_after_insert()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1293,6 +1333,12 @@ AS $function$
   exception when lock_not_available then
     return null;
   end $function$;
+
+CREATE OR REPLACE FUNCTION public.keyed_digest(value bytea)
+ RETURNS bytea
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN (SELECT sha256((digest_key.outer_key || sha256((digest_key.inner_key || keyed_digest.value)))) AS sha256 FROM digest_key);
 
 CREATE OR REPLACE FUNCTION public.mailbox_accounts_events_after_update()
  RETURNS trigger

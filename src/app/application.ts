@@ -3,6 +3,7 @@
  */
 import type { CustomerUseCases } from './customers/use-cases.ts';
 import type { EmailUseCases } from './emails/use-cases.ts';
+import type { EraseUseCases } from './erase/use-cases.ts';
 import type { EventUseCases } from './events/use-cases.ts';
 import type { MailboxUseCases } from './mailboxes/use-cases.ts';
 import type { Readiness } from './check-readiness.ts';
@@ -18,6 +19,7 @@ export interface Application
     SendUseCases,
     ReceiveUseCases,
     CustomerUseCases,
+    EraseUseCases,
     ThreadUseCases,
     MailboxUseCases,
     WebhookUseCases {

@@ -23,6 +23,8 @@ export interface HttpActor {
 
 export type Operations = Pick<
   Application,
+  | 'deleteEmail'
+  | 'deleteThread'
   | 'cancelSend'
   | 'retrySend'
   | 'resolveSend'
@@ -89,6 +91,14 @@ export function auditOperations(
   ) => act(event, { webhookId: id, ...what }, { before: webhookBefore(id), work, after: toWebhookFields });
 
   return {
+    deleteEmail: (id) =>
+      act('email.deleted', { emailId: id }, { work: () => application.deleteEmail(id), after: () => null }),
+    deleteThread: (id) =>
+      act(
+        'thread.deleted',
+        { threadId: id },
+        { work: () => application.deleteThread(id), after: (emails) => ({ emails }) },
+      ),
     cancelSend: (id) =>
       act(
         'send.cancelled',

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createMailFiles } from '../adapters/mail-files/mail-files.ts';
 import { createImportMarks } from '../adapters/postgres/import/import-marks.ts';
 import { importMail, zeroCounts, type ImportCounts, type ImportObserver } from '../app/import/import-mail.ts';
-import type { MailFiles } from '../app/import/import-ports.ts';
+import type { ImportMarks, MailFiles } from '../app/import/import-ports.ts';
 import { defineCommand, UsageError } from './command.ts';
 import { ImportReport } from './import-report.ts';
 import type { Output } from './output.ts';
@@ -56,6 +56,12 @@ export const importCommand = defineCommand({
       meaning:
         'They all count as unread. Default: as their flags in a Maildir or their Status in an mbox file say, else as read.',
     },
+    restore: {
+      type: 'boolean',
+      meaning:
+        'Also records emails that were deleted, by a request or by erasing a person: they are known no longer as deleted. ' +
+        'Reads all files anew.',
+    },
     report: {
       type: 'string',
       value: 'file',
@@ -64,7 +70,7 @@ export const importCommand = defineCommand({
     },
   },
   async run(
-    { account, sent = false, received = false, since, unread = false, report: reportFile },
+    { account, sent = false, received = false, since, unread = false, restore = false, report: reportFile },
     paths,
     context,
   ) {
@@ -91,8 +97,8 @@ export const importCommand = defineCommand({
       await importMail(
         {
           files,
-          marks: createImportMarks(data.pool),
-          receive: data.receiveMessage,
+          marks: restore ? NO_MARKS : createImportMarks(data.pool),
+          receive: (request, folder) => data.receiveMessage({ ...request, restores: restore }, folder),
           reader: data.reader,
           openFile: (file) => createReadStream(file),
           spool: data.spool,
@@ -124,6 +130,15 @@ export const importCommand = defineCommand({
     return counts.failed === 0 ? 'done' : 'failed';
   },
 });
+
+/** What is done says nothing about what was deleted since. */
+const NO_MARKS: ImportMarks = {
+  findDone: async () => new Set(),
+  findMbox: async () => null,
+  markDone: async () => undefined,
+  markMbox: async () => undefined,
+  deleteOld: async () => undefined,
+};
 
 /** A bar in a terminal, else a line now and then. */
 async function watchImport(

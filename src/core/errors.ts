@@ -78,6 +78,10 @@ export const ERRORS = {
   suppression_not_found: permanent(404, 'Die Adresse ist nicht gesperrt.'),
   webhook_not_found: permanent(404, 'Der Webhook wurde nicht gefunden.'),
   method_not_allowed: permanent(405, 'Diese Methode ist hier nicht erlaubt.'),
+  email_deleted: permanent(
+    410,
+    'Die E-Mail, die mit diesem Idempotency-Key gesendet wurde, ist gelöscht. Sie wird nicht noch einmal gesendet.',
+  ),
   request_timeout: temporary(408, 'Die Anfrage kam nicht rechtzeitig vollständig an.'),
   idempotency_key_reused: permanent(
     409,
@@ -87,6 +91,10 @@ export const ERRORS = {
   not_cancellable: permanent(
     409,
     'Die E-Mail kann nicht abgebrochen werden: Sie wartet nicht auf den Versand oder wird gerade gesendet.',
+  ),
+  not_deletable: permanent(
+    409,
+    'Die E-Mail kann nicht gelöscht werden: Sie wartet auf den Versand, wird gerade gesendet, oder ihr Ergebnis ist unbekannt.',
   ),
   not_retryable: permanent(
     409,

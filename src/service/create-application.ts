@@ -1,5 +1,7 @@
 /** A part of the composition root: the use cases on their adapters, and the loops that go with them. */
 import { createDatabaseCheck } from '../adapters/postgres/db/check-database.ts';
+import { createFileReferences } from '../adapters/postgres/emails/file-references.ts';
+import { createDeletedFiles, createDeletionStore } from '../adapters/postgres/erase/deletion-store.ts';
 import { createEmailStore } from '../adapters/postgres/emails/email-store.ts';
 import { createThreadReader } from '../adapters/postgres/threads/read-thread.ts';
 import { createCustomerStore } from '../adapters/postgres/customers/customer-rules.ts';
@@ -22,6 +24,8 @@ import { createCustomers } from '../app/customers/customers.ts';
 import { createDecisions } from '../app/threads/decide-threads.ts';
 import { createKeyWork } from '../app/send/idempotency.ts';
 import { refuseUnknownAccounts } from '../app/known-accounts.ts';
+import { deleteDeletedFiles } from '../app/erase/delete-deleted-files.ts';
+import { createDeletions } from '../app/erase/delete-emails.ts';
 import { createFeedSignal } from '../app/events/feed-signal.ts';
 import { createEventReads } from '../app/events/read-events.ts';
 import { createPlacementReads } from '../app/threads/placement.ts';
@@ -42,6 +46,7 @@ import type { WorkKind } from '../worker/work-watch.ts';
 import { startCopyComparer } from '../worker/copy-comparer.ts';
 import { startCustomerLinker } from '../worker/customer-linker.ts';
 import { startEventKeeper } from '../worker/event-keeper.ts';
+import { startFileEraser } from '../worker/file-eraser.ts';
 import { startEventNumberer } from '../worker/event-numberer.ts';
 import { startKeyCleaner } from '../worker/key-cleaner.ts';
 import { startKeySettler } from '../worker/key-settler.ts';
@@ -116,6 +121,20 @@ export function createApplication(
   teardown.push(() => active.idle());
   teardown.push(() => keyWork.idle());
 
+  const deletedFiles = {
+    files: createDeletedFiles(pool),
+    references: createFileReferences(pool),
+    blobs,
+  };
+  endAtTeardown(startFileEraser(deletedFiles, logger));
+  const deletions = createDeletions({
+    deletions: createDeletionStore(pool),
+    deleteFiles: () =>
+      deleteDeletedFiles(deletedFiles).catch((err: unknown) => {
+        logger.warn({ err }, 'files of deleted emails could not be deleted yet; it is tried again');
+      }),
+  });
+
   const events = createEventReads({ feed, signal });
 
   const checkDatabase = createDatabaseCheck(pool);
@@ -133,6 +152,7 @@ export function createApplication(
     ...createDecisions(createThreadDecisions(pool), parts.ids),
     ...createCustomers(createCustomerStore(pool, parts.patient)),
     ...operations,
+    ...deletions,
     receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
     sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),

@@ -39,7 +39,7 @@ export function mail(fields: MailFields = {}): string {
 }
 
 export interface Received {
-  readonly status: 'received' | 'duplicate';
+  readonly status: 'received' | 'duplicate' | 'deleted';
   readonly id: string;
   readonly messageId: string;
   readonly threadId: string;

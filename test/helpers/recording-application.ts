@@ -404,6 +404,8 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       emails: { kind: 'whole', json: JSON.stringify(toListingJson(sampleListing)) },
       nextCursor: null,
     }),
+    deleteEmail: async () => undefined,
+    deleteThread: async () => 3,
     cancelSend: async () => 'cancelled',
     retrySend: async () => 'queued',
     resolveSend: async (_id, outcome) => outcome,

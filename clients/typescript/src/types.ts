@@ -46,6 +46,7 @@ export type VariantDetail = Schemas['VariantDetail'];
 export type Webhook = Schemas['Webhook'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type WebhookWithSecret = Schemas['WebhookWithSecret'];
+export type DeletedEmails = Schemas['DeletedEmails'];
 export type DeletedWebhook = Schemas['DeletedWebhook'];
 
 export type ThreadFilter = Filter<'listThreads'>;

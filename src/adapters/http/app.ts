@@ -37,6 +37,7 @@ import { registerPlacementRoutes } from './threads/placement.ts';
 import { registerRefusedMergeRoutes } from './threads/refused-merges.ts';
 import { createSendInput } from './send/send-input.ts';
 import { registerSendRoutes } from './send/send.ts';
+import { registerDeletionRoutes } from './erase/deletions.ts';
 import { registerSendStateRoutes } from './send/sends.ts';
 import { registerThreadListRoutes } from './threads/thread-list.ts';
 import { registerThreadDecisionRoutes } from './threads/thread-decisions.ts';
@@ -163,6 +164,7 @@ function registerRoutes(
     registerThreadDecisionRoutes(secured, context);
     registerSendRoutes(secured, context, createSendInput(context));
     registerSendStateRoutes(secured, context);
+    registerDeletionRoutes(secured, context);
     registerSuppressionRoutes(secured, context);
     registerInboundRoutes(secured, context);
     registerAccountRoutes(secured, context);

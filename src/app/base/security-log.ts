@@ -16,6 +16,8 @@ const EVENTS = {
   'file.readable': ['warn', 'a file with secrets can be read by other users of the machine'],
   'send.cancelled': ['info', 'an operator cancelled a send'],
   'send.retried': ['info', 'an operator had a send tried again'],
+  'email.deleted': ['info', 'an operator deleted an email'],
+  'thread.deleted': ['info', 'an operator deleted a thread'],
   'send.resolved': ['info', 'an operator said what became of a send'],
   'suppression.set': ['info', 'an operator suppressed an address'],
   'suppression.lifted': ['info', 'an operator lifted a suppression'],

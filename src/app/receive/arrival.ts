@@ -25,6 +25,8 @@ export interface Arrival {
   /** See `ReceiveRequest`. */
   readonly isRead: boolean;
   readonly source: MailSource | null;
+  /** See `ReceiveRequest`. */
+  readonly restores: boolean;
   readonly message: ParsedMessage;
   readonly identity: MessageIdentity;
   /** See identityKey. */

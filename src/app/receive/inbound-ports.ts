@@ -72,6 +72,8 @@ export interface KnownEmail {
   readonly state: EmailState;
   /** What it said when it was recorded; null for an email of ours. */
   readonly contentDigest: string | null;
+  /** It was deleted: nothing else is known of it any more but its thread and its identity. */
+  readonly isDeleted: boolean;
 }
 
 /** What a Sent copy says about an email that was recorded as a received one. */
@@ -98,6 +100,8 @@ export interface InboundStore {
    * one is new to the thread.
    */
   recordInbound(record: InboundRecord): Promise<InboundResult>;
+  /** The identity may be recorded again. */
+  forgetDeletion(accountId: string, identityKey: string): Promise<void>;
   /** Makes a received email the one that was sent from the account; does nothing when it is outbound already. */
   turnIntoSent(id: string, copy: SentCopy): Promise<void>;
   /** Returns when every sent email of the account that was being recorded at the call is recorded, or failed to be. */

@@ -14,6 +14,7 @@ export async function receiveKnown(
   arrival: Arrival,
   known: KnownEmail,
 ): Promise<ReceiveResult> {
+  if (known.isDeleted) return toDeleted(known);
   if (await saysTheSame(ports, known, arrival.message.contentDigest)) return await answerKnown(ports, known);
   return await receiveVariant(ports, arrival, known);
 }
@@ -37,12 +38,20 @@ export async function receiveVariant(
 
 /** It says what its record says; of an email of ours, that proves that it went out. */
 export async function answerKnown(ports: ReceiveKnownPorts, known: KnownEmail): Promise<ReceiveResult> {
+  if (known.isDeleted) return toDeleted(known);
   if (known.state === 'unknown') await ports.settleUnknown(known.id, COPY_CAME_BACK);
   return toDuplicate(known);
 }
 
 export const toDuplicate = ({ id, messageId, threadId }: KnownEmail): ReceiveResult => ({
   kind: 'duplicate',
+  id,
+  messageId,
+  threadId,
+});
+
+export const toDeleted = ({ id, messageId, threadId }: KnownEmail): ReceiveResult => ({
+  kind: 'deleted',
   id,
   messageId,
   threadId,

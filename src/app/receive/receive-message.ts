@@ -15,7 +15,7 @@ import { applyReport, type ApplyReportsPorts } from './apply-reports.ts';
 import { readFiles, record, wasReceived, type Arrival, type ReadFiles } from './arrival.ts';
 import type { KnownEmail } from './inbound-ports.ts';
 import { isFromAccount, refuseUnrecordedSend } from './match-sent-copy.ts';
-import { answerKnown, receiveKnown, toReceived } from './receive-known.ts';
+import { answerKnown, receiveKnown, toDeleted, toReceived } from './receive-known.ts';
 import { receiveSentCopy, type SentCopyPorts } from './receive-sent-copy.ts';
 import { toReading } from './to-reading.ts';
 import type { ReceiveRequest, ReceiveResult } from './use-cases.ts';
@@ -45,7 +45,9 @@ async function receive(
   folder: SpoolFolder,
 ): Promise<ReceiveResult> {
   const { accountId, identity, isSentCopy } = arrival;
+  if (arrival.restores) await ports.store.forgetDeletion(accountId, arrival.key);
   const known = await findBeforeFiles(ports, arrival);
+  if (known?.isDeleted === true) return toDeleted(known);
   if (known !== null && !(isSentCopy && wasReceived(known))) return await receiveKnown(ports, arrival, known);
   const files = await readFiles(ports, arrival, folder);
   await refuseUnrecordedSend(ports, accountId, identity, files.copy, isSentCopy);
@@ -63,6 +65,7 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
     isSentCopy = false,
     isRead = false,
     source = null,
+    restores = false,
   } = request;
   const accountId = request.accountId ?? ports.defaultAccountId;
   const account = ports.accounts.get(accountId);
@@ -79,6 +82,7 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
     isSentCopy,
     isRead,
     source,
+    restores,
     message: received.message,
     identity,
     key: identityKey(identity),
@@ -122,6 +126,7 @@ async function findOriginal(
     const original = { ...identity, messageId };
     const known = await ports.store.findKnown(accountId, original, identityKey(original));
     // Any message can claim to be a copy: it is one when its content is what was sent.
+    if (known?.isDeleted === true) return known;
     if (known !== null && (await saysTheSame(ports, known, message.contentDigest))) return known;
   }
   return null;

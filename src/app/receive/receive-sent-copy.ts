@@ -2,11 +2,19 @@
  * A message of the Sent mailbox: a copy of an email of ours under a Message-ID of the relay, an email that another program sent,
  * or one that was recorded as received before.
  */
+import { sentCopyKey } from '../../core/message/identity.ts';
 import type { BlobStore, ByteRange } from '../files/file-ports.ts';
 import { record, wasReceived, type Arrival, type ReadFiles, type RecordPorts } from './arrival.ts';
 import type { InboundStore, KnownEmail } from './inbound-ports.ts';
 import { adoptRewrittenCopy, isFromAccount, type MatchSentCopyPorts } from './match-sent-copy.ts';
-import { answerKnown, receiveKnown, receiveVariant, toDuplicate, toReceived } from './receive-known.ts';
+import {
+  answerKnown,
+  receiveKnown,
+  receiveVariant,
+  toDeleted,
+  toDuplicate,
+  toReceived,
+} from './receive-known.ts';
 import { replaceContent, type ReplaceContentPorts } from './replace-content.ts';
 import type { ReceiveResult } from './use-cases.ts';
 import { saysTheSame } from './variants.ts';
@@ -26,7 +34,10 @@ export async function receiveSentCopy(
 ): Promise<ReceiveResult> {
   const sent = await findSent(ports, arrival, files);
   if (sent !== null) return sent;
+  const deleted = known === null ? await findDeletedSend(ports, arrival, files) : null;
+  if (deleted !== null) return toDeleted(deleted);
   const result = known === null ? await record(ports, arrival, files) : { ...known, kind: 'known' as const };
+  if (result.isDeleted) return toDeleted(result);
   const isKnown = result.kind === 'known';
   if (isKnown && !wasReceived(result)) return await receiveKnown(ports, arrival, result);
   const answer = isKnown ? await turn(ports, arrival, files, result) : toReceived(result);
@@ -44,6 +55,17 @@ async function findSent(
   if (sent === null) return null;
   if (!(await saysTheSame(ports, sent, message.contentDigest))) await receiveVariant(ports, arrival, sent);
   return await answerKnown(ports, sent);
+}
+
+/** An email that was sent from here and deleted since, come back under a Message-ID of the relay; null for none. */
+async function findDeletedSend(
+  { store }: SentCopyPorts,
+  { accountId, identity, restores }: Arrival,
+  { copy }: ReadFiles,
+): Promise<KnownEmail | null> {
+  if (restores) return null;
+  const known = await store.findKnown(accountId, identity, sentCopyKey(copy));
+  return known?.isDeleted === true ? known : null;
 }
 
 /** The email itself may be recorded at the same moment as its copy, when neither sees the other. */

@@ -23,15 +23,18 @@ export interface ReceiveRequest {
   readonly isRead?: boolean;
   /** How it came. Default: not known. */
   readonly source?: MailSource;
+  /** It is recorded again when it was deleted. Default: false. */
+  readonly restores?: boolean;
 }
 
 /**
  * `duplicate`: the email was recorded before, or it was sent from here; nothing was added, except that an email
  * recorded as received becomes a sent one when its Sent copy comes, and that a message with other content is kept as a
- * variant of the record.
+ * variant of the record. `deleted`: the email was recorded and deleted since; nothing was added, and its identifiers lead
+ * nowhere.
  */
 export interface ReceiveResult {
-  readonly kind: 'received' | 'duplicate';
+  readonly kind: 'received' | 'duplicate' | 'deleted';
   readonly id: string;
   readonly messageId: MessageId;
   readonly threadId: string;

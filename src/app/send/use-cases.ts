@@ -64,7 +64,7 @@ export type SendResult =
 /** How a send failed that was tried. */
 export interface SendFailure {
   readonly kind: 'failed';
-  readonly code: 'send_failed' | 'send_deferred' | 'send_unknown';
+  readonly code: 'send_failed' | 'send_deferred' | 'send_unknown' | 'email_deleted';
   /** English; null when nothing more is known. */
   readonly details: string | null;
 }

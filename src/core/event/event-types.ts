@@ -12,6 +12,7 @@ export const EVENT_TYPES = [
   'email.bounced',
   'email.complained',
   'email.updated',
+  'email.deleted',
   'thread.created',
   'thread.merged',
   'thread.split',

@@ -6,7 +6,7 @@ export interface AuditedMessage {
   readonly uid: number;
   /** It is marked as gone from the mailbox. */
   readonly isGone: boolean;
-  /** The email it is said to have; null: it waits, or is set aside. */
+  /** The email it is said to have; null: it waits, is set aside, or was deleted. */
   readonly email: { readonly id: string; readonly messageIds: readonly MessageId[] } | 'lost' | null;
 }
 

@@ -91,6 +91,27 @@ export function sentIdentityKey(messageId: MessageId, { date, from, subject }: S
   return digest([messageId, secondsOf(date), from.toLowerCase(), spaced(subject)]);
 }
 
+/**
+ * What stays the same of a sent email in a copy to which the relay gave another Message-ID; in the form of an `identityKey`.
+ * For an email that is deleted: its content can't be compared any more. Addresses are `local@domain`.
+ */
+export function sentCopyKey({
+  date,
+  from,
+  to,
+  cc,
+  subject,
+}: Omit<SentIdentity, 'from' | 'date'> & {
+  readonly date: Date | null;
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+}): string {
+  const sorted = (addresses: readonly string[]) => addresses.map((address) => address.toLowerCase()).sort();
+  const people = [...sorted(from), 'to', ...sorted(to), 'cc', ...sorted(cc)];
+  return digest(['copy of a sent email', secondsOf(date), ...people, spaced(subject)]);
+}
+
 /** Whole seconds since 1970; empty for none. */
 export function secondsOf(date: Date | null): string {
   return date === null ? '' : String(Math.floor(date.getTime() / 1000));

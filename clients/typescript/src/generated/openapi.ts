@@ -304,6 +304,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/emails/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read everything known about one email
+         * @description With HTML body, all recipients, headers used for threading and the state of delivery. Needs the right `read`.
+         */
+        get: operations["getEmail"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an email for ever
+         * @description With its files, variants, deliveries and reports, and with what only it taught about customers. The event `email.deleted` has identifiers alone. The same email does not come back from a mailbox, a mail server or an import. What is still being sent, or may have been, is refused: cancel or resolve it first. Needs no body; fields of one are refused. Needs the right `operate`.
+         */
+        delete: operations["deleteEmail"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/threads/{threadId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a thread with all its emails, for ever
+         * @description As each of its emails would be, some at a time. When the request is cut off, some may be left: repeat it. While one of its emails is being sent, or may have been, all is refused. Needs no body; fields of one are refused. Needs the right `operate`.
+         */
+        delete: operations["deleteThread"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/suppressions": {
         parameters: {
             query?: never;
@@ -508,26 +552,6 @@ export interface paths {
          * @description Newest first. `address` and `domain` exclude one another. Needs the right `read`.
          */
         get: operations["listAmbiguousEmails"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/emails/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read everything known about one email
-         * @description With HTML body, all recipients, headers used for threading and the state of delivery. Needs the right `read`.
-         */
-        get: operations["getEmail"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1167,10 +1191,204 @@ export interface components {
             /** @enum {string} */
             outcome: "sent" | "failed";
         };
-        /** @enum {string} */
-        SuppressionReason: "repeated_soft_bounces" | "hard_bounce" | "complaint" | "manual";
+        DeletedEmails: {
+            id: components["schemas"]["Uuid"];
+            /** @description How many emails were deleted. */
+            emails: number;
+            deleted_at: components["schemas"]["Timestamp"];
+        };
+        AttachmentDetail: {
+            id: components["schemas"]["Uuid"];
+            /** @description As the sender named it; not a path. */
+            filename: string;
+            /** @description MIME type. */
+            content_type: string;
+            size_bytes: number;
+            /** @description `<account_id>/<email_id>/<filename>`. */
+            storage_path: string;
+            /** @description The Content-ID, without angle brackets; null when there is none. */
+            content_id: string | null;
+            /** @description Part of what the HTML shows, such as a logo, and not a file that was sent along. */
+            inline: boolean;
+        };
         /** @description RFC 3463, such as `5.1.1`. */
         EnhancedStatus: string | null;
+        SmtpReply: {
+            code: number;
+            enhanced_status: components["schemas"]["EnhancedStatus"];
+            text: string;
+        };
+        DeliveryReport: {
+            /**
+             * @description `bounced_hard`: the address takes no mail. `bounced_soft`: not delivered, for another reason. `blocked`: refused for its contents, its sender or a policy. `complained`: the reader called it spam.
+             * @enum {string}
+             */
+            outcome: "delayed" | "relayed" | "expanded" | "delivered" | "bounced_soft" | "blocked" | "bounced_hard" | "complained";
+            enhanced_status: components["schemas"]["EnhancedStatus"];
+            /** @description What the refusing server said; may be empty. */
+            diagnostic: string;
+            reported_at: components["schemas"]["Timestamp"];
+            /** @description The received email that is the report. */
+            email_id: components["schemas"]["Uuid"];
+        };
+        Recipient: {
+            address: string;
+            /** @enum {string} */
+            state: "pending" | "accepted" | "deferred" | "rejected" | "unknown";
+            /** @description What the mail server said for this recipient; null when no reply came. */
+            reply: components["schemas"]["SmtpReply"] | null;
+            /** @description What came back later about this recipient, the most telling of several; null when nothing did. */
+            report: components["schemas"]["DeliveryReport"] | null;
+        };
+        /** @enum {string} */
+        PlacementRule: "thread_id" | "in_reply_to" | "references" | "message_id" | "bounce" | "subject" | "decision" | "new";
+        Placement: {
+            /** @description `thread_id`: the caller said so. `decision`: an operator split it off or moved it. `new`: nothing to join. The others are by Message-ID: what it answers (`in_reply_to`, `references`), what a delivery report returns (`bounce`), an earlier email of the same subject (`subject`), or its own (`message_id`), which another email has or names. */
+            rule: components["schemas"]["PlacementRule"];
+            matched_message_id: string | null;
+        };
+        Automatic: {
+            /** @enum {string} */
+            kind: "bounce" | "auto_reply" | "list" | "bulk" | "auto_generated";
+            /** @description What told it, such as `auto-submitted: auto-replied`. */
+            evidence: string;
+            /** @description No machine may answer it. */
+            suppress_replies: boolean;
+        };
+        BounceRecipient: {
+            /** @description Empty when the report names no recipient. */
+            address: string;
+            /** @description As the last server saw it, where that is another. */
+            final_address: string | null;
+            /** @enum {string} */
+            action: "failed" | "delayed" | "delivered" | "relayed" | "expanded";
+            /** @enum {string|null} */
+            severity: "hard" | "soft" | "blocked" | null;
+            enhanced_status: components["schemas"]["EnhancedStatus"];
+            diagnostic: string;
+        };
+        Bounce: {
+            /** @enum {string} */
+            kind: "report" | "complaint";
+            /** @enum {string} */
+            format: "rfc3464" | "rfc5965" | "rfc5429" | "amazon_ses" | "free_form";
+            /** @description The sent email that it is about; null when it proves nothing about any. */
+            email_id: components["schemas"]["NullableUuid"];
+            recipients: components["schemas"]["BounceRecipient"][];
+        };
+        ReceivedBy: {
+            /** @enum {string} */
+            way: "http" | "lmtp" | "smtp" | "imap" | "import";
+            /** @description By IMAP the mailbox, of an import `maildir`, `mbox` or `file`; null for the others. */
+            place: string | null;
+        };
+        Sha256: string;
+        Variant: {
+            id: components["schemas"]["Uuid"];
+            received_at: components["schemas"]["Timestamp"];
+            /** @description By which way the message came; null for an email of ours, and where it is not known. */
+            received_by: components["schemas"]["ReceivedBy"] | null;
+            /** @description It came as a copy of an email that was sent from the account, such as by the Sent mailbox. */
+            sent_copy: boolean;
+            /** @description Size of the raw message. */
+            size_bytes: number;
+            /** @description SHA-256 of what its texts and attachments say, whatever the path they came by. */
+            content_digest: components["schemas"]["Sha256"];
+        };
+        Attempt: {
+            number: number;
+            started_at: components["schemas"]["Timestamp"];
+            /** @description null when the end was not seen. */
+            ended_at: components["schemas"]["NullableTimestamp"];
+            /** @enum {string} */
+            outcome: "accepted" | "refused" | "unknown";
+            /** @description The reply that decided; null when there was none. */
+            reply: components["schemas"]["SmtpReply"] | null;
+            /** @description English. */
+            detail: string;
+        };
+        EmailDetail: {
+            id: components["schemas"]["Uuid"];
+            message_id: components["schemas"]["MessageId"];
+            direction: components["schemas"]["Direction"];
+            from_address: components["schemas"]["Address"];
+            to_addresses: components["schemas"]["Address"][];
+            subject: string;
+            /** @description Plain text; HTML-only mail is rendered to text. */
+            text_body: string;
+            date: components["schemas"]["Timestamp"];
+            has_attachments: boolean;
+            /** @description Empty when there are none. */
+            email_attachments: components["schemas"]["AttachmentDetail"][];
+            thread_id: components["schemas"]["Uuid"];
+            account_id: string;
+            customer_id: components["schemas"]["NullableUuid"];
+            /**
+             * @description `explicit`: its send named it. `thread`: its thread belongs to it. `address`, `domain`: by that of the counterparty. `ambiguous`: several customers claim it, so it has none.
+             * @enum {string|null}
+             */
+            customer_source: "explicit" | "thread" | "address" | "domain" | "ambiguous" | null;
+            company_id: components["schemas"]["NullableUuid"];
+            /**
+             * @description `registration`: the company that was registered for its customer.
+             * @enum {string|null}
+             */
+            company_source: "explicit" | "thread" | "registration" | null;
+            cc_addresses: components["schemas"]["Address"][];
+            bcc_addresses: components["schemas"]["Address"][];
+            /** @description As sent or received, not sanitised. */
+            html_body: string | null;
+            in_reply_to: components["schemas"]["MessageId"][];
+            /** @description Oldest first. */
+            references: components["schemas"]["MessageId"][];
+            /** @description The Message-ID that the mail server gave the email instead of ours; null when it kept ours. */
+            relay_message_id: string | null;
+            state: components["schemas"]["EmailState"];
+            /** @description English reason of `failed`, `unknown` and `deferred`, what a `sent` email lacks, and that another program sent it. */
+            state_detail: string | null;
+            /** @description When it is sent or tried next; null when it is not in the queue, or being sent. */
+            next_attempt_at: components["schemas"]["NullableTimestamp"];
+            recipients: components["schemas"]["Recipient"][];
+            /** @description Why the email is in its thread. */
+            placement: components["schemas"]["Placement"];
+            /** @description The new text of a received email, or of one that another program sent, without what it quotes; null for others. */
+            reply_text: string | null;
+            /** @description The field Sender of a received email. */
+            sender_address: components["schemas"]["Address"] | null;
+            reply_to_addresses: components["schemas"]["Address"][];
+            /** @description The header fields that its send added; empty for a received email. */
+            headers: {
+                [key: string]: string;
+            };
+            /** @description As its send gave them. */
+            tags: string[];
+            metadata: components["schemas"]["Metadata"];
+            /** @description The sender of a received email never took part in its thread before. */
+            new_participant: boolean;
+            /** @description A received email that was not marked as read; false for a sent one. */
+            unread: boolean;
+            /** @description How the email shows that no person wrote it; null when it does not. */
+            automatic: components["schemas"]["Automatic"] | null;
+            /** @description What a received delivery report or complaint says; null for any other email. */
+            bounce: components["schemas"]["Bounce"] | null;
+            /** @description What was wrong with a received email, such as `missing_date`, and `content_differs` where it has variants. New ones may come. */
+            defects: string[];
+            /** @description By which way the message came; null for an email of ours, and where it is not known. */
+            received_by: components["schemas"]["ReceivedBy"] | null;
+            /** @description Messages with the same Message-ID, Date, From and subject that say something else, such as a copy with the footer of a list, or a forgery; the oldest first. Which of them the email itself says is what came first. */
+            variants: components["schemas"]["Variant"][];
+            /** @description Further such messages, which are not kept: an email has 100 variants at most. */
+            refused_variants: number;
+            /** @description Size of the raw message. */
+            size_bytes: number;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Every hand-over to the mail server, in order; numbers may have gaps. */
+            attempts: components["schemas"]["Attempt"][];
+            /** @description After this it is not tried again; null when it is not in the queue. */
+            give_up_at: components["schemas"]["NullableTimestamp"];
+        };
+        /** @enum {string} */
+        SuppressionReason: "repeated_soft_bounces" | "hard_bounce" | "complaint" | "manual";
         Suppression: {
             /** @description In lower case. */
             address: string;
@@ -1201,10 +1419,10 @@ export interface components {
         };
         Received: {
             /**
-             * @description `duplicate`: it was recorded before, or sent from here; nothing was added, but that with `sent` an email recorded as received turns into a sent one.
+             * @description `duplicate`: it was recorded before, or sent from here; nothing was added, but that with `sent` an email recorded as received turns into a sent one. `deleted`: it was recorded and deleted since; nothing was added, and its identifiers lead nowhere.
              * @enum {string}
              */
-            status: "received" | "duplicate";
+            status: "received" | "duplicate" | "deleted";
             /** @description The record of the email. */
             id: components["schemas"]["Uuid"];
             /** @description Its Message-ID; a made-up one when it has none. */
@@ -1386,194 +1604,6 @@ export interface components {
             /** @description For the next page; null on the last one. */
             next_cursor: string | null;
         };
-        AttachmentDetail: {
-            id: components["schemas"]["Uuid"];
-            /** @description As the sender named it; not a path. */
-            filename: string;
-            /** @description MIME type. */
-            content_type: string;
-            size_bytes: number;
-            /** @description `<account_id>/<email_id>/<filename>`. */
-            storage_path: string;
-            /** @description The Content-ID, without angle brackets; null when there is none. */
-            content_id: string | null;
-            /** @description Part of what the HTML shows, such as a logo, and not a file that was sent along. */
-            inline: boolean;
-        };
-        SmtpReply: {
-            code: number;
-            enhanced_status: components["schemas"]["EnhancedStatus"];
-            text: string;
-        };
-        DeliveryReport: {
-            /**
-             * @description `bounced_hard`: the address takes no mail. `bounced_soft`: not delivered, for another reason. `blocked`: refused for its contents, its sender or a policy. `complained`: the reader called it spam.
-             * @enum {string}
-             */
-            outcome: "delayed" | "relayed" | "expanded" | "delivered" | "bounced_soft" | "blocked" | "bounced_hard" | "complained";
-            enhanced_status: components["schemas"]["EnhancedStatus"];
-            /** @description What the refusing server said; may be empty. */
-            diagnostic: string;
-            reported_at: components["schemas"]["Timestamp"];
-            /** @description The received email that is the report. */
-            email_id: components["schemas"]["Uuid"];
-        };
-        Recipient: {
-            address: string;
-            /** @enum {string} */
-            state: "pending" | "accepted" | "deferred" | "rejected" | "unknown";
-            /** @description What the mail server said for this recipient; null when no reply came. */
-            reply: components["schemas"]["SmtpReply"] | null;
-            /** @description What came back later about this recipient, the most telling of several; null when nothing did. */
-            report: components["schemas"]["DeliveryReport"] | null;
-        };
-        /** @enum {string} */
-        PlacementRule: "thread_id" | "in_reply_to" | "references" | "message_id" | "bounce" | "subject" | "decision" | "new";
-        Placement: {
-            /** @description `thread_id`: the caller said so. `decision`: an operator split it off or moved it. `new`: nothing to join. The others are by Message-ID: what it answers (`in_reply_to`, `references`), what a delivery report returns (`bounce`), an earlier email of the same subject (`subject`), or its own (`message_id`), which another email has or names. */
-            rule: components["schemas"]["PlacementRule"];
-            matched_message_id: string | null;
-        };
-        Automatic: {
-            /** @enum {string} */
-            kind: "bounce" | "auto_reply" | "list" | "bulk" | "auto_generated";
-            /** @description What told it, such as `auto-submitted: auto-replied`. */
-            evidence: string;
-            /** @description No machine may answer it. */
-            suppress_replies: boolean;
-        };
-        BounceRecipient: {
-            /** @description Empty when the report names no recipient. */
-            address: string;
-            /** @description As the last server saw it, where that is another. */
-            final_address: string | null;
-            /** @enum {string} */
-            action: "failed" | "delayed" | "delivered" | "relayed" | "expanded";
-            /** @enum {string|null} */
-            severity: "hard" | "soft" | "blocked" | null;
-            enhanced_status: components["schemas"]["EnhancedStatus"];
-            diagnostic: string;
-        };
-        Bounce: {
-            /** @enum {string} */
-            kind: "report" | "complaint";
-            /** @enum {string} */
-            format: "rfc3464" | "rfc5965" | "rfc5429" | "amazon_ses" | "free_form";
-            /** @description The sent email that it is about; null when it proves nothing about any. */
-            email_id: components["schemas"]["NullableUuid"];
-            recipients: components["schemas"]["BounceRecipient"][];
-        };
-        ReceivedBy: {
-            /** @enum {string} */
-            way: "http" | "lmtp" | "smtp" | "imap" | "import";
-            /** @description By IMAP the mailbox, of an import `maildir`, `mbox` or `file`; null for the others. */
-            place: string | null;
-        };
-        Sha256: string;
-        Variant: {
-            id: components["schemas"]["Uuid"];
-            received_at: components["schemas"]["Timestamp"];
-            /** @description By which way the message came; null for an email of ours, and where it is not known. */
-            received_by: components["schemas"]["ReceivedBy"] | null;
-            /** @description It came as a copy of an email that was sent from the account, such as by the Sent mailbox. */
-            sent_copy: boolean;
-            /** @description Size of the raw message. */
-            size_bytes: number;
-            /** @description SHA-256 of what its texts and attachments say, whatever the path they came by. */
-            content_digest: components["schemas"]["Sha256"];
-        };
-        Attempt: {
-            number: number;
-            started_at: components["schemas"]["Timestamp"];
-            /** @description null when the end was not seen. */
-            ended_at: components["schemas"]["NullableTimestamp"];
-            /** @enum {string} */
-            outcome: "accepted" | "refused" | "unknown";
-            /** @description The reply that decided; null when there was none. */
-            reply: components["schemas"]["SmtpReply"] | null;
-            /** @description English. */
-            detail: string;
-        };
-        EmailDetail: {
-            id: components["schemas"]["Uuid"];
-            message_id: components["schemas"]["MessageId"];
-            direction: components["schemas"]["Direction"];
-            from_address: components["schemas"]["Address"];
-            to_addresses: components["schemas"]["Address"][];
-            subject: string;
-            /** @description Plain text; HTML-only mail is rendered to text. */
-            text_body: string;
-            date: components["schemas"]["Timestamp"];
-            has_attachments: boolean;
-            /** @description Empty when there are none. */
-            email_attachments: components["schemas"]["AttachmentDetail"][];
-            thread_id: components["schemas"]["Uuid"];
-            account_id: string;
-            customer_id: components["schemas"]["NullableUuid"];
-            /**
-             * @description `explicit`: its send named it. `thread`: its thread belongs to it. `address`, `domain`: by that of the counterparty. `ambiguous`: several customers claim it, so it has none.
-             * @enum {string|null}
-             */
-            customer_source: "explicit" | "thread" | "address" | "domain" | "ambiguous" | null;
-            company_id: components["schemas"]["NullableUuid"];
-            /**
-             * @description `registration`: the company that was registered for its customer.
-             * @enum {string|null}
-             */
-            company_source: "explicit" | "thread" | "registration" | null;
-            cc_addresses: components["schemas"]["Address"][];
-            bcc_addresses: components["schemas"]["Address"][];
-            /** @description As sent or received, not sanitised. */
-            html_body: string | null;
-            in_reply_to: components["schemas"]["MessageId"][];
-            /** @description Oldest first. */
-            references: components["schemas"]["MessageId"][];
-            /** @description The Message-ID that the mail server gave the email instead of ours; null when it kept ours. */
-            relay_message_id: string | null;
-            state: components["schemas"]["EmailState"];
-            /** @description English reason of `failed`, `unknown` and `deferred`, what a `sent` email lacks, and that another program sent it. */
-            state_detail: string | null;
-            /** @description When it is sent or tried next; null when it is not in the queue, or being sent. */
-            next_attempt_at: components["schemas"]["NullableTimestamp"];
-            recipients: components["schemas"]["Recipient"][];
-            /** @description Why the email is in its thread. */
-            placement: components["schemas"]["Placement"];
-            /** @description The new text of a received email, or of one that another program sent, without what it quotes; null for others. */
-            reply_text: string | null;
-            /** @description The field Sender of a received email. */
-            sender_address: components["schemas"]["Address"] | null;
-            reply_to_addresses: components["schemas"]["Address"][];
-            /** @description The header fields that its send added; empty for a received email. */
-            headers: {
-                [key: string]: string;
-            };
-            /** @description As its send gave them. */
-            tags: string[];
-            metadata: components["schemas"]["Metadata"];
-            /** @description The sender of a received email never took part in its thread before. */
-            new_participant: boolean;
-            /** @description A received email that was not marked as read; false for a sent one. */
-            unread: boolean;
-            /** @description How the email shows that no person wrote it; null when it does not. */
-            automatic: components["schemas"]["Automatic"] | null;
-            /** @description What a received delivery report or complaint says; null for any other email. */
-            bounce: components["schemas"]["Bounce"] | null;
-            /** @description What was wrong with a received email, such as `missing_date`, and `content_differs` where it has variants. New ones may come. */
-            defects: string[];
-            /** @description By which way the message came; null for an email of ours, and where it is not known. */
-            received_by: components["schemas"]["ReceivedBy"] | null;
-            /** @description Messages with the same Message-ID, Date, From and subject that say something else, such as a copy with the footer of a list, or a forgery; the oldest first. Which of them the email itself says is what came first. */
-            variants: components["schemas"]["Variant"][];
-            /** @description Further such messages, which are not kept: an email has 100 variants at most. */
-            refused_variants: number;
-            /** @description Size of the raw message. */
-            size_bytes: number;
-            created_at: components["schemas"]["Timestamp"];
-            /** @description Every hand-over to the mail server, in order; numbers may have gaps. */
-            attempts: components["schemas"]["Attempt"][];
-            /** @description After this it is not tried again; null when it is not in the queue. */
-            give_up_at: components["schemas"]["NullableTimestamp"];
-        };
         VariantDetail: {
             id: components["schemas"]["Uuid"];
             received_at: components["schemas"]["Timestamp"];
@@ -1594,7 +1624,7 @@ export interface components {
          * @description docs/events.md says when each is written. New types may come.
          * @enum {string}
          */
-        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "suppression.added" | "suppression.lifted" | "account.failing" | "account.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused" | "webhook.resumed";
+        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "email.deleted" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "suppression.added" | "suppression.lifted" | "account.failing" | "account.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused" | "webhook.resumed";
         /** @description By type; see docs/events.md. */
         EventData: {
             [key: string]: unknown;
@@ -1917,6 +1947,10 @@ export interface components {
             /** @enum {unknown} */
             code?: "email_not_found";
         };
+        NotDeletableError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "not_deletable";
+        };
         SuppressionNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "suppression_not_found";
@@ -2093,6 +2127,15 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["EmailNotFoundError"];
+            };
+        };
+        /** @description Codes: `not_deletable`. */
+        NotDeletableError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NotDeletableError"];
             };
         };
         /** @description Codes: `suppression_not_found`. */
@@ -2931,6 +2974,18 @@ export interface operations {
                     };
                 };
             };
+            /** @description Codes: `email_deleted`. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "email_deleted";
+                    };
+                };
+            };
             /** @description Codes: `attachments_too_large`, `payload_too_large`. */
             413: {
                 headers: {
@@ -3257,6 +3312,239 @@ export interface operations {
                     };
                 };
             };
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    getEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The email. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "message_id": "<angebot-1@example.org>",
+                     *       "direction": "outbound",
+                     *       "from_address": {
+                     *         "name": "Vertrieb",
+                     *         "address": "vertrieb@example.org"
+                     *       },
+                     *       "to_addresses": [
+                     *         {
+                     *           "name": "Ann Example",
+                     *           "address": "ann@example.com"
+                     *         }
+                     *       ],
+                     *       "subject": "Ihr Angebot",
+                     *       "text_body": "Guten Tag, anbei unser Angebot.",
+                     *       "date": "2026-01-30T09:15:00.000Z",
+                     *       "has_attachments": true,
+                     *       "email_attachments": [
+                     *         {
+                     *           "id": "0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29",
+                     *           "filename": "angebot.txt",
+                     *           "content_type": "text/plain",
+                     *           "size_bytes": 5,
+                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt",
+                     *           "content_id": "logo@example.com",
+                     *           "inline": false
+                     *         }
+                     *       ],
+                     *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *       "account_id": "vertrieb",
+                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *       "customer_source": "explicit",
+                     *       "company_id": null,
+                     *       "company_source": null,
+                     *       "cc_addresses": [],
+                     *       "bcc_addresses": [],
+                     *       "html_body": null,
+                     *       "in_reply_to": [],
+                     *       "references": [],
+                     *       "relay_message_id": null,
+                     *       "state": "sent",
+                     *       "state_detail": null,
+                     *       "next_attempt_at": null,
+                     *       "recipients": [
+                     *         {
+                     *           "address": "ann@example.com",
+                     *           "state": "accepted",
+                     *           "reply": {
+                     *             "code": 250,
+                     *             "enhanced_status": "2.0.0",
+                     *             "text": "OK"
+                     *           },
+                     *           "report": null
+                     *         }
+                     *       ],
+                     *       "placement": {
+                     *         "rule": "new",
+                     *         "matched_message_id": null
+                     *       },
+                     *       "reply_text": null,
+                     *       "sender_address": null,
+                     *       "reply_to_addresses": [],
+                     *       "headers": {
+                     *         "X-Ticket": "4711"
+                     *       },
+                     *       "tags": [
+                     *         "angebot"
+                     *       ],
+                     *       "metadata": {
+                     *         "order_id": 4711
+                     *       },
+                     *       "new_participant": false,
+                     *       "unread": false,
+                     *       "automatic": null,
+                     *       "bounce": null,
+                     *       "defects": [],
+                     *       "received_by": null,
+                     *       "variants": [],
+                     *       "refused_variants": 0,
+                     *       "size_bytes": 1874,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "attempts": [
+                     *         {
+                     *           "number": 1,
+                     *           "started_at": "2026-01-30T09:15:00.000Z",
+                     *           "ended_at": "2026-01-30T09:15:01.250Z",
+                     *           "outcome": "accepted",
+                     *           "reply": {
+                     *             "code": 250,
+                     *             "enhanced_status": "2.0.0",
+                     *             "text": "OK"
+                     *           },
+                     *           "detail": "accepted by the mail server"
+                     *         }
+                     *       ],
+                     *       "give_up_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EmailDetail"];
+                };
+            };
+            /** @description Codes: `invalid_uuid`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidUuidError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["EmailNotFoundError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    deleteEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "emails": 1,
+                     *       "deleted_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedEmails"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["EmailNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            409: components["responses"]["NotDeletableError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    deleteThread: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The thread, or one that was merged into it. */
+                threadId: components["parameters"]["threadId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "emails": 1,
+                     *       "deleted_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedEmails"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["ThreadNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            409: components["responses"]["NotDeletableError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
@@ -4128,143 +4416,6 @@ export interface operations {
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    getEmail: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The email. */
-                id: components["parameters"]["id"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The email. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "message_id": "<angebot-1@example.org>",
-                     *       "direction": "outbound",
-                     *       "from_address": {
-                     *         "name": "Vertrieb",
-                     *         "address": "vertrieb@example.org"
-                     *       },
-                     *       "to_addresses": [
-                     *         {
-                     *           "name": "Ann Example",
-                     *           "address": "ann@example.com"
-                     *         }
-                     *       ],
-                     *       "subject": "Ihr Angebot",
-                     *       "text_body": "Guten Tag, anbei unser Angebot.",
-                     *       "date": "2026-01-30T09:15:00.000Z",
-                     *       "has_attachments": true,
-                     *       "email_attachments": [
-                     *         {
-                     *           "id": "0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29",
-                     *           "filename": "angebot.txt",
-                     *           "content_type": "text/plain",
-                     *           "size_bytes": 5,
-                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt",
-                     *           "content_id": "logo@example.com",
-                     *           "inline": false
-                     *         }
-                     *       ],
-                     *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
-                     *       "account_id": "vertrieb",
-                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
-                     *       "customer_source": "explicit",
-                     *       "company_id": null,
-                     *       "company_source": null,
-                     *       "cc_addresses": [],
-                     *       "bcc_addresses": [],
-                     *       "html_body": null,
-                     *       "in_reply_to": [],
-                     *       "references": [],
-                     *       "relay_message_id": null,
-                     *       "state": "sent",
-                     *       "state_detail": null,
-                     *       "next_attempt_at": null,
-                     *       "recipients": [
-                     *         {
-                     *           "address": "ann@example.com",
-                     *           "state": "accepted",
-                     *           "reply": {
-                     *             "code": 250,
-                     *             "enhanced_status": "2.0.0",
-                     *             "text": "OK"
-                     *           },
-                     *           "report": null
-                     *         }
-                     *       ],
-                     *       "placement": {
-                     *         "rule": "new",
-                     *         "matched_message_id": null
-                     *       },
-                     *       "reply_text": null,
-                     *       "sender_address": null,
-                     *       "reply_to_addresses": [],
-                     *       "headers": {
-                     *         "X-Ticket": "4711"
-                     *       },
-                     *       "tags": [
-                     *         "angebot"
-                     *       ],
-                     *       "metadata": {
-                     *         "order_id": 4711
-                     *       },
-                     *       "new_participant": false,
-                     *       "unread": false,
-                     *       "automatic": null,
-                     *       "bounce": null,
-                     *       "defects": [],
-                     *       "received_by": null,
-                     *       "variants": [],
-                     *       "refused_variants": 0,
-                     *       "size_bytes": 1874,
-                     *       "created_at": "2026-01-30T09:15:00.000Z",
-                     *       "attempts": [
-                     *         {
-                     *           "number": 1,
-                     *           "started_at": "2026-01-30T09:15:00.000Z",
-                     *           "ended_at": "2026-01-30T09:15:01.250Z",
-                     *           "outcome": "accepted",
-                     *           "reply": {
-                     *             "code": 250,
-                     *             "enhanced_status": "2.0.0",
-                     *             "text": "OK"
-                     *           },
-                     *           "detail": "accepted by the mail server"
-                     *         }
-                     *       ],
-                     *       "give_up_at": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EmailDetail"];
-                };
-            };
-            /** @description Codes: `invalid_uuid`. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvalidUuidError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            404: components["responses"]["EmailNotFoundError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
     getRawEmail: {

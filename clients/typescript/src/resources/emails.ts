@@ -4,6 +4,7 @@ import type { RequestOptions } from '../options.ts';
 import type { Pages } from '../pages.ts';
 import { plain, segment, type Attempt, type Transport } from '../transport.ts';
 import type {
+  DeletedEmails,
   EmailDetail,
   EmailFilter,
   EmailListing,
@@ -59,6 +60,14 @@ export class Emails {
     const { api } = this.#transport;
     return this.#json(false, { id: segment('id', id) }, options, (request) =>
       api.POST('/api/emails/{id}/cancel', request),
+    );
+  }
+
+  /** Deletes an email for ever, with its files. Not retried by itself, as `cancel`; a second one finds nothing. */
+  async delete(id: string, options: RequestOptions = {}): Promise<DeletedEmails> {
+    const { api } = this.#transport;
+    return this.#json(false, { id: segment('id', id) }, options, (request) =>
+      api.DELETE('/api/emails/{id}', request),
     );
   }
 

@@ -4,6 +4,7 @@ import type { Pages } from '../pages.ts';
 import { plain, segment, type Attempt, type Transport } from '../transport.ts';
 import type {
   AccountFilter,
+  DeletedEmails,
   MergeRequest,
   MoveRequest,
   QueryOf,
@@ -61,6 +62,14 @@ export class Threads {
     );
     if (response.status === NOT_MODIFIED || data === undefined) return null;
     return { thread: data, etag: response.headers.get('etag') };
+  }
+
+  /** Deletes a thread with all its emails for ever. Not retried by itself; a repeat finishes what was cut off. */
+  async delete(threadId: string, options: RequestOptions = {}): Promise<DeletedEmails> {
+    const params = { path: { threadId: segment('threadId', threadId) } };
+    return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
+      this.#transport.api.DELETE('/api/threads/{threadId}', { ...attempt, params }),
+    );
   }
 
   /** Newest activity first; `q` searches. */

@@ -100,6 +100,7 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   'receiveEmail.status': 'received',
   state: 'sent',
   'cancelSend.state': 'cancelled',
+  'DeletedEmails.emails': 1,
   'retrySend.state': 'queued',
   'Recipient.state': 'accepted',
   state_detail: null,

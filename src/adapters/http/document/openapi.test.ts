@@ -63,7 +63,9 @@ describe('the OpenAPI document', () => {
       Object.keys(methods).map((method) => `${method} ${path}`),
     );
     expect(operations.sort()).toEqual([
+      'delete /api/emails/{id}',
       'delete /api/suppressions/{address}',
+      'delete /api/threads/{threadId}',
       'delete /api/webhooks/{id}',
       'get /api/accounts',
       'get /api/attachments/{id}',

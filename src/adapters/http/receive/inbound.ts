@@ -16,10 +16,11 @@ import { jsonResponse, MessageIdText, record, Uuid } from '../schemas/schemas.ts
 const ReceivedResult = record('Received', {
   status: {
     type: 'string',
-    enum: ['received', 'duplicate'],
+    enum: ['received', 'duplicate', 'deleted'],
     description:
       '`duplicate`: it was recorded before, or sent from here; nothing was added, but that with `sent` an email ' +
-      'recorded as received turns into a sent one.',
+      'recorded as received turns into a sent one. `deleted`: it was recorded and deleted since; nothing was added, and ' +
+      'its identifiers lead nowhere.',
   },
   id: { ...Uuid, description: 'The record of the email.' },
   messageId: { ...MessageIdText, description: 'Its Message-ID; a made-up one when it has none.' },

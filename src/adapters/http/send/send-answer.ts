@@ -91,6 +91,7 @@ export const SEND_ERRORS = [
   'thread_not_found',
   'request_timeout',
   'idempotency_key_reused',
+  'email_deleted',
   'idempotency_in_progress',
   'payload_too_large',
   'attachments_too_large',

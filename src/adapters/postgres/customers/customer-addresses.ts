@@ -65,3 +65,48 @@ const REPLACE = statement(
   )
   select address from removed union select address from registered`,
 ).narrow<{ address: string }>();
+
+export interface Learned {
+  readonly address: string;
+  readonly customerId: string;
+}
+
+/** What only these emails taught: without them no send names the customer for the address. */
+export async function learnedOnlyFrom(
+  executor: Executor,
+  emailIds: readonly string[],
+): Promise<readonly Learned[]> {
+  const rows = await run(executor, LEARNED_ONLY_FROM, { emailIds });
+  return rows.map(({ address, customer_id }) => ({ address, customerId: customer_id }));
+}
+
+const LEARNED_ONLY_FROM = statement(
+  'learned-only-from',
+  `select distinct c.address, c.customer_id
+  from emails e cross join lateral jsonb_array_elements(e.to_addresses) a
+  join customer_addresses c on c.address = lower((a ->> 'address') collate "C") and c.customer_id = e.customer_id
+    and c.origin = 'learned'
+  where e.id = any ($emailIds::uuid[]) and e.customer_source = 'explicit' and e.direction = 'outbound'
+    and not exists (
+      select from emails o
+      where o.customer_id = e.customer_id and o.direction = 'outbound' and o.customer_source = 'explicit'
+        and o.id <> all ($emailIds::uuid[]) and exists (
+          select from jsonb_array_elements(o.to_addresses) b where lower((b ->> 'address') collate "C") = c.address
+        )
+    )`,
+);
+
+/** The caller holds the lock of the rules. */
+export async function unlearn(executor: Executor, learned: readonly Learned[]): Promise<void> {
+  await run(executor, UNLEARN, {
+    addresses: learned.map(({ address }) => address),
+    customerIds: learned.map(({ customerId }) => customerId),
+  });
+}
+
+const UNLEARN = statement(
+  'unlearn-addresses',
+  `delete from customer_addresses c
+  using unnest($addresses::text[], $customerIds::uuid[]) n (address, customer_id)
+  where c.address = n.address and c.customer_id = n.customer_id and c.origin = 'learned'`,
+);

@@ -110,6 +110,15 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'learned-only-from': {
+      values: {
+        emailIds: readonly (string | null)[] | null;
+      };
+      row: {
+        address: string;
+        customer_id: string;
+      };
+    };
     'link-threads-like-first': {
       values: {
         emailIds: readonly (string | null)[] | null;
@@ -233,6 +242,13 @@ declare module '../db/statement.ts' {
     };
     'undo-lock': {
       values: object;
+      row: object;
+    };
+    'unlearn-addresses': {
+      values: {
+        addresses: readonly (string | null)[] | null;
+        customerIds: readonly (string | null)[] | null;
+      };
       row: object;
     };
     'wait-shortly': {

@@ -2,6 +2,7 @@
 import type { KnownEmail } from '../../../app/receive/inbound-ports.ts';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import { isCopyOfSent, type MessageIdentity } from '../../../core/message/identity.ts';
+import { SOMETHING_WAS_DELETED } from './deleted-emails.ts';
 import { toMessageId } from './rows.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 
@@ -44,6 +45,7 @@ export function toKnownEmails(
       direction: row.direction,
       state: row.state,
       contentDigest: row.content_digest,
+      isDeleted: row.is_deleted,
     };
   }
   return found;
@@ -56,8 +58,8 @@ function isCopy(identity: MessageIdentity, { date, from_address, subject }: Reco
 /** Sent emails with one Message-ID; more than one is a mistake of the caller. */
 const MAX_SENDS_OF_ONE_ID = 10;
 
-const COLUMNS = `id, thread_id, direction, state, identity_key is null as is_send, message_id, date,
-      from_address, subject, encode(content_digest, 'hex') as content_digest`;
+const COLUMNS = `id, thread_id, direction, state, identity_key is null as is_send, message_id::text, date,
+      from_address, subject, encode(content_digest, 'hex') as content_digest, false as is_deleted`;
 const SENDS = `direction = 'outbound' and identity_key is null`;
 
 /** Each branch is one lookup in one index, whatever the statistics say. Its parameters are recordedValues. */
@@ -75,8 +77,12 @@ export const RECORDED = `
     (select ${COLUMNS} from emails
       where account_id = n.account_id and relay_message_id = n.message_id and ${SENDS}
       order by id limit ${MAX_SENDS_OF_ONE_ID})
+    union all
+    (select d.id, d.thread_id, 'inbound', 'received', false, n.message_id, d.deleted_at, '{}'::jsonb, '', null, true
+      from deleted_identities i join deleted_emails d on d.id = i.email_id
+      where ${SOMETHING_WAS_DELETED} and i.account_id = n.account_id and i.digest = keyed_digest(n.key))
   ) e
-  order by n.ordinal, e.id`;
+  order by n.ordinal, e.is_deleted, e.id`;
 
 export const recordedValues = (sought: readonly Sought[]) => ({
   accountIds: sought.map(({ accountId }) => accountId),
@@ -95,4 +101,5 @@ const FIND_RECORDED = statement('find-recorded', RECORDED).narrow<{
   date: Date;
   from_address: AddressView;
   subject: string;
+  is_deleted: boolean;
 }>();

@@ -93,6 +93,12 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'delete-thread-aliases': {
+      values: {
+        id: string | null;
+      };
+      row: object;
+    };
     'drop-variant': {
       values: {
         emailId: string | null;
@@ -124,6 +130,14 @@ declare module '../db/statement.ts' {
         path: string | null;
       };
     };
+    'files-to-delete': {
+      values: {
+        limit: number | null;
+      };
+      row: {
+        path: string;
+      };
+    };
     'find-recorded': {
       values: {
         accountIds: readonly (string | null)[] | null;
@@ -142,6 +156,7 @@ declare module '../db/statement.ts' {
         from_address: unknown;
         subject: string | null;
         content_digest: string | null;
+        is_deleted: boolean | null;
       };
     };
     'find-room-for-variant': {
@@ -156,6 +171,19 @@ declare module '../db/statement.ts' {
         is_known: boolean | null;
         has_room: boolean | null;
       };
+    };
+    'forget-deleted-files': {
+      values: {
+        paths: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'forget-deleted-identity': {
+      values: {
+        accountId: string | null;
+        key: Buffer | null;
+      };
+      row: object;
     };
     'has-uncompared-variant': {
       values: {
@@ -343,6 +371,12 @@ declare module '../db/statement.ts' {
         is_made: boolean | null;
       };
     };
+    'queue-deleted-files': {
+      values: {
+        emailIds: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
     'read-attachment': {
       values: {
         id: string | null;
@@ -489,6 +523,22 @@ declare module '../db/statement.ts' {
       values: {
         emailId: string | null;
         at: Date | string | null;
+      };
+      row: object;
+    };
+    'remember-deleted': {
+      values: {
+        ids: readonly (string | null)[] | null;
+        accountIds: readonly (string | null)[] | null;
+        threadIds: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'remember-deleted-identities': {
+      values: {
+        ids: readonly (string | null)[] | null;
+        accountIds: readonly (string | null)[] | null;
+        keys: readonly (Buffer | null)[] | null;
       };
       row: object;
     };

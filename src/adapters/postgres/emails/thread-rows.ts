@@ -138,6 +138,14 @@ const ADD_ALIASES = statement(
   'insert into thread_aliases (id, thread_id) select id, $threadId::uuid from unnest($ids::uuid[]) id',
 );
 
+/** Nothing is in the thread any more, and nothing refers to it but aliases: they lead nowhere, too. */
+export async function deleteThread(executor: Executor, id: string): Promise<void> {
+  await run(executor, DELETE_ALIASES, { id });
+  await run(executor, DELETE, { ids: [id] });
+}
+
+const DELETE_ALIASES = statement('delete-thread-aliases', 'delete from thread_aliases where thread_id = $id');
+
 /** The threads, and all that are in one of the clusters, are one cluster from now on. */
 export async function joinCluster(
   executor: Executor,

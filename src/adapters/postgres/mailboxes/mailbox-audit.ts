@@ -47,7 +47,7 @@ function toAudited(row: RowOf<typeof READ_MESSAGES>): AuditedMessage {
     uid: Number(row.uid),
     isGone: row.is_gone,
     email:
-      row.email_id === null
+      row.email_id === null || row.is_deleted
         ? null
         : ids.length === 0
           ? 'lost'
@@ -61,13 +61,14 @@ const lastOf = (set: UidSet) => set.map(({ last }) => last);
 const READ_MESSAGES = statement(
   'audited-messages',
   `select m.uid, m.expunged_at is not null as is_gone, coalesce(e.id, m.email_id) as email_id,
-    e.message_id, e.relay_message_id
+    e.message_id, e.relay_message_id,
+    exists (select from deleted_emails d where d.id = m.email_id) as is_deleted
   from mailbox_messages m
   left join email_aliases a on a.id = m.email_id
   left join emails e on e.id = coalesce(a.email_id, m.email_id)
   where m.mailbox_id = $mailboxId and m.uid_validity = $uidValidity and m.uid between $first and $last
   order by m.uid`,
-).narrow<{ is_gone: boolean }>();
+).narrow<{ is_gone: boolean; is_deleted: boolean }>();
 
 const REPAIR = statement(
   'repair-mailbox',

@@ -42,6 +42,7 @@ declare module '../db/statement.ts' {
         email_id: string | null;
         message_id: string | null;
         relay_message_id: string | null;
+        is_deleted: boolean | null;
       };
     };
     'claim-mailboxes': {

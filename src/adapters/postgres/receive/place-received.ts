@@ -7,7 +7,7 @@ import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import { ownerKey, placeTogether, type TogetherPlacement } from '../../../core/thread/place-together.ts';
 import { statement, type RowOf } from '../db/statement.ts';
 import { LOCK_THREADS, makeThreads, NO_CUSTOMER } from '../emails/thread-rows.ts';
-import { tieMessageIds } from '../threads/message-ids.ts';
+import { isKnownAs, tieMessageIds } from '../threads/message-ids.ts';
 
 /** These can't be recorded together with the others: roll back, and record them alone. */
 export class Unfit extends Error {
@@ -132,7 +132,7 @@ export interface OwnerRow {
 export const OWNERS = `
   select n.ordinal, m.thread_id, t.cluster_id is not null as is_kept_apart
   from unnest($namedAccounts::text[], $namedIds::text[]) with ordinality n (account_id, message_id, ordinal)
-  join thread_message_ids m on m.account_id = n.account_id and m.message_id = n.message_id
+  join thread_message_ids m on m.account_id = n.account_id and ${isKnownAs('m', 'n')}
   join email_threads t on t.id = m.thread_id`;
 
 export const ownersValues = (named: readonly NamedId[]) => ({

@@ -84,5 +84,6 @@ export function toKnown(record: InboundRecord, threadId: string): KnownEmail {
     direction: directionOf(record),
     state: stateOf(record),
     contentDigest: record.contentDigest,
+    isDeleted: false,
   };
 }

@@ -18,6 +18,7 @@ import type { ContentReplacements } from '../../../app/receive/replacement-ports
 import { linkedKeysOf } from '../../../core/thread/place-together.ts';
 import { createBatches } from '../db/batches.ts';
 import type { Executor } from '../db/statement.ts';
+import { forgetDeletion } from '../emails/deleted-emails.ts';
 import { findRecorded, type Sought } from '../emails/find-recorded.ts';
 import { TEXT_PIECE_CHARS } from '../emails/long-texts.ts';
 import { createKeyedTurns } from '../db/keyed-turns.ts';
@@ -81,6 +82,7 @@ export function createInboundStore(pool: Pool): InboundStore & ContentReplacemen
       // It was committed on a try whose answer was lost: no other email has its identifier.
       return result.id === email.id ? { ...result, kind: 'recorded' } : result;
     },
+    forgetDeletion: (accountId, key) => forgetDeletion(pool, accountId, key),
     turnIntoSent: (id, copy) => inLinkingTransaction(pool, (trx) => turnIntoSent(trx, id, copy)),
     ...createReplacements(pool),
     ...createCopyMatching(pool),

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { SendOutcome } from '../../../app/send/use-cases.ts';
 import type { ClaimResult, IdempotencyKeys, KeyHold } from '../../../app/send/idempotency.ts';
 import { ServiceError } from '../../../core/errors.ts';
-import { run, runCounting, statement } from '../db/statement.ts';
+import { run, runCounting, statement, type Executor } from '../db/statement.ts';
 
 /** Tries of a claim. Another is needed only when another request took or freed the key while the first one ran. */
 const MAX_TRIES = 5;
@@ -83,4 +83,19 @@ const DELETE_EXPIRED = statement(
     order by created_at limit $limit::int
     for update skip locked
   )`,
+);
+
+/**
+ * Nothing is left of the emails' outcomes. Their keys stay taken until they expire, so that a repeated request sends nothing
+ * a second time.
+ */
+export async function forgetOutcomes(executor: Executor, emailIds: readonly string[]): Promise<void> {
+  const outcome: SendOutcome = { kind: 'failed', code: 'email_deleted', details: null };
+  await run(executor, FORGET_OUTCOMES, { emailIds, outcome: JSON.stringify(outcome) });
+}
+
+/** Without an index: the table has the keys of two days. */
+const FORGET_OUTCOMES = statement(
+  'forget-idempotency-outcomes',
+  `update idempotency_keys set outcome = $outcome::jsonb where email_id = any ($emailIds::uuid[])`,
 );

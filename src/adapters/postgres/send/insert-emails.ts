@@ -89,7 +89,7 @@ const COUNTERPARTIES = counterparties(`'outbound'`, 'r.from_address', RECIPIENTS
 const INPUT = `
     rules as materialized (
       select ${RULES_ARE_FRESH} as are_fresh
-    ), input as materialized (
+    ), given as materialized (
       select r.*, ${linkColumns('r.customer_id', 'r.company_id')},
         t.id is not null and (
           (r.customer_id is not null and t.customer_source is distinct from 'explicit')
@@ -99,6 +99,9 @@ const INPUT = `
       from ${emailRecords('$emails', `, customer_id uuid, company_id uuid${OUTCOME_COLUMNS}${QUEUE_COLUMNS}`)}
       left join email_threads t on t.id = r.thread_id
       ${linkJoins('r.customer_id', COUNTERPARTIES)}
+    ), input as (
+      -- A journal may still have one that is deleted.
+      select g.* from given g where not exists (select from deleted_emails d where d.id = g.id)
     )`;
 
 /** Known from its Sent copy alone; the index emails_sent_elsewhere has them. */

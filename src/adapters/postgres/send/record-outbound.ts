@@ -163,6 +163,8 @@ const FIND_KNOWN = statement(
   `with lock as materialized (select ${SENDS_LOCK('x.id')} from (select $accountId::text as id) x)
   select
     array(
+      select d.id from deleted_emails d where d.id = $id
+      union all
       select e.id from emails e
       where e.id = $id or e.account_id = $accountId and (
         e.identity_key = any($keys::bytea[]) or e.date = $date and ${SENT_ELSEWHERE}

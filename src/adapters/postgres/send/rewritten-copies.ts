@@ -49,7 +49,7 @@ export function createCopyMatching(pool: Pool): Pick<InboundStore, 'awaitSends' 
             exclusive,
           );
           if (!isTaken) throw new TakenMeanwhile();
-          return { id: sendId, direction: 'outbound', contentDigest: null, ...tied };
+          return { id: sendId, direction: 'outbound', contentDigest: null, isDeleted: false, ...tied };
         });
       } catch (error) {
         if (error instanceof TakenMeanwhile) return null;

@@ -258,6 +258,13 @@ declare module '../db/statement.ts' {
         version: string;
       };
     };
+    'forget-idempotency-outcomes': {
+      values: {
+        outcome: string | null;
+        emailIds: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
     'give-up-orphans': {
       values: {
         accountIds: readonly (string | null)[] | null;

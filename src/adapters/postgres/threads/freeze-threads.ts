@@ -149,3 +149,31 @@ const READ_CLUSTER_IDS = statement(
   'clusters-of-threads',
   'select distinct cluster_id from email_threads where id = any ($threadIds::uuid[]) and cluster_id is not null',
 );
+
+/** What was decided about Message-IDs of the thread holds for what stands for them; after hideMessageIds. */
+export async function hideLabels(trx: Executor, threadId: string): Promise<void> {
+  await run(trx, HIDE_LABELS, { threadId });
+}
+
+const HIDE_LABELS = statement(
+  'hide-message-id-labels',
+  `update message_id_labels l set message_id = deleted_message_id(l.message_id)
+  from email_threads t
+  where t.id = $threadId and t.cluster_id is not null and l.account_id = t.account_id
+    and l.message_id not like '%@deleted.invalid'
+    and exists (
+      select from thread_message_ids m
+      where m.thread_id = t.id and m.account_id = l.account_id and m.message_id = deleted_message_id(l.message_id)
+    )`,
+);
+
+/** The thread is deleted; before forgetMessageIds. */
+export async function forgetLabels(trx: Executor, threadId: string): Promise<void> {
+  await run(trx, FORGET_LABELS, { threadId });
+}
+
+const FORGET_LABELS = statement(
+  'forget-message-id-labels',
+  `delete from message_id_labels l using thread_message_ids m
+  where m.thread_id = $threadId and l.account_id = m.account_id and l.message_id = m.message_id`,
+);

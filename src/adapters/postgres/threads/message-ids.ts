@@ -4,6 +4,7 @@
  */
 import type { Move } from '../../../core/thread/plan-threads.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
+import { SOMETHING_WAS_DELETED } from '../emails/deleted-emails.ts';
 
 export interface Tie {
   readonly accountId: string;
@@ -23,6 +24,15 @@ export const tieMessageIds = (source: string): string => `
   order by account_id collate "C", message_id collate "C"
   on conflict do nothing
   returning account_id, message_id, thread_id`;
+
+/**
+ * A condition: the row `m` of thread_message_ids is that of the Message-ID `n.message_id`, or has what stands for it since the
+ * emails that bore and named it were deleted.
+ */
+export const isKnownAs = (m: string, n: string): string =>
+  `${m}.message_id = any (array[
+    ${n}.message_id, case when ${SOMETHING_WAS_DELETED} then deleted_message_id(${n}.message_id) end
+  ])`;
 
 /** Returns the Message-IDs that belonged to no thread. The others are left where they are. */
 export async function tieToThreads(executor: Executor, ties: readonly Tie[]): Promise<ReadonlySet<string>> {
@@ -53,9 +63,10 @@ export async function ownersOf(
 
 const OWNERS = statement(
   'owners-of-message-ids',
-  `select message_id, thread_id from thread_message_ids
-  where account_id = $accountId and message_id = any($messageIds::text[])`,
-);
+  `select n.message_id, m.thread_id
+  from unnest($messageIds::text[]) n (message_id)
+  join thread_message_ids m on m.account_id = $accountId and ${isKnownAs('m', 'n')}`,
+).narrow<{ message_id: string }>();
 
 /** Those that were in no thread get one, unless another email claims them at this moment. For holders of `lockLinks`. */
 export async function moveMessageIds(
@@ -97,3 +108,48 @@ const HAND_OVER = statement(
   'hand-over-message-ids',
   'update thread_message_ids set thread_id = $survivorId where thread_id = any($endingIds::uuid[])',
 );
+
+/**
+ * What is left of Message-IDs when emails of the thread are deleted. Those that no other email of it bears or names are
+ * replaced by what stands for them, so that a reply that comes later still finds the thread. @param deletedIds emails that
+ * are about to be deleted
+ */
+export async function hideMessageIds(
+  executor: Executor,
+  threadId: string,
+  deletedIds: readonly string[],
+): Promise<void> {
+  await run(executor, HIDE, { threadId, deletedIds });
+}
+
+/** Of the emails `e`: the Message-IDs that they bear and name. */
+const IDS_OF = `
+    array[e.message_id::text, e.relay_message_id::text, e.bounced_message_id::text, e.placement_message_id::text]
+      || e.in_reply_to || e.reference_ids`;
+
+const HIDE = statement(
+  'hide-message-ids',
+  `with named as (
+    select distinct n.message_id from emails e cross join lateral unnest(${IDS_OF}) n (message_id)
+    where e.thread_id = $threadId and e.id <> all ($deletedIds::uuid[]) and n.message_id is not null
+  ), hidden as (
+    delete from thread_message_ids m
+    where m.thread_id = $threadId and m.message_id not like '%@deleted.invalid'
+      and m.message_id in (
+        select n.message_id from emails e cross join lateral unnest(${IDS_OF}) n (message_id)
+        where e.id = any ($deletedIds::uuid[])
+      )
+      and m.message_id not in (select message_id from named)
+    returning account_id, message_id
+  )
+  insert into thread_message_ids (account_id, message_id, thread_id)
+  select account_id, deleted_message_id(message_id), $threadId from hidden order by 1, 2
+  on conflict do nothing`,
+);
+
+/** Nothing refers to the thread any more. */
+export async function forgetMessageIds(executor: Executor, threadId: string): Promise<void> {
+  await run(executor, FORGET, { threadId });
+}
+
+const FORGET = statement('forget-message-ids', 'delete from thread_message_ids where thread_id = $threadId');

@@ -142,6 +142,24 @@ declare module '../db/statement.ts' {
         party_id: string | null;
       };
     };
+    'forget-message-id-labels': {
+      values: {
+        threadId: string | null;
+      };
+      row: object;
+    };
+    'forget-message-ids': {
+      values: {
+        threadId: string | null;
+      };
+      row: object;
+    };
+    'forget-thread-decisions': {
+      values: {
+        threadId: string | null;
+      };
+      row: object;
+    };
     'hand-over-emails': {
       values: {
         survivorId: string | null;
@@ -153,6 +171,19 @@ declare module '../db/statement.ts' {
       values: {
         survivorId: string | null;
         endingIds: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'hide-message-id-labels': {
+      values: {
+        threadId: string | null;
+      };
+      row: object;
+    };
+    'hide-message-ids': {
+      values: {
+        threadId: string | null;
+        deletedIds: readonly (string | null)[] | null;
       };
       row: object;
     };
@@ -358,11 +389,11 @@ declare module '../db/statement.ts' {
     };
     'owners-of-message-ids': {
       values: {
-        accountId: string | null;
         messageIds: readonly (string | null)[] | null;
+        accountId: string | null;
       };
       row: {
-        message_id: string;
+        message_id: string | null;
         thread_id: string;
       };
     };

@@ -340,3 +340,13 @@ const FIND_MERGE = statement(
   where kind = 'merge' and thread_id = $threadId and other_thread_id = $otherThreadId
   order by decided_at desc limit 1`,
 );
+
+/** The thread is deleted: nothing is left of what was decided about it alone. */
+export async function forgetDecisions(executor: Executor, threadId: string): Promise<void> {
+  await run(executor, FORGET_DECISIONS, { threadId });
+}
+
+const FORGET_DECISIONS = statement(
+  'forget-thread-decisions',
+  'delete from thread_decisions where thread_id = $threadId or other_thread_id = $threadId',
+);

@@ -3,6 +3,7 @@ import { ACCOUNTS } from './0001_schema/accounts.ts';
 import { CUSTOMERS } from './0001_schema/customers.ts';
 import { EMAIL_JSON } from './0001_schema/email-json.ts';
 import { EMAILS } from './0001_schema/emails.ts';
+import { ERASE } from './0001_schema/erase.ts';
 import { EVENT_TRIGGERS } from './0001_schema/event-triggers.ts';
 import { EVENTS } from './0001_schema/events.ts';
 import { IMPORT } from './0001_schema/import.ts';
@@ -23,6 +24,7 @@ export const SCHEMA: readonly string[] = [
   ...THREAD_LIST,
   ...EMAIL_JSON,
   ...TAGS,
+  ...ERASE,
   ...SEARCH,
   ...SEND,
   ...REPORTS,

@@ -1,0 +1,45 @@
+/**
+ * What is left of deleted emails: identifiers and keyed digests. They keep a deleted email from being recorded again, and
+ * tell nobody what it was who does not have the message, and the key, already.
+ */
+export const ERASE = [
+  // Of keyed_digest: 64 bytes each, a block of SHA-256, as the inner and outer key of HMAC (RFC 2104)
+  `create table digest_key (
+    only_row boolean primary key default true check (only_row),
+    inner_key bytea not null check (length(inner_key) = 64),
+    outer_key bytea not null check (length(outer_key) = 64)
+  )`,
+  `create function random_block() returns bytea language sql volatile
+  return sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))
+    || sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))`,
+  `insert into digest_key (inner_key, outer_key) values (random_block(), random_block())`,
+  `drop function random_block()`,
+  `create function keyed_digest(value bytea) returns bytea language sql stable parallel safe
+  return (select sha256(outer_key || sha256(inner_key || value)) from digest_key)`,
+
+  `create table deleted_emails (
+    -- As the email had it, or a record that was merged into it
+    id uuid primary key,
+    account_id account_id not null,
+    thread_id uuid not null,
+    deleted_at timestamptz not null default now()
+  )`,
+  `create table deleted_identities (
+    account_id account_id,
+    -- keyed_digest of an identity key; see core/message/identity.ts
+    digest bytea check (length(digest) = 32),
+    email_id uuid not null references deleted_emails (id) on delete cascade,
+    primary key (account_id, digest)
+  )`,
+  `create index deleted_identities_email on deleted_identities (email_id)`,
+
+  // Stands for the Message-ID of a deleted email where only its thread counts
+  `create function deleted_message_id(message_id text) returns text language sql stable parallel safe
+  return encode(keyed_digest(convert_to('message-id:' || message_id, 'UTF8')), 'hex') || '@deleted.invalid'`,
+
+  // Files of deleted emails that are still to be deleted from storage
+  `create table deleted_files (
+    path text primary key,
+    deleted_at timestamptz not null default now()
+  )`,
+];

@@ -1,0 +1,105 @@
+/**
+ * What is remembered of deleted emails, and alone writes it: `deleted_emails`, `deleted_identities` and `deleted_files`. No
+ * content and no address is among it: an email is known again by keyed digests of what makes it that email.
+ */
+import { run, statement, type Executor } from '../db/statement.ts';
+
+/**
+ * A condition that costs nothing while nothing was ever deleted; it stands before those that compute digests. A query of its
+ * own, so that it is answered once for a statement.
+ */
+export const SOMETHING_WAS_DELETED = '(select exists (select from deleted_emails))';
+
+export interface DeletedEmail {
+  readonly id: string;
+  readonly accountId: string;
+  readonly threadId: string;
+  /** Of the email, and of copies of it that may come; see core/message/identity.ts. */
+  readonly identityKeys: readonly string[];
+}
+
+/** Before the emails are deleted: the identifiers of records that were merged into them are remembered too. */
+export async function rememberDeleted(executor: Executor, emails: readonly DeletedEmail[]): Promise<void> {
+  await run(executor, REMEMBER, {
+    ids: emails.map(({ id }) => id),
+    accountIds: emails.map(({ accountId }) => accountId),
+    threadIds: emails.map(({ threadId }) => threadId),
+  });
+  const keys = emails.flatMap(({ id, accountId, identityKeys }) =>
+    identityKeys.map((key) => ({ id, accountId, key: Buffer.from(key, 'hex') })),
+  );
+  await run(executor, REMEMBER_IDENTITIES, {
+    ids: keys.map(({ id }) => id),
+    accountIds: keys.map(({ accountId }) => accountId),
+    keys: keys.map(({ key }) => key),
+  });
+}
+
+const REMEMBER = statement(
+  'remember-deleted',
+  `insert into deleted_emails (id, account_id, thread_id)
+  select r.id, n.account_id, n.thread_id
+  from unnest($ids::uuid[], $accountIds::text[], $threadIds::uuid[]) n (id, account_id, thread_id)
+  cross join lateral (
+    select n.id union all select a.id from email_aliases a where a.email_id = n.id
+  ) r
+  on conflict do nothing`,
+);
+
+const REMEMBER_IDENTITIES = statement(
+  'remember-deleted-identities',
+  `insert into deleted_identities (account_id, digest, email_id)
+  select n.account_id, keyed_digest(n.key), n.id
+  from unnest($ids::uuid[], $accountIds::text[], $keys::bytea[]) n (id, account_id, key)
+  on conflict (account_id, digest) do update set email_id = excluded.email_id`,
+);
+
+/** The email with that identity may be recorded again. */
+export async function forgetDeletion(
+  executor: Executor,
+  accountId: string,
+  identityKey: string,
+): Promise<void> {
+  await run(executor, FORGET_IDENTITY, { accountId, key: Buffer.from(identityKey, 'hex') });
+}
+
+const FORGET_IDENTITY = statement(
+  'forget-deleted-identity',
+  'delete from deleted_identities where account_id = $accountId and digest = keyed_digest($key)',
+);
+
+/** The files of the emails and of their variants are to be deleted once nothing refers to them. Before the emails are deleted. */
+export async function queueFiles(executor: Executor, emailIds: readonly string[]): Promise<void> {
+  await run(executor, QUEUE_FILES, { emailIds });
+}
+
+const QUEUE_FILES = statement(
+  'queue-deleted-files',
+  `insert into deleted_files (path)
+  select storage_path from email_attachments where email_id = any ($emailIds::uuid[])
+  union
+  select raw_path from emails where id = any ($emailIds::uuid[]) and raw_path is not null
+  union
+  select raw_path from email_variants where email_id = any ($emailIds::uuid[]) and raw_path is not null
+  on conflict do nothing`,
+);
+
+/** Files that are to be deleted, those first that wait longest. */
+export async function filesToDelete(executor: Executor, limit: number): Promise<readonly string[]> {
+  return (await run(executor, FILES_TO_DELETE, { limit })).map(({ path }) => path);
+}
+
+const FILES_TO_DELETE = statement(
+  'files-to-delete',
+  'select path from deleted_files order by deleted_at, path limit $limit::int',
+);
+
+/** They are gone from storage, or something refers to them. */
+export async function forgetFiles(executor: Executor, paths: readonly string[]): Promise<void> {
+  await run(executor, FORGET_FILES, { paths });
+}
+
+const FORGET_FILES = statement(
+  'forget-deleted-files',
+  'delete from deleted_files where path = any ($paths::text[])',
+);

@@ -1,0 +1,147 @@
+/**
+ * Deletes emails, with everything that only they left behind, as a part of a transaction. Locks are taken in the order of
+ * docs/architecture.md: the rules, the accounts' merges, the threads, the summaries, and the emails at last.
+ */
+import { sentCopyKey, sentIdentityKey } from '../../../core/message/identity.ts';
+import type { AddressView } from '../../../app/emails/email-ports.ts';
+import { learnedOnlyFrom, unlearn } from '../customers/customer-addresses.ts';
+import { threadsUnder } from '../customers/find-by-rule.ts';
+import { lockAndRelink, relinkCustomers } from '../customers/relink-customers.ts';
+import { lockRules, renewRulesVersion } from '../customers/rules-lock.ts';
+import { LinkConflict } from '../db/linking-transaction.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
+import { queueFiles, rememberDeleted, type DeletedEmail } from '../emails/deleted-emails.ts';
+import { lockSummariesOf } from '../emails/lock-summaries.ts';
+import { toMessageId } from '../emails/rows.ts';
+import { deleteThread, readClusters } from '../emails/thread-rows.ts';
+import { deleteEmails as deleteRows } from '../emails/write-emails.ts';
+import { forgetOutcomes } from '../send/idempotency-keys.ts';
+import { lockLinks } from '../threads/link-thread.ts';
+import { forgetLabels, hideLabels } from '../threads/freeze-threads.ts';
+import { forgetMessageIds, hideMessageIds } from '../threads/message-ids.ts';
+import { renewParties } from '../threads/place-emails.ts';
+import { forgetDecisions } from '../threads/thread-decisions.ts';
+
+type EmailRow = RowOf<typeof LOCK_EMAILS>;
+
+/** One of the emails has to be kept: the transaction is rolled back. */
+export class NotDeletable extends Error {}
+
+/**
+ * Deletes the emails; those that are not there are left out. Throws NotDeletable when `mayDelete` refuses one of them, and what
+ * makes the transaction begin again.
+ *
+ * @returns the number of emails deleted
+ */
+export async function deleteEmails(
+  trx: Executor,
+  ids: readonly string[],
+  mayDelete: (email: EmailRow) => boolean,
+): Promise<number> {
+  const found = await run(trx, FIND_EMAILS, { ids });
+  if (found.length === 0) return 0;
+  const isRuled = found.some(({ teaches }) => teaches);
+  if (isRuled) await lockRules(trx);
+  for (const accountId of sorted(found.map(({ account_id }) => account_id))) await lockLinks(trx, accountId);
+  const learned = isRuled ? await learnedOnlyFrom(trx, ids) : [];
+  const others =
+    learned.length === 0
+      ? []
+      : await threadsUnder(trx, { addresses: learned.map(({ address }) => address), domains: [] });
+  const threadIds = sorted(found.map(({ thread_id }) => thread_id));
+  await readClusters(trx, sorted([...threadIds, ...others]), true);
+  for (const threadId of threadIds) {
+    await hideMessageIds(trx, threadId, ids);
+    await hideLabels(trx, threadId);
+  }
+  await lockSummariesOf(trx, ids);
+  const emails = await run(trx, LOCK_EMAILS, { ids });
+  // It was moved before its thread was locked.
+  if (emails.some((email) => !threadIds.includes(email.thread_id))) throw new LinkConflict();
+  if (!emails.every(mayDelete)) throw new NotDeletable();
+  if (emails.length === 0) return 0;
+
+  await rememberDeleted(trx, emails.map(toDeleted));
+  await queueFiles(trx, ids);
+  await forgetOutcomes(trx, ids);
+  await run(trx, TELL_DELETED, { ids });
+  await deleteRows(
+    trx,
+    emails.map(({ id }) => id),
+  );
+  const left = new Set((await run(trx, THREADS_LEFT, { threadIds })).map(({ thread_id }) => thread_id));
+  for (const threadId of threadIds.filter((id) => !left.has(id))) {
+    await forgetLabels(trx, threadId);
+    await forgetMessageIds(trx, threadId);
+    await forgetDecisions(trx, threadId);
+    await deleteThread(trx, threadId);
+  }
+  const kept = threadIds.filter((id) => left.has(id));
+  await renewParties(trx, kept);
+  if (isRuled) {
+    await unlearn(trx, learned);
+    await lockAndRelink(trx, sorted([...kept, ...others]));
+    await renewRulesVersion(trx);
+  } else {
+    await relinkCustomers(trx, kept);
+  }
+  return emails.length;
+}
+
+const sorted = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort();
+
+function toDeleted(email: EmailRow): DeletedEmail {
+  const { id, account_id: accountId, thread_id: threadId, identity_key: key } = email;
+  return {
+    id,
+    accountId,
+    threadId,
+    identityKeys: key === null ? keysOfCopies(email) : [key.toString('hex')],
+  };
+}
+
+/** Under which copies of an email that was sent from here come back. */
+function keysOfCopies({
+  message_id,
+  relay_message_id,
+  date,
+  subject,
+  from_address,
+  to_addresses,
+  cc_addresses,
+}: EmailRow): readonly string[] {
+  const from = from_address.address;
+  const texts = (addresses: readonly AddressView[]) => addresses.map(({ address }) => address);
+  const ids = [message_id, relay_message_id].filter((id) => id !== null).map(toMessageId);
+  return [
+    ...ids.map((id) => sentIdentityKey(id, { date, from, subject })),
+    sentCopyKey({ date, from: [from], to: texts(to_addresses), cc: texts(cc_addresses), subject }),
+  ];
+}
+
+const FIND_EMAILS = statement(
+  'find-emails-to-delete',
+  `select account_id, thread_id, direction = 'outbound' and customer_source is not distinct from 'explicit' as teaches
+  from emails where id = any ($ids::uuid[])`,
+).narrow<{ teaches: boolean }>();
+
+const LOCK_EMAILS = statement(
+  'lock-emails-to-delete',
+  `select id, account_id, thread_id, state, message_id, relay_message_id, identity_key, date, subject, from_address,
+    to_addresses, cc_addresses
+  from emails where id = any ($ids::uuid[]) order by id for update`,
+).narrow<{ from_address: AddressView; to_addresses: AddressView[]; cc_addresses: AddressView[] }>();
+
+const THREADS_LEFT = statement(
+  'threads-that-are-left',
+  `select distinct thread_id from emails where thread_id = any ($threadIds::uuid[])`,
+);
+
+/** Identifiers alone. */
+const TELL_DELETED = statement(
+  'tell-deleted-emails',
+  `insert into event_inbox (bodies)
+  select array_agg(row('email.deleted', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id,
+    false, '{}')::event_body order by e.id)
+  from emails e where e.id = any ($ids::uuid[]) having count(*) > 0`,
+);
