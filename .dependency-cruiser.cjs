@@ -61,7 +61,7 @@ module.exports = {
       ['files', 'webhooks'],
       ['emails', 'reading'],
       ['customers', 'threads', 'send'],
-      ['receive', 'erase'],
+      ['receive', 'erase', 'reply'],
       ['mailboxes', 'import'],
     ]),
     ...layers('src/adapters/postgres', [
@@ -79,6 +79,7 @@ module.exports = {
       ['answers'],
       ['emails', 'receive', 'mailboxes', 'health', 'events', 'erase'],
       ['customers', 'threads', 'send', 'webhooks'],
+      ['reply'],
       ['document'],
     ]),
     ...layers('src/core/mime', [['limits\\.ts'], ['text'], ['parse', 'compose']]),

@@ -8,6 +8,7 @@ import type { EventUseCases } from './events/use-cases.ts';
 import type { MailboxUseCases } from './mailboxes/use-cases.ts';
 import type { Readiness } from './check-readiness.ts';
 import type { ReceiveUseCases } from './receive/use-cases.ts';
+import type { ReplyUseCases } from './reply/use-cases.ts';
 import type { SendUseCases } from './send/use-cases.ts';
 import type { ThreadUseCases } from './threads/use-cases.ts';
 import type { WebhookUseCases } from './webhooks/use-cases.ts';
@@ -17,6 +18,7 @@ export interface Application
     EmailUseCases,
     EventUseCases,
     SendUseCases,
+    ReplyUseCases,
     ReceiveUseCases,
     CustomerUseCases,
     EraseUseCases,

@@ -34,8 +34,9 @@ import { createMailboxStatus } from '../app/mailboxes/read-mailbox-status.ts';
 import { createThreadReads } from '../app/threads/read-threads.ts';
 import { createRefusedMerges } from '../app/threads/refused-merges.ts';
 import { receiveMessage } from '../app/receive/receive-message.ts';
+import { createReplies } from '../app/reply/send-replies.ts';
 import { sendMessage } from '../app/send/send-message.ts';
-import { sendOnce, type SendOncePorts } from '../app/send/send-once.ts';
+import { carryOutOnce, sendOnce, type SendOncePorts } from '../app/send/send-once.ts';
 import { createKeySettlement } from '../app/send/settle-keys.ts';
 import { followedBy } from './followed-by.ts';
 import type { Parts, Teardown } from './open-parts.ts';
@@ -147,6 +148,13 @@ export function createApplication(
     instanceId,
     wake: wakeMailboxes,
   });
+  const { previewReply, ...replies } = createReplies({
+    ...sendPorts,
+    emails,
+    accounts: parts.accounts,
+    send: (request, folder, emailId) => sendMessage(sendPorts, request, folder, emailId),
+    sendOnce: (key, keyed, folder) => carryOutOnce(keyPorts, key, keyed, folder),
+  });
   // What they write is work for the loops.
   const writing = followedBy(watch.soon, {
     ...createDecisions(createThreadDecisions(pool), parts.ids),
@@ -156,11 +164,13 @@ export function createApplication(
     receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
     sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),
+    ...replies,
   } satisfies Partial<Application>);
   return {
     ...reads,
     ...threads,
     ...createPlacementReads(createPlacementStore(pool)),
+    previewReply,
     ...writing,
     ...mailboxes,
     ...events,

@@ -10,6 +10,7 @@ import type { Application } from '../../src/app/application.ts';
 import type { CustomerEmailsRequest } from '../../src/app/emails/use-cases.ts';
 import type { FeedEvent } from '../../src/app/events/event-ports.ts';
 import type { RegistrationRequest } from '../../src/app/customers/use-cases.ts';
+import type { ReplyPreview, ReplyRequest } from '../../src/app/reply/use-cases.ts';
 import type { SendRequest } from '../../src/app/send/use-cases.ts';
 import type { AmbiguousClaim, CustomerRegistration } from '../../src/app/customers/customer-ports.ts';
 import type { QuarantinedMessage } from '../../src/app/mailboxes/mailbox-status-ports.ts';
@@ -56,6 +57,32 @@ export const sampleEmail: EmailSummary = {
   date: new Date('2026-01-31T12:00:00.123Z'),
   attachments: [sampleAttachment],
 };
+
+const samplePreview: ReplyPreview = {
+  emailId: IDS.email,
+  kind: 'reply',
+  accountId: 'main',
+  threadId: IDS.thread,
+  inReplyTo: sampleEmail.messageId,
+  to: [{ name: 'Bob', address: 'bob@example.org' }],
+  cc: [],
+  subject: 'Re: Grüße',
+  quoteText: '> Hallo',
+  quoteHtml: '<blockquote>Hallo</blockquote>',
+  isQuoteCut: false,
+  attachments: [sampleAttachment],
+};
+
+/** A reply as a send, with what the answered email would say. */
+const toSampleSend = (message: ReplyRequest['message']): SendRequest => ({
+  ...message,
+  to: message.to ?? ['bob@example.org'],
+  cc: message.cc ?? [],
+  subject: message.subject ?? samplePreview.subject,
+  inReplyTo: null,
+  threadId: IDS.thread,
+  accountId: 'main',
+});
 
 export const sampleAccount: AccountStatus = {
   accountId: 'main',
@@ -358,6 +385,14 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       keys.push(key);
       return { outcome: await sendMessage(request, folder), replayed: false };
     },
+    async sendReply({ message }, folder) {
+      return sendMessage(toSampleSend(message), folder);
+    },
+    async sendReplyOnce(key, { message }, folder) {
+      keys.push(key);
+      return { outcome: await sendMessage(toSampleSend(message), folder), replayed: false };
+    },
+    previewReply: async ({ kind }) => ({ ...samplePreview, kind }),
     async receiveMessage(_request, folder) {
       await folder.remove();
       return { kind: 'received', id: IDS.email, messageId: sampleEmail.messageId, threadId: IDS.thread };

@@ -2,15 +2,25 @@
 import { encodeAttachment } from './base64.ts';
 import { EmailWorkerError, readError } from './errors.ts';
 import type { SendOptions } from './options.ts';
-import type { Transport } from './transport.ts';
-import type { SendMessage, SendResult } from './types.ts';
+import type { Attempt, Transport } from './transport.ts';
+import type { Schemas, SendMessage, SendResult } from './types.ts';
 
 const KEY_BYTES = 16;
 
+/** Asks an operation that answers as `POST /api/send` does. */
+type PostSend = (
+  init: Attempt & {
+    readonly params: { readonly header: Readonly<Record<string, string>> };
+    readonly body: object;
+    readonly bodySerializer: () => string;
+  },
+) => Promise<{ data?: Schemas['Sent'] | Schemas['Queued'] | Schemas['Partial']; response: Response }>;
+
 export async function sendMessage(
   transport: Transport,
-  message: SendMessage,
+  message: object & Pick<SendMessage, 'attachments'>,
   options: SendOptions,
+  post: PostSend = (init) => transport.api.POST('/api/send', init as never),
 ): Promise<SendResult> {
   const idempotencyKey = options.idempotencyKey === undefined ? makeKey() : readKey(options.idempotencyKey);
   const { attachments = null, ...fields } = message;
@@ -21,7 +31,7 @@ export async function sendMessage(
   });
   const call = { ...options, repeatable: idempotencyKey !== null, idempotencyKey };
   const { data, response } = await transport.answer(call, (attempt) =>
-    transport.api.POST('/api/send', {
+    post({
       ...attempt,
       params: {
         header: {
@@ -29,7 +39,7 @@ export async function sendMessage(
           ...(options.queue === true ? { Prefer: 'respond-async' } : {}),
         },
       },
-      body: message as never,
+      body: message,
       bodySerializer: () => body,
     }),
   );

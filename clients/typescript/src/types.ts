@@ -35,6 +35,7 @@ export type QuarantinedMessage = Schemas['QuarantinedMessage'];
 export type Received = Schemas['Received'];
 export type Recipient = Schemas['Recipient'];
 export type RefusedMerge = Schemas['RefusedMerge'];
+export type ReplyPreview = Schemas['ReplyPreview'];
 export type SendState = Schemas['SendState'];
 export type Suppression = Schemas['Suppression'];
 export type Thread = Schemas['Thread'];
@@ -53,6 +54,7 @@ export type ThreadFilter = Filter<'listThreads'>;
 export type EmailFilter = Filter<'listEmails'>;
 export type EventFilter = Filter<'listEvents'>;
 export type StreamFilter = Omit<EventFilter, 'wait' | 'limit'>;
+export type ReplyPreviewOptions = Filter<'previewReply'>;
 export type SuppressionFilter = Filter<'listSuppressions'>;
 export type AccountFilter = Filter<'listQuarantine'>;
 export type AmbiguousEmailFilter = Filter<'listAmbiguousEmails'>;
@@ -100,6 +102,32 @@ export type SendMessage = Omit<SendFields, 'send_at' | 'attachments'> & {
   readonly send_at?: string | Date | null | undefined;
   readonly attachments?: readonly AttachmentSource[] | null | undefined;
 } & ({ readonly text_body: string } | { readonly html_body: string });
+
+type Overrides = 'to' | 'cc' | 'subject' | 'text_body' | 'html_body';
+/** What a reply has of a send; the email that is answered decides the rest. */
+type AnswerFields = Omit<SendMessage, Overrides | 'in_reply_to' | 'thread_id' | 'account_id'> & {
+  /** The email stands below what the person wrote. Default true. */
+  readonly quote?: boolean | null | undefined;
+  /** Of the line above the quote. Default `de`. */
+  readonly language?: Schemas['ReplyLanguage'] | null | undefined;
+  /** IANA name, such as `Europe/Berlin`. Default `UTC`. */
+  readonly time_zone?: string | null | undefined;
+  readonly cc?: string | readonly string[] | null | undefined;
+  readonly subject?: string | null | undefined;
+  readonly text_body?: string | null | undefined;
+  readonly html_body?: string | null | undefined;
+};
+
+/** A reply. At least one of `text_body` and `html_body` is needed; `to`, `cc` and `subject` are those of the email unless given. */
+export type ReplyMessage = AnswerFields & {
+  readonly to?: string | readonly string[] | null | undefined;
+} & ({ readonly text_body: string } | { readonly html_body: string });
+
+export type ForwardMessage = AnswerFields & {
+  readonly to: string | readonly string[];
+  /** With all files of the email. Default true. */
+  readonly with_files?: boolean | null | undefined;
+};
 
 /** What the service stands on: each is `ok` or `away`. */
 export interface Readiness {

@@ -35,6 +35,7 @@ import { registerHealthRoutes } from './health/health.ts';
 import { registerInboundRoutes } from './receive/inbound.ts';
 import { registerPlacementRoutes } from './threads/placement.ts';
 import { registerRefusedMergeRoutes } from './threads/refused-merges.ts';
+import { registerReplyRoutes } from './reply/reply.ts';
 import { createSendInput } from './send/send-input.ts';
 import { registerSendRoutes } from './send/send.ts';
 import { registerDeletionRoutes } from './erase/deletions.ts';
@@ -162,7 +163,9 @@ function registerRoutes(
     registerThreadRoutes(secured, context);
     registerThreadListRoutes(secured, context);
     registerThreadDecisionRoutes(secured, context);
-    registerSendRoutes(secured, context, createSendInput(context));
+    const sendInput = createSendInput(context);
+    registerSendRoutes(secured, context, sendInput);
+    registerReplyRoutes(secured, context, sendInput);
     registerSendStateRoutes(secured, context);
     registerDeletionRoutes(secured, context);
     registerSuppressionRoutes(secured, context);

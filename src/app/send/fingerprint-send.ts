@@ -7,6 +7,9 @@ interface FingerprintPorts {
   readonly openFile: (path: string) => AsyncIterable<Buffer>;
 }
 
+/** The fields of a request, whatever they are besides its files. */
+type AskedFor = Pick<SendRequest, 'attachments'> & object;
+
 /** How to answer, not what to send: a caller that waited in vain may repeat its request as an asynchronous one. */
 const NOT_COMPARED: ReadonlySet<string> = new Set(['respondAsync']);
 
@@ -16,7 +19,7 @@ const NOT_COMPARED: ReadonlySet<string> = new Set(['respondAsync']);
  */
 export async function fingerprintSend(
   ports: FingerprintPorts,
-  { attachments, ...fields }: SendRequest,
+  { attachments, ...fields }: AskedFor,
 ): Promise<Buffer> {
   const files: (string | null)[][] = [];
   for (const { filename, contentType, content } of attachments) {

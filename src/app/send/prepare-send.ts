@@ -204,6 +204,7 @@ async function place(
     defaultAccountId: ports.defaultAccountId,
     threadId: request.threadId,
     inReplyTo,
+    answeredEmailId: request.answeredEmailId ?? null,
   };
   // The most common send, a new conversation, asks the database nothing.
   const facts =

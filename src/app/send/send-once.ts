@@ -23,14 +23,39 @@ export interface SendOncePorts extends SettleKeyPorts {
   readonly send: (request: SendRequest, folder: SpoolFolder, emailId: string) => Promise<SendResult>;
 }
 
+/** What is carried out once under a key. */
+export interface KeyedSend {
+  /** It asks for the queue: once its email is recorded, it is answered with `queued` whatever comes of it. */
+  readonly queued: boolean;
+  /** SHA-256 of what was asked for: a repeat has the same. */
+  fingerprint(): Promise<Buffer>;
+  /** Sends under the given email id; takes over the folder. */
+  send(folder: SpoolFolder, emailId: string): Promise<SendResult>;
+}
+
 /** See `SendUseCases.sendOnce`. */
-export async function sendOnce(
+export function sendOnce(
   ports: SendOncePorts,
   key: string,
   request: SendRequest,
   folder: SpoolFolder,
 ): Promise<SendOnceResult> {
-  const hold: KeyHold = { key, emailId: ports.ids.uuid(), queued: asksForQueue(request) };
+  const keyed: KeyedSend = {
+    queued: asksForQueue(request),
+    fingerprint: () => fingerprintSend(ports, request),
+    send: (own, emailId) => ports.send(request, own, emailId),
+  };
+  return carryOutOnce(ports, key, keyed, folder);
+}
+
+/** As sendOnce, for sends that are made only once the key is claimed. */
+export async function carryOutOnce(
+  ports: SendOncePorts,
+  key: string,
+  request: KeyedSend,
+  folder: SpoolFolder,
+): Promise<SendOnceResult> {
+  const hold: KeyHold = { key, emailId: ports.ids.uuid(), queued: request.queued };
   ports.work.begin(hold.emailId);
   try {
     const earlier = await claim(ports, hold, request).catch(async (error: unknown) => {
@@ -46,8 +71,8 @@ export async function sendOnce(
 }
 
 /** null when the key is ours, else the outcome of the request that has it. */
-async function claim(ports: SendOncePorts, hold: KeyHold, request: SendRequest): Promise<SendOutcome | null> {
-  const fingerprint = await fingerprintSend(ports, request);
+async function claim(ports: SendOncePorts, hold: KeyHold, request: KeyedSend): Promise<SendOutcome | null> {
+  const fingerprint = await request.fingerprint();
   let result: ClaimResult;
   try {
     result = await ports.keys.claim(hold, fingerprint);
@@ -65,11 +90,11 @@ async function claim(ports: SendOncePorts, hold: KeyHold, request: SendRequest):
 async function sendFirst(
   ports: SendOncePorts,
   hold: KeyHold,
-  request: SendRequest,
+  request: KeyedSend,
   folder: SpoolFolder,
 ): Promise<SendResult> {
   try {
-    const result = await ports.send(request, folder, hold.emailId);
+    const result = await request.send(folder, hold.emailId);
     await complete(ports, hold, result);
     return result;
   } catch (error) {

@@ -21,6 +21,8 @@ export interface SendRequest {
   readonly htmlBody: string | null;
   /** Message-ID with or without angle brackets. */
   readonly inReplyTo: string | null;
+  /** Of several recorded emails with the Message-ID of `inReplyTo`, the one that is meant: its UUID. */
+  readonly answeredEmailId?: string;
   /** UUIDs, lower-case. */
   readonly threadId: string | null;
   readonly customerId: string | null;

@@ -63,16 +63,37 @@ export function readBaseSubject(subject: string): BaseSubject {
   return { base: text, isReply: outermost === 'reply', isForward: outermost === 'forward' };
 }
 
+/**
+ * The subject without the prefixes of one kind at its beginning, in any language, letter case kept: for a new prefix that
+ * stands there once. Blobs of mailing lists before a prefix stay.
+ */
+export function withoutPrefixes(subject: string, kind: 'reply' | 'forward'): string {
+  let text = subject.trim();
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const blobs = /^(?:\[[^[\]]*\]\s*)*/.exec(text)?.[0] ?? '';
+    const rest = text.slice(blobs.length);
+    const leader = readPrefix(rest);
+    if (leader?.kind !== kind) break;
+    text = blobs + rest.slice(leader.length).trimStart();
+  }
+  return text;
+}
+
 /** `[list] Re[2] [blob]: `: any blobs, a prefix, a count or a blob, a colon. */
 function readLeader(text: string): { readonly kind: 'reply' | 'forward'; readonly length: number } | null {
   let at = 0;
   for (let blob = blobLength(text); blob > 0; blob = blobLength(text.slice(at))) at += blob;
-  const rest = text.slice(at);
+  const leader = readPrefix(text.slice(at));
+  return leader === null ? null : { ...leader, length: at + leader.length };
+}
+
+/** `Re[2] [blob]: ` at the beginning. */
+function readPrefix(rest: string): { readonly kind: 'reply' | 'forward'; readonly length: number } | null {
   const match = /^([^\s:：[\](){}^]+) ?(?:\^?\d{1,3}|[[(]\d{1,3}[\])])? ?(?:\[[^[\]]*\])? ?[:：] ?/u.exec(
     rest.slice(0, MAX_PREFIX_CHARS + 200),
   );
-  const kind = match === null ? undefined : PREFIXES.get(match[1] ?? '');
-  return match === null || kind === undefined ? null : { kind, length: at + match[0].length };
+  const kind = PREFIXES.get((match?.[1] ?? '').normalize('NFC').toLowerCase());
+  return match === null || kind === undefined ? null : { kind, length: match[0].length };
 }
 
 /** `[…] ` at the beginning, without brackets inside (RFC 5256's subj-blob); 0 for none. */

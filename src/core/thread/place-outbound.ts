@@ -15,6 +15,8 @@ export interface PlacementQuery {
   readonly threadId: string | null;
   /** As the caller writes it. */
   readonly inReplyTo: MessageId | null;
+  /** Of several emails with that Message-ID, the one that is meant; null: the oldest. */
+  readonly answeredEmailId?: string | null;
 }
 
 /** An email that a new one may answer. */

@@ -224,6 +224,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/emails/{id}/reply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what a reply or a forward would be
+         * @description Its recipients, subject and quote, so that a page can show them to the one who writes it. Needs the right `read`.
+         */
+        get: operations["previewReply"];
+        put?: never;
+        /**
+         * Reply to an email
+         * @description To Reply-To, else From; to its recipients when we sent it. Subject, thread, account, In-Reply-To and References come from the email, which stands as a quote below what the person wrote. Other fields are those of a send, and so is the answer. Needs the right `send`.
+         */
+        post: operations["replyToEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/emails/{id}/reply-all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reply to an email and all its recipients
+         * @description As a reply, with To and Cc of the email in copy. Our own accounts are left out, and Bcc never takes part. Other fields are those of a send, and so is the answer. Needs the right `send`.
+         */
+        post: operations["replyToAll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/emails/{id}/forward": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Forward an email
+         * @description With its From, Date, Subject, To and Cc above its text, and its files. It joins the thread of the email. Other fields are those of a send, and so is the answer. Needs the right `send`.
+         */
+        post: operations["forwardEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/emails": {
         parameters: {
             query?: never;
@@ -1050,7 +1114,23 @@ export interface components {
             /** @description Why, for people; kept with the decision. */
             reason?: components["schemas"]["DecisionReason"];
         };
+        WithTextBody: {
+            text_body: string;
+        };
+        WithHtmlBody: {
+            html_body: string;
+        };
         NonBlankText: string;
+        /**
+         * @description In the queue: a higher one always goes first. Default `normal`.
+         * @enum {unknown}
+         */
+        NullablePriority: "high" | "normal" | "low" | null;
+        /**
+         * @description For an email that no person wrote (RFC 3834): `auto-replied` answers another one, `auto-generated` does not. It gets the header Auto-Submitted, so that other programs do not answer it.
+         * @enum {unknown}
+         */
+        NullableAutoSubmitted: "auto-replied" | "auto-generated" | null;
         AttachmentInput: {
             filename: components["schemas"]["NonBlankText"];
             /**
@@ -1088,18 +1168,10 @@ export interface components {
              * @description Send it then, at most a year ahead (RFC 3339 with offset). The answer is 202; the Date header is this moment.
              */
             send_at?: string | null;
-            /**
-             * @description In the queue: a higher one always goes first. Default `normal`.
-             * @enum {unknown}
-             */
-            priority?: "high" | "normal" | "low" | null;
+            priority?: components["schemas"]["NullablePriority"];
             /** @description In the queue: lanes of one priority take turns, so that bulk mail in a lane of its own delays no other mail. Default `reply` when the email joins a thread, else `new`. */
             lane?: string | null;
-            /**
-             * @description For an email that no person wrote (RFC 3834): `auto-replied` answers another one, `auto-generated` does not. It gets the header Auto-Submitted, so that other programs do not answer it.
-             * @enum {unknown}
-             */
-            auto_submitted?: "auto-replied" | "auto-generated" | null;
+            auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
             /** @description As `to`: where answers go. Without it, to the account. */
             reply_to?: string | string[] | null;
             /** @description Display name in From, beside the account's address. Default: the account's own. */
@@ -1115,11 +1187,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             attachments?: components["schemas"]["AttachmentInput"][] | null;
-        } | {
-            text_body: string;
-        } | {
-            html_body: string;
-        };
+        } | components["schemas"]["WithTextBody"] | components["schemas"]["WithHtmlBody"];
         Sent: {
             /** @enum {string} */
             status: "sent";
@@ -1146,6 +1214,138 @@ export interface components {
             messageId: components["schemas"]["MessageId"];
             /** @description Why it was not stored. */
             error: string;
+        };
+        /**
+         * @description Of the line above a quote, and of the header block of a forward.
+         * @enum {string|null}
+         */
+        NullableReplyLanguage: "de" | "en" | null;
+        /** @description IANA name, such as `Europe/Berlin`, in which the date of the email is written. */
+        NullableTimeZone: string | null;
+        ReplyRequest: {
+            /** @description In place of those that the email says; then `cc` has only those given. */
+            to?: string | string[] | null;
+            /** @description In place of those that the email says; an empty list for none. */
+            cc?: string | string[] | null;
+            /** @description In place of the one that the email says. */
+            subject?: string | null;
+            /** @description What the person wrote, as plain text. */
+            text_body?: string | null;
+            /** @description What the person wrote, as HTML. */
+            html_body?: string | null;
+            /** @description As `to`; never appears in the message. */
+            bcc?: string | string[] | null;
+            /** @description The customer the email belongs to. */
+            customer_id?: components["schemas"]["NullableUuid"];
+            /** @description The company the email belongs to. */
+            company_id?: components["schemas"]["NullableUuid"];
+            /**
+             * Format: date-time
+             * @description Send it then, at most a year ahead (RFC 3339 with offset). The answer is 202; the Date header is this moment.
+             */
+            send_at?: string | null;
+            priority?: components["schemas"]["NullablePriority"];
+            /** @description In the queue: lanes of one priority take turns, so that bulk mail in a lane of its own delays no other mail. Default `reply` when the email joins a thread, else `new`. */
+            lane?: string | null;
+            auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
+            /** @description As `to`: where answers go. Without it, to the account. */
+            reply_to?: string | string[] | null;
+            /** @description Display name in From, beside the account's address. Default: the account's own. */
+            from_name?: string | null;
+            /** @description Further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description For `GET /api/emails?tag=`, and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
+            tags?: string[] | null;
+            /** @description Any JSON object, up to 4096 bytes; it comes back in records and events. Not in the message. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            attachments?: components["schemas"]["AttachmentInput"][] | null;
+            /** @description The email stands below what the person wrote. Default true. */
+            quote?: boolean | null;
+            language?: components["schemas"]["NullableReplyLanguage"];
+            time_zone?: components["schemas"]["NullableTimeZone"];
+        } | components["schemas"]["WithTextBody"] | components["schemas"]["WithHtmlBody"];
+        /** @enum {string} */
+        ReplyKind: "reply" | "reply_all" | "forward";
+        /**
+         * @description Of the line above a quote, and of the header block of a forward.
+         * @enum {string}
+         */
+        ReplyLanguage: "de" | "en";
+        /** @description IANA name, such as `Europe/Berlin`, in which the date of the email is written. */
+        TimeZone: string;
+        ReplyPreview: {
+            /** @description The email that is answered. */
+            email_id: components["schemas"]["Uuid"];
+            kind: components["schemas"]["ReplyKind"];
+            /** @description The account that sends. */
+            account_id: components["schemas"]["AccountId"];
+            /** @description The thread that the answer joins. */
+            thread_id: components["schemas"]["Uuid"];
+            in_reply_to: components["schemas"]["MessageId"];
+            /** @description Empty for a forward. */
+            to: components["schemas"]["Address"][];
+            cc: components["schemas"]["Address"][];
+            subject: string;
+            /** @description What stands below the text that the person writes. */
+            quote_text: string;
+            /** @description The same for HTML. It holds nothing of the email that was not made safe. */
+            quote_html: string;
+            /** @description Something of the email is too long, and left out. */
+            quote_cut: boolean;
+            /** @description The files that a forward takes along; empty for a reply. */
+            attachments: components["schemas"]["Attachment"][];
+        };
+        ForwardRequest: {
+            /** @description RFC 5322 address list such as `Ann <ann@example.com>, bob@example.com`, or several of them. */
+            to: components["schemas"]["NonBlankText"] | components["schemas"]["NonBlankText"][];
+            /** @description As `to`. */
+            cc?: string | string[] | null;
+            /** @description In place of the one that the email says. */
+            subject?: string | null;
+            /** @description What the person wrote, as plain text. */
+            text_body?: string | null;
+            /** @description What the person wrote, as HTML. */
+            html_body?: string | null;
+            /** @description As `to`; never appears in the message. */
+            bcc?: string | string[] | null;
+            /** @description The customer the email belongs to. */
+            customer_id?: components["schemas"]["NullableUuid"];
+            /** @description The company the email belongs to. */
+            company_id?: components["schemas"]["NullableUuid"];
+            /**
+             * Format: date-time
+             * @description Send it then, at most a year ahead (RFC 3339 with offset). The answer is 202; the Date header is this moment.
+             */
+            send_at?: string | null;
+            priority?: components["schemas"]["NullablePriority"];
+            /** @description In the queue: lanes of one priority take turns, so that bulk mail in a lane of its own delays no other mail. Default `reply` when the email joins a thread, else `new`. */
+            lane?: string | null;
+            auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
+            /** @description As `to`: where answers go. Without it, to the account. */
+            reply_to?: string | string[] | null;
+            /** @description Display name in From, beside the account's address. Default: the account's own. */
+            from_name?: string | null;
+            /** @description Further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description For `GET /api/emails?tag=`, and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
+            tags?: string[] | null;
+            /** @description Any JSON object, up to 4096 bytes; it comes back in records and events. Not in the message. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            attachments?: components["schemas"]["AttachmentInput"][] | null;
+            /** @description The email stands below what the person wrote. Default true. */
+            quote?: boolean | null;
+            language?: components["schemas"]["NullableReplyLanguage"];
+            time_zone?: components["schemas"]["NullableTimeZone"];
+            /** @description With all files of the email. Default true. */
+            with_files?: boolean | null;
         };
         /** @enum {string} */
         EmailState: "queued" | "sending" | "sent" | "deferred" | "failed" | "unknown" | "cancelled" | "received";
@@ -1939,9 +2139,37 @@ export interface components {
             /** @enum {unknown} */
             code?: "different_accounts";
         };
+        DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrTooManyRecipientsOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "too_many_recipients" | "unknown_account" | "unknown_field";
+        };
+        IdempotencyInProgressOrIdempotencyKeyReusedError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "idempotency_in_progress" | "idempotency_key_reused";
+        };
+        EmailDeletedError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "email_deleted";
+        };
+        AttachmentsTooLargeOrPayloadTooLargeError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "attachments_too_large" | "payload_too_large";
+        };
+        RecipientSuppressedError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "recipient_suppressed";
+        };
+        LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "loop_suspected" | "rate_limited" | "too_many_failed_logins";
+        };
         BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "busy" | "database_unavailable" | "disk_full" | "reading_unavailable" | "shutting_down" | "storage_unavailable";
+        };
+        ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "content_missing" | "internal_error" | "send_deferred" | "send_failed" | "send_unknown";
         };
         EmailNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -2110,6 +2338,54 @@ export interface components {
                 "application/json": components["schemas"]["DifferentAccountsError"];
             };
         };
+        /** @description Codes: `idempotency_in_progress`, `idempotency_key_reused`. */
+        IdempotencyInProgressOrIdempotencyKeyReusedError: {
+            headers: {
+                /** @description In seconds; only when the code is temporary. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
+            };
+        };
+        /** @description Codes: `email_deleted`. */
+        EmailDeletedError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["EmailDeletedError"];
+            };
+        };
+        /** @description Codes: `attachments_too_large`, `payload_too_large`. */
+        AttachmentsTooLargeOrPayloadTooLargeError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AttachmentsTooLargeOrPayloadTooLargeError"];
+            };
+        };
+        /** @description Codes: `recipient_suppressed`. */
+        RecipientSuppressedError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RecipientSuppressedError"];
+            };
+        };
+        /** @description Codes: `loop_suspected`, `rate_limited`, `too_many_failed_logins`. */
+        LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
+            };
+        };
         /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `reading_unavailable`, `shutting_down`, `storage_unavailable`. */
         BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError: {
             headers: {
@@ -2118,6 +2394,15 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
+            };
+        };
+        /** @description Codes: `content_missing`, `internal_error`, `send_deferred`, `send_failed`, `send_unknown`. */
+        ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
             };
         };
         /** @description Codes: `email_not_found`. */
@@ -2214,6 +2499,10 @@ export interface components {
         cursor: string;
         /** @description Only of this account. */
         account_id: components["schemas"]["AccountId"];
+        /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
+        "Idempotency-Key": string;
+        /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
+        Prefer: string;
         /** @description The email. */
         id: components["schemas"]["Uuid"];
         /** @description One email address, URL-encoded. */
@@ -2234,6 +2523,10 @@ export interface components {
         WWWAuthenticate: "Bearer";
         /** @description Only on the answer to a repeat: this request did nothing; the first one with its key had this answer. */
         IdempotencyReplayed: true;
+        /** @description `/api/emails/{id}` of the email. */
+        Location: string;
+        /** @description When the request preferred it (RFC 7240 §3). */
+        PreferenceApplied: "respond-async";
         /** @description Bytes of this answer. */
         ContentLength: number;
         /** @description `attachment` with the name of the file (RFC 6266). */
@@ -2854,9 +3147,9 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
-                "Idempotency-Key"?: string;
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
-                Prefer?: string;
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -2909,10 +3202,8 @@ export interface operations {
             202: {
                 headers: {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    /** @description `/api/emails/{id}` of the email. */
-                    Location?: string;
-                    /** @description When the request preferred it (RFC 7240 §3). */
-                    "Preference-Applied"?: "respond-async";
+                    Location: components["headers"]["Location"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2951,79 +3242,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "too_many_recipients" | "unknown_account" | "unknown_field";
-                    };
+                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrTooManyRecipientsOrUnknownAccountOrUnknownFieldError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
-            /** @description Codes: `idempotency_in_progress`, `idempotency_key_reused`. */
-            409: {
-                headers: {
-                    /** @description In seconds; only when the code is temporary. */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "idempotency_in_progress" | "idempotency_key_reused";
-                    };
-                };
-            };
-            /** @description Codes: `email_deleted`. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "email_deleted";
-                    };
-                };
-            };
-            /** @description Codes: `attachments_too_large`, `payload_too_large`. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "attachments_too_large" | "payload_too_large";
-                    };
-                };
-            };
+            409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
+            410: components["responses"]["EmailDeletedError"];
+            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            /** @description Codes: `recipient_suppressed`. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "recipient_suppressed";
-                    };
-                };
-            };
-            /** @description Codes: `loop_suspected`, `rate_limited`, `too_many_failed_logins`. */
-            429: {
-                headers: {
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "loop_suspected" | "rate_limited" | "too_many_failed_logins";
-                    };
-                };
-            };
+            422: components["responses"]["RecipientSuppressedError"];
+            429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
             /** @description Codes: `internal_error`, `send_deferred`, `send_failed`, `send_unknown`. */
             500: {
                 headers: {
@@ -3036,6 +3266,390 @@ export interface operations {
                     };
                 };
             };
+            503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
+        };
+    };
+    previewReply: {
+        parameters: {
+            query?: {
+                /** @description To the writer, to all, or to others. Without it, `reply`. */
+                kind?: components["schemas"]["ReplyKind"];
+                /** @description Of the quote. Without it, `de`. */
+                language?: components["schemas"]["ReplyLanguage"];
+                /** @description Of the date in the quote. Without it, `UTC`. */
+                time_zone?: components["schemas"]["TimeZone"];
+            };
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Nothing was sent. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "kind": "reply",
+                     *       "account_id": "vertrieb",
+                     *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *       "in_reply_to": "<reply-1@example.com>",
+                     *       "to": [
+                     *         {
+                     *           "name": "Ann Example",
+                     *           "address": "ann@example.com"
+                     *         }
+                     *       ],
+                     *       "cc": [],
+                     *       "subject": "Re: Ihr Angebot",
+                     *       "quote_text": "Am 31.01.2026 um 13:00 (MEZ) schrieb Ann Example <ann@example.com>:\n\n> Gerne!",
+                     *       "quote_html": "<div>Am 31.01.2026 um 13:00 (MEZ) schrieb Ann Example &lt;ann@example.com&gt;:</div><blockquote type=\"cite\">Gerne!</blockquote>",
+                     *       "quote_cut": false,
+                     *       "attachments": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReplyPreview"];
+                };
+            };
+            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "invalid_request" | "invalid_uuid" | "unknown_field";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["EmailNotFoundError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    replyToEmail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /** @description The email. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text_body": "Vielen Dank!",
+                 *       "time_zone": "Europe/Berlin"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplyRequest"];
+            };
+        };
+        responses: {
+            /** @description Sent and stored. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "sent",
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "messageId": "<angebot-1@example.org>",
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Sent"];
+                };
+            };
+            /** @description Stored, and to be sent from the queue. */
+            202: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "queued",
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "messageId": "<angebot-1@example.org>",
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Queued"];
+                };
+            };
+            /** @description Sent, but not stored yet; it is stored automatically later. */
+            207: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "partial",
+                     *       "message": "Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.",
+                     *       "messageId": "<angebot-1@example.org>",
+                     *       "error": "the database is unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Partial"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `too_many_recipients`, `unknown_account`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrTooManyRecipientsOrUnknownAccountOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
+            410: components["responses"]["EmailDeletedError"];
+            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            422: components["responses"]["RecipientSuppressedError"];
+            429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
+        };
+    };
+    replyToAll: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /** @description The email. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text_body": "Vielen Dank!",
+                 *       "time_zone": "Europe/Berlin"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplyRequest"];
+            };
+        };
+        responses: {
+            /** @description Sent and stored. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "sent",
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "messageId": "<angebot-1@example.org>",
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Sent"];
+                };
+            };
+            /** @description Stored, and to be sent from the queue. */
+            202: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "queued",
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "messageId": "<angebot-1@example.org>",
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Queued"];
+                };
+            };
+            /** @description Sent, but not stored yet; it is stored automatically later. */
+            207: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "partial",
+                     *       "message": "Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.",
+                     *       "messageId": "<angebot-1@example.org>",
+                     *       "error": "the database is unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Partial"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `too_many_recipients`, `unknown_account`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrTooManyRecipientsOrUnknownAccountOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
+            410: components["responses"]["EmailDeletedError"];
+            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            422: components["responses"]["RecipientSuppressedError"];
+            429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
+        };
+    };
+    forwardEmail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /** @description The email. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": "einkauf@example.org",
+                 *       "text_body": "Zur Kenntnis.",
+                 *       "time_zone": "Europe/Berlin"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ForwardRequest"];
+            };
+        };
+        responses: {
+            /** @description Sent and stored. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "sent",
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "messageId": "<angebot-1@example.org>",
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Sent"];
+                };
+            };
+            /** @description Stored, and to be sent from the queue. */
+            202: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "queued",
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "messageId": "<angebot-1@example.org>",
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Queued"];
+                };
+            };
+            /** @description Sent, but not stored yet; it is stored automatically later. */
+            207: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "partial",
+                     *       "message": "Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.",
+                     *       "messageId": "<angebot-1@example.org>",
+                     *       "error": "the database is unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Partial"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `too_many_recipients`, `unknown_account`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrTooManyRecipientsOrUnknownAccountOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
+            410: components["responses"]["EmailDeletedError"];
+            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            422: components["responses"]["RecipientSuppressedError"];
+            429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
         };
     };

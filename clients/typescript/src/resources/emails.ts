@@ -1,7 +1,8 @@
 /** `client.emails` */
 import { Download } from '../download.ts';
-import type { RequestOptions } from '../options.ts';
+import type { RequestOptions, SendOptions } from '../options.ts';
 import type { Pages } from '../pages.ts';
+import { sendMessage } from '../send.ts';
 import { plain, segment, type Attempt, type Transport } from '../transport.ts';
 import type {
   DeletedEmails,
@@ -9,9 +10,14 @@ import type {
   EmailFilter,
   EmailListing,
   ExplainedPlacement,
+  ForwardMessage,
   QueryOf,
+  ReplyMessage,
+  ReplyPreview,
+  ReplyPreviewOptions,
   ResolveRequest,
   Schemas,
+  SendResult,
   SendState,
   VariantDetail,
 } from '../types.ts';
@@ -53,6 +59,51 @@ export class Emails {
       this.#transport.api.GET('/api/emails/{id}/raw', { ...attempt, params, parseAs: 'stream' }),
     );
     return new Download(response);
+  }
+
+  /** What a reply, a reply to all or a forward would be: recipients, subject and quote. */
+  async previewReply(
+    id: string,
+    query: ReplyPreviewOptions = {},
+    options: RequestOptions = {},
+  ): Promise<ReplyPreview> {
+    const { api } = this.#transport;
+    return this.#json(true, { id: segment('id', id) }, options, (request) =>
+      api.GET('/api/emails/{id}/reply', {
+        ...request,
+        params: { ...request.params, query: plain<QueryOf<'previewReply'>>(query) },
+      }),
+    );
+  }
+
+  /** Answers its writer; recipients, subject, thread and quote are made by the service. Never sends twice, as `send`. */
+  reply(id: string, message: ReplyMessage, options: SendOptions = {}): Promise<SendResult> {
+    return this.#answer('reply', id, message, options);
+  }
+
+  /** As `reply`, with its other recipients in copy. */
+  replyAll(id: string, message: ReplyMessage, options: SendOptions = {}): Promise<SendResult> {
+    return this.#answer('reply-all', id, message, options);
+  }
+
+  /** Sends it on to others, with its files. */
+  forward(id: string, message: ForwardMessage, options: SendOptions = {}): Promise<SendResult> {
+    return this.#answer('forward', id, message, options);
+  }
+
+  #answer(
+    kind: 'reply' | 'reply-all' | 'forward',
+    id: string,
+    message: ReplyMessage | ForwardMessage,
+    options: SendOptions,
+  ): Promise<SendResult> {
+    const path = { id: segment('id', id) };
+    return sendMessage(this.#transport, message, options, (init) =>
+      this.#transport.api.POST(`/api/emails/{id}/${kind}`, {
+        ...init,
+        params: { ...init.params, path },
+      } as never),
+    );
   }
 
   /** Takes a queued or deferred email out of the queue. Not retried: after a lost answer, `get` tells the state. */

@@ -280,7 +280,23 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   'NotReady.code': 'not_ready',
   'NotReady.checks': { database: 'away', storage: 'ok', smtp: 'ok' },
 
+  // Replies
+  'ReplyPreview.kind': 'reply',
+  'previewReply.kind': 'reply',
+  language: 'de',
+  time_zone: 'Europe/Berlin',
+  'ReplyPreview.to': [ANN],
+  cc: [],
+  'ReplyPreview.subject': 'Re: Ihr Angebot',
+  'ReplyPreview.in_reply_to': '<reply-1@example.com>',
+  'ReplyPreview.attachments': [],
+  quote_text: 'Am 31.01.2026 um 13:00 (MEZ) schrieb Ann Example <ann@example.com>:\n\n> Gerne!',
+  quote_html:
+    '<div>Am 31.01.2026 um 13:00 (MEZ) schrieb Ann Example &lt;ann@example.com&gt;:</div><blockquote type="cite">Gerne!</blockquote>',
+
   // Requests, and what is no JSON
+  ReplyRequest: { text_body: 'Vielen Dank!', time_zone: 'Europe/Berlin' },
+  ForwardRequest: { to: 'einkauf@example.org', text_body: 'Zur Kenntnis.', time_zone: 'Europe/Berlin' },
   SendRequest: {
     to: 'Ann Example <ann@example.com>, bob@example.com',
     subject: 'Ihr Angebot',

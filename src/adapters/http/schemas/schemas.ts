@@ -3,7 +3,7 @@
  * of each schema with a `title`; its `$comment` becomes the description of the component.
  */
 import type { XStatic } from 'typebox/schema';
-import { invalidRequest } from '../../../core/errors.ts';
+import { invalidRequest, ServiceError } from '../../../core/errors.ts';
 
 /** The schema of an object that has all of `properties` and nothing else; a component of the document. */
 export function record<const Properties extends Readonly<Record<string, object>>>(
@@ -22,6 +22,14 @@ export function record<const Properties extends Readonly<Record<string, object>>
 
 /** Any UUID of RFC 9562 §4; upper case is accepted and made lower-case. */
 export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+
+/** For routes whose parameters no schema checks, in lower case. Throws `invalid_uuid`. */
+export function readUuidParameter(parameters: object, name: string): string {
+  const value = String((parameters as Readonly<Record<string, unknown>>)[name]);
+  if (!new RegExp(UUID_PATTERN).test(value))
+    throw new ServiceError('invalid_uuid', { values: { field: name } });
+  return value.toLowerCase();
+}
 
 export const Uuid = { title: 'Uuid', type: 'string', format: 'uuid', pattern: UUID_PATTERN } as const;
 export const NullableUuid = { ...Uuid, title: 'NullableUuid', type: ['string', 'null'] } as const;
@@ -80,7 +88,7 @@ export const attachmentProperties = {
   size_bytes: { type: 'integer', minimum: 0 },
   storage_path: { type: 'string', description: '`<account_id>/<email_id>/<filename>`.' },
 } as const;
-const AttachmentRecord = record('Attachment', attachmentProperties);
+export const AttachmentRecord = record('Attachment', attachmentProperties);
 
 /** The fields of an email in lists, in the order of the specification. */
 export const emailProperties = {

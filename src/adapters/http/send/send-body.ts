@@ -60,8 +60,16 @@ export const SendBody = {
   additionalProperties: false,
   required: ['to', 'subject'],
   anyOf: [
-    { required: ['text_body'], properties: { text_body: { type: 'string', minLength: 1 } } },
-    { required: ['html_body'], properties: { html_body: { type: 'string', minLength: 1 } } },
+    {
+      title: 'WithTextBody',
+      required: ['text_body'],
+      properties: { text_body: { type: 'string', minLength: 1 } },
+    },
+    {
+      title: 'WithHtmlBody',
+      required: ['html_body'],
+      properties: { html_body: { type: 'string', minLength: 1 } },
+    },
   ],
   properties: {
     to: AddressList(
@@ -86,8 +94,9 @@ export const SendBody = {
         'Send it then, at most a year ahead (RFC 3339 with offset). The answer is 202; the Date header is this moment.',
     },
     priority: {
+      title: 'NullablePriority',
       enum: [...PRIORITIES, null],
-      description: 'In the queue: a higher one always goes first. Default `normal`.',
+      $comment: 'In the queue: a higher one always goes first. Default `normal`.',
     },
     lane: {
       type: ['string', 'null'],
@@ -98,8 +107,9 @@ export const SendBody = {
         'Default `reply` when the email joins a thread, else `new`.',
     },
     auto_submitted: {
+      title: 'NullableAutoSubmitted',
       enum: [...AUTO_SUBMITTED, null],
-      description:
+      $comment:
         'For an email that no person wrote (RFC 3834): `auto-replied` answers another one, `auto-generated` does not. ' +
         'It gets the header Auto-Submitted, so that other programs do not answer it.',
     },
@@ -138,7 +148,7 @@ const SEND_FIELDS = new Set(Object.keys(SendBody.properties));
 const ATTACHMENT_FIELDS = new Set(Object.keys(AttachmentBody.properties));
 const UUID = new RegExp(UUID_PATTERN);
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** Throws ServiceError with status 400, or `attachments_too_large`. */
 export function readSendBody(json: JsonWithLongStrings, limits: HttpLimits): SendRequest {
@@ -152,7 +162,7 @@ export function readSendBody(json: JsonWithLongStrings, limits: HttpLimits): Sen
 }
 
 /** What a body says of a send, whatever it lacks; `body` has been searched for unknown fields. Throws as readSendBody. */
-function readSendFields(body: Fields, json: JsonWithLongStrings, limits: HttpLimits): SendRequest {
+export function readSendFields(body: Fields, json: JsonWithLongStrings, limits: HttpLimits): SendRequest {
   return {
     to: readAddressLists(body, 'to'),
     cc: readAddressLists(body, 'cc'),
@@ -311,12 +321,12 @@ function toContent(text: string, longStrings: JsonWithLongStrings['longStrings']
 }
 
 /** Own fields only, `__proto__` included: JSON.parse makes it an own field, and it is unknown like any other. */
-function toFields(value: unknown): Fields | null {
+export function toFields(value: unknown): Fields | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   return Object.assign(Object.create(null), Object.fromEntries(Object.entries(value)));
 }
 
-function refuseUnknown(fields: Fields, known: ReadonlySet<string>, path: string): void {
+export function refuseUnknown(fields: Fields, known: ReadonlySet<string>, path: string): void {
   const unknown = Object.keys(fields).find((field) => !known.has(field));
   if (unknown !== undefined) throw new ServiceError('unknown_field', { values: { field: path + unknown } });
 }
@@ -328,10 +338,10 @@ function isBlank(value: unknown): boolean {
 }
 
 /** Bodies may be white space; only an empty one counts as not given. */
-function isEmpty(value: unknown): boolean {
+export function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-function wrongType(field: string, type: string): ServiceError {
+export function wrongType(field: string, type: string): ServiceError {
   return invalidRequest('wrong_type', { field, type: TYPE_TEXTS[type] ?? type });
 }

@@ -15,11 +15,14 @@ import { answerSend } from './send-answer.ts';
 
 type ReadBody<Input> = (json: JsonWithLongStrings, limits: HttpLimits) => Input;
 
+/** The body, and what the headers say. */
+type Asked<Input> = Input & { readonly respondAsync: boolean };
+
 interface SendWork<Input> {
   readonly read: ReadBody<Input>;
   /** Takes over the folder. */
-  readonly send: (input: Input, folder: SpoolFolder) => Promise<SendResult>;
-  readonly sendOnce: (key: string, input: Input, folder: SpoolFolder) => Promise<SendOnceResult>;
+  readonly send: (input: Asked<Input>, folder: SpoolFolder) => Promise<SendResult>;
+  readonly sendOnce: (key: string, input: Asked<Input>, folder: SpoolFolder) => Promise<SendOnceResult>;
 }
 
 export interface SendInput {

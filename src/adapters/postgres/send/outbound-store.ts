@@ -13,12 +13,13 @@ export function createOutboundStore(pool: Pool): OutboundStore {
     recordOutbound: createOutboundRecorder(pool),
 
     async readPlacementFacts(request): Promise<PlacementFacts> {
-      const { threadId, inReplyTo, accountId, defaultAccountId } = request;
+      const { threadId, inReplyTo, accountId, defaultAccountId, answeredEmailId = null } = request;
       const [row] = await run(pool, PLACEMENT_FACTS, {
         threadId,
         inReplyTo: inReplyTo === null ? null : normaliseMessageId(inReplyTo),
         accountId,
         defaultAccountId,
+        answeredEmailId,
       });
       const parent = toParent(row?.parent ?? null);
       return {
@@ -61,6 +62,6 @@ const PLACEMENT_FACTS = statement(
   left join lateral (
     select * from emails e
     where e.account_id = coalesce($accountId, t.account_id, $defaultAccountId) and (e.message_id = $inReplyTo or e.relay_message_id = $inReplyTo)
-    order by e.date, e.id limit 1
+    order by e.id = $answeredEmailId::uuid desc nulls last, e.date, e.id limit 1
   ) p on true`,
 ).narrow<{ newest: ParentRow | null; parent: ParentRow | null }>();

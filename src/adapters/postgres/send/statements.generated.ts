@@ -406,6 +406,7 @@ declare module '../db/statement.ts' {
         inReplyTo: string | null;
         accountId: string | null;
         defaultAccountId: string | null;
+        answeredEmailId: string | null;
       };
       row: {
         thread_id: string | null;

@@ -1,0 +1,162 @@
+/** The body of a reply or a forward: that of a send, without what the answered email decides. */
+import { REPLY_LANGUAGES, isTimeZone, type ReplyLanguage } from '../../../core/reply/quote.ts';
+import { invalidRequest, ServiceError } from '../../../core/errors.ts';
+import type { ReplyKind, ReplyRequest } from '../../../app/reply/use-cases.ts';
+import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
+import type { HttpLimits } from '../connections/limits.ts';
+import {
+  isEmpty,
+  readSendFields,
+  refuseUnknown,
+  SendBody,
+  toFields,
+  wrongType,
+  type Fields,
+} from '../send/send-body.ts';
+
+export const Language = {
+  title: 'ReplyLanguage',
+  $comment: 'Of the line above a quote, and of the header block of a forward.',
+  type: 'string',
+  enum: REPLY_LANGUAGES,
+} as const;
+
+/** The longest name of the time zone database has 32 characters. */
+const MAX_TIME_ZONE_CHARS = 64;
+export const TimeZone = {
+  title: 'TimeZone',
+  $comment: 'IANA name, such as `Europe/Berlin`, in which the date of the email is written.',
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_TIME_ZONE_CHARS,
+} as const;
+
+const DEFAULT_LANGUAGE: ReplyLanguage = 'de';
+const DEFAULT_TIME_ZONE = 'UTC';
+
+const {
+  to: _to,
+  cc: _cc,
+  subject: _subject,
+  in_reply_to: _inReplyTo,
+  thread_id: _threadId,
+  account_id: _accountId,
+  ...SEND_PROPERTIES
+} = SendBody.properties;
+
+const OptionalList = (description: string) => ({ ...SendBody.properties.cc, description }) as const;
+
+const REPLY_PROPERTIES = {
+  to: OptionalList('In place of those that the email says; then `cc` has only those given.'),
+  cc: OptionalList('In place of those that the email says; an empty list for none.'),
+  subject: { type: ['string', 'null'], description: 'In place of the one that the email says.' },
+  ...SEND_PROPERTIES,
+  text_body: { type: ['string', 'null'], description: 'What the person wrote, as plain text.' },
+  html_body: { type: ['string', 'null'], description: 'What the person wrote, as HTML.' },
+  quote: {
+    type: ['boolean', 'null'],
+    description: 'The email stands below what the person wrote. Default true.',
+  },
+  language: {
+    ...Language,
+    type: ['string', 'null'],
+    title: 'NullableReplyLanguage',
+    enum: [...REPLY_LANGUAGES, null],
+  },
+  time_zone: { ...TimeZone, title: 'NullableTimeZone', type: ['string', 'null'] },
+} as const;
+
+const BODY_NEEDED = SendBody.anyOf;
+
+export const ReplyBody = {
+  type: 'object',
+  title: 'ReplyRequest',
+  additionalProperties: false,
+  anyOf: BODY_NEEDED,
+  properties: REPLY_PROPERTIES,
+} as const;
+
+export const ForwardBody = {
+  type: 'object',
+  title: 'ForwardRequest',
+  additionalProperties: false,
+  required: ['to'],
+  properties: {
+    ...REPLY_PROPERTIES,
+    to: SendBody.properties.to,
+    cc: SendBody.properties.cc,
+    with_files: { type: ['boolean', 'null'], description: 'With all files of the email. Default true.' },
+  },
+} as const;
+
+/** Fields that are no field of a send. */
+const OWN = new Set(['quote', 'language', 'time_zone', 'with_files']);
+
+/** What a body says of a reply. */
+export type ReplyInput = Omit<ReplyRequest, 'emailId' | 'kind'>;
+
+/** Throws ServiceError with status 400, or `attachments_too_large`. */
+export function readReplyBody(json: JsonWithLongStrings, limits: HttpLimits, kind: ReplyKind): ReplyInput {
+  const body = toFields(json.value);
+  if (body === null) throw invalidRequest('not_an_object');
+  const isForward = kind === 'forward';
+  if (isForward && !isGiven(body, 'to')) throw new ServiceError('missing_recipient_or_subject');
+  if (!isForward && isEmpty(body['text_body']) && isEmpty(body['html_body']))
+    throw new ServiceError('missing_body');
+  refuseUnknown(body, new Set(Object.keys((isForward ? ForwardBody : ReplyBody).properties)), '');
+
+  const ofSend = Object.fromEntries(Object.entries(body).filter(([field]) => !OWN.has(field)));
+  const {
+    to,
+    cc,
+    subject,
+    inReplyTo: _reply,
+    threadId: _thread,
+    accountId: _account,
+    ...message
+  } = readSendFields(ofSend, json, limits);
+  return {
+    quote: readFlag(body, 'quote') ?? true,
+    withFiles: readFlag(body, 'with_files') ?? true,
+    language: readLanguage(body),
+    timeZone: readTimeZone(body['time_zone']),
+    maxFileBytes: limits.maxAttachmentBytes,
+    maxFiles: limits.maxAttachments,
+    message: {
+      ...message,
+      to: isGiven(body, 'to') ? to : null,
+      cc: isGiven(body, 'cc') ? cc : null,
+      subject: subject.trim() === '' ? null : subject,
+    },
+  };
+}
+
+/** null and a field that is not there mean the same. */
+function isGiven(body: Fields, field: string): boolean {
+  return (body[field] ?? null) !== null;
+}
+
+function readFlag(body: Fields, field: string): boolean | null {
+  const value = body[field] ?? null;
+  if (value !== null && typeof value !== 'boolean') throw wrongType(field, 'boolean');
+  return value;
+}
+
+function readLanguage(body: Fields): ReplyLanguage {
+  const value = body['language'] ?? DEFAULT_LANGUAGE;
+  if (typeof value !== 'string') throw wrongType('language', 'string');
+  const known = REPLY_LANGUAGES.find((one) => one === value);
+  if (known === undefined)
+    throw invalidRequest('not_one_of', { field: 'language', values: REPLY_LANGUAGES.join(', ') });
+  return known;
+}
+
+/** Throws `invalid_request`. */
+export function readTimeZone(value: unknown): string {
+  const name = value ?? DEFAULT_TIME_ZONE;
+  if (typeof name !== 'string') throw wrongType('time_zone', 'string');
+  if (name.length > MAX_TIME_ZONE_CHARS || !isTimeZone(name)) {
+    throw invalidRequest('malformed', { field: 'time_zone' });
+  }
+  return name;
+}

@@ -1,0 +1,206 @@
+/**
+ * POST /api/emails/{id}/reply, /reply-all and /forward: an answer made of the email that it answers. GET
+ * /api/emails/{id}/reply tells what it would be.
+ */
+import {
+  REPLY_KINDS,
+  type ReplyKind,
+  type ReplyPreview,
+  type ReplyRequest,
+} from '../../../app/reply/use-cases.ts';
+import { formatMessageId } from '../../../core/message/message-id.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { toAddressJson, toAttachmentJson } from '../emails/email-view.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { AccountId } from '../schemas/page-schemas.ts';
+import {
+  AddressObject,
+  AttachmentRecord,
+  EmailParams,
+  jsonResponse,
+  MessageIdText,
+  readUuidParameter,
+  record,
+  Uuid,
+} from '../schemas/schemas.ts';
+import { SEND_ERRORS, SEND_RESPONSES, SendHeaders } from '../send/send-answer.ts';
+import type { SendInput } from '../send/send-input.ts';
+import {
+  ForwardBody,
+  Language,
+  readReplyBody,
+  readTimeZone,
+  ReplyBody,
+  TimeZone,
+  type ReplyInput,
+} from './reply-body.ts';
+
+const Kind = { title: 'ReplyKind', type: 'string', enum: REPLY_KINDS } as const;
+
+const PreviewQuery = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    kind: { ...Kind, description: 'To the writer, to all, or to others. Without it, `reply`.' },
+    language: { ...Language, description: 'Of the quote. Without it, `de`.' },
+    time_zone: { ...TimeZone, description: 'Of the date in the quote. Without it, `UTC`.' },
+  },
+} as const;
+
+const Preview = record('ReplyPreview', {
+  email_id: { ...Uuid, description: 'The email that is answered.' },
+  kind: Kind,
+  account_id: { ...AccountId, description: 'The account that sends.' },
+  thread_id: { ...Uuid, description: 'The thread that the answer joins.' },
+  in_reply_to: MessageIdText,
+  to: { type: 'array', items: AddressObject, description: 'Empty for a forward.' },
+  cc: { type: 'array', items: AddressObject },
+  subject: { type: 'string' },
+  quote_text: { type: 'string', description: 'What stands below the text that the person writes.' },
+  quote_html: {
+    type: 'string',
+    description: 'The same for HTML. It holds nothing of the email that was not made safe.',
+  },
+  quote_cut: { type: 'boolean', description: 'Something of the email is too long, and left out.' },
+  attachments: {
+    type: 'array',
+    items: AttachmentRecord,
+    description: 'The files that a forward takes along; empty for a reply.',
+  },
+});
+
+const KINDS: readonly {
+  readonly kind: ReplyKind;
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+}[] = [
+  {
+    kind: 'reply',
+    path: 'reply',
+    operationId: 'replyToEmail',
+    summary: 'Reply to an email',
+    description:
+      'To Reply-To, else From; to its recipients when we sent it. Subject, thread, account, In-Reply-To and References come ' +
+      'from the email, which stands as a quote below what the person wrote.',
+  },
+  {
+    kind: 'reply_all',
+    path: 'reply-all',
+    operationId: 'replyToAll',
+    summary: 'Reply to an email and all its recipients',
+    description:
+      'As a reply, with To and Cc of the email in copy. Our own accounts are left out, and Bcc never takes part.',
+  },
+  {
+    kind: 'forward',
+    path: 'forward',
+    operationId: 'forwardEmail',
+    summary: 'Forward an email',
+    description:
+      'With its From, Date, Subject, To and Cc above its text, and its files. It joins the thread of the email.',
+  },
+];
+
+export function registerReplyRoutes(
+  app: HttpServer,
+  { applicationFor }: HttpContext,
+  input: SendInput,
+): void {
+  for (const { kind, path, ...texts } of KINDS) {
+    app.post(
+      `/api/emails/:id/${path}`,
+      {
+        // The body is read as a stream and checked by readReplyBody; the schema is for the document.
+        validatorCompiler: () => () => true,
+        schema: {
+          ...texts,
+          right: 'send',
+          tags: ['Sending'],
+          description: `${texts.description} Other fields are those of a send, and so is the answer.`,
+          params: EmailParams,
+          headers: SendHeaders,
+          body: kind === 'forward' ? ForwardBody : ReplyBody,
+          response: {
+            ...SEND_RESPONSES,
+            ...errorResponses(...SEND_ERRORS, 'email_not_found', 'content_missing'),
+          },
+        },
+      },
+      (request, reply) => {
+        const emailId = readUuidParameter(request.params as object, 'id');
+        const application = applicationFor(request);
+        return input.answer(request, reply, {
+          read: (json, limits) => readReplyBody(json, limits, kind),
+          send: (body, folder) => application.sendReply(toRequest(body, emailId, kind), folder),
+          sendOnce: (key, body, folder) =>
+            application.sendReplyOnce(key, toRequest(body, emailId, kind), folder),
+        });
+      },
+    );
+  }
+
+  app.get(
+    '/api/emails/:id/reply',
+    {
+      schema: {
+        operationId: 'previewReply',
+        right: 'read',
+        tags: ['Sending'],
+        summary: 'Show what a reply or a forward would be',
+        description:
+          'Its recipients, subject and quote, so that a page can show them to the one who writes it.',
+        params: EmailParams,
+        querystring: PreviewQuery,
+        response: {
+          200: jsonResponse('Nothing was sent.', Preview),
+          ...errorResponses(
+            'invalid_request',
+            'unknown_field',
+            'invalid_uuid',
+            'unauthorized',
+            'email_not_found',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { kind = 'reply', language = 'de', time_zone: timeZone } = request.query;
+      return toPreviewJson(
+        await applicationFor(request).previewReply({
+          emailId: request.params.id.toLowerCase(),
+          kind,
+          language,
+          timeZone: readTimeZone(timeZone),
+        }),
+      );
+    },
+  );
+}
+
+function toRequest(
+  { respondAsync, message, ...body }: ReplyInput & { readonly respondAsync: boolean },
+  emailId: string,
+  kind: ReplyKind,
+): ReplyRequest {
+  return { ...body, emailId, kind, message: { ...message, respondAsync } };
+}
+
+function toPreviewJson(preview: ReplyPreview): object {
+  return {
+    email_id: preview.emailId,
+    kind: preview.kind,
+    account_id: preview.accountId,
+    thread_id: preview.threadId,
+    in_reply_to: formatMessageId(preview.inReplyTo),
+    to: preview.to.map(toAddressJson),
+    cc: preview.cc.map(toAddressJson),
+    subject: preview.subject,
+    quote_text: preview.quoteText,
+    quote_html: preview.quoteHtml,
+    quote_cut: preview.isQuoteCut,
+    attachments: preview.attachments.map(toAttachmentJson),
+  };
+}

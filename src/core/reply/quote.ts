@@ -1,0 +1,188 @@
+/**
+ * The quote below a reply, and the header block and text of a forward, as mail programs write them, so that these, and
+ * core/mime/text/reply-text.ts, find its beginning again. Work and result are bounded whatever was received.
+ */
+import { escapeText } from 'entities';
+import { MAX_QUOTE_CHARS, MAX_QUOTE_DEPTH, MAX_QUOTE_HTML_CHARS, MAX_SHOWN_RECIPIENTS } from './limits.ts';
+import type { Mailbox } from './reply-recipients.ts';
+
+/** The languages that attributions and header blocks are written in. */
+export const REPLY_LANGUAGES = ['de', 'en'] as const;
+export type ReplyLanguage = (typeof REPLY_LANGUAGES)[number];
+
+export interface QuotedEmail {
+  readonly from: Mailbox;
+  readonly to: readonly Mailbox[];
+  readonly cc: readonly Mailbox[];
+  readonly date: Date;
+  readonly subject: string;
+  readonly textBody: string;
+  /** Safe to be shown and sent on; null: there is none, and the text is quoted. */
+  readonly safeHtml: string | null;
+}
+
+export interface QuoteOptions {
+  readonly kind: 'reply' | 'forward';
+  readonly language: ReplyLanguage;
+  /** IANA name, known to the runtime. */
+  readonly timeZone: string;
+}
+
+export interface Quote {
+  /** `\n` line ends, no line end at the end. */
+  readonly text: string;
+  readonly html: string;
+  /** Something of the email was too long, or quoted too deep, and was left out. */
+  readonly isCut: boolean;
+}
+
+export function makeQuote(email: QuotedEmail, options: QuoteOptions): Quote {
+  const body = toBody(email.textBody, options.language);
+  const html =
+    email.safeHtml !== null && email.safeHtml.length <= MAX_QUOTE_HTML_CHARS ? email.safeHtml : null;
+  const isCut = body.isCut || (email.safeHtml !== null && html === null);
+  if (options.kind === 'forward') {
+    const block = headerBlock(email, options);
+    return {
+      text: `${block.join('\n')}\n\n${body.lines.join('\n')}`,
+      html: `<div>${block.map(escapeText).join('<br>')}</div><br><div>${html ?? toHtml(body.lines)}</div>`,
+      isCut,
+    };
+  }
+  const attribution = attributionOf(email, options);
+  return {
+    text: [attribution, '', ...body.lines.map(quoteLine)].join('\n'),
+    html:
+      `<div>${escapeText(attribution)}</div>` +
+      `<blockquote type="cite" style="${BLOCKQUOTE_STYLE}">${html ?? toHtml(body.lines)}</blockquote>`,
+    isCut,
+  };
+}
+
+/** As Gmail draws it. */
+const BLOCKQUOTE_STYLE = 'margin:0 0 0 0.8ex;border-left:1px solid #ccc;padding-left:1ex';
+
+/** RFC 3676 §4.5: marks stand next to each other, and a space before the text. */
+function quoteLine(line: string): string {
+  if (line === '') return '>';
+  return line.startsWith('>') ? `>${line}` : `> ${line}`;
+}
+
+interface Body {
+  readonly lines: readonly string[];
+  readonly isCut: boolean;
+}
+
+function toBody(text: string, language: ReplyLanguage): Body {
+  const isLong = text.length > MAX_QUOTE_CHARS;
+  const all = (isLong ? text.slice(0, MAX_QUOTE_CHARS).toWellFormed() : text)
+    .replace(/\r\n?/g, '\n')
+    .trimEnd()
+    .split('\n');
+  const lines = all.filter((line) => depthOf(line) < MAX_QUOTE_DEPTH).map((line) => line.trimEnd());
+  const isCut = isLong || lines.length < all.length;
+  return { lines: isCut ? [...lines, CUT_NOTES[language]] : lines, isCut };
+}
+
+const CUT_NOTES: Readonly<Record<ReplyLanguage, string>> = {
+  de: '[… gekürzt …]',
+  en: '[… shortened …]',
+};
+
+/** Marks of a quote at the beginning of a line; spaces may stand between them. Looks no further than the deepest that stays. */
+function depthOf(line: string): number {
+  let depth = 0;
+  for (let at = 0; at < line.length && depth < MAX_QUOTE_DEPTH; at += 1) {
+    if (line[at] === '>') depth += 1;
+    else if (line[at] !== ' ') break;
+  }
+  return depth;
+}
+
+/** Its white space is kept, as it was in the text. */
+function toHtml(lines: readonly string[]): string {
+  return `<div style="white-space:pre-wrap">${lines.map(escapeText).join('<br>')}</div>`;
+}
+
+function attributionOf({ from, date }: QuotedEmail, options: QuoteOptions): string {
+  const { day, time } = momentOf(date, options);
+  const writer = shown(from);
+  return options.language === 'de'
+    ? `Am ${day} um ${time} schrieb ${writer}:`
+    : `On ${day} at ${time}, ${writer} wrote:`;
+}
+
+const LABELS = {
+  de: {
+    title: '---------- Weitergeleitete Nachricht ----------',
+    from: 'Von',
+    date: 'Datum',
+    subject: 'Betreff',
+    to: 'An',
+    cc: 'Cc',
+  },
+  en: {
+    title: '---------- Forwarded message ----------',
+    from: 'From',
+    date: 'Date',
+    subject: 'Subject',
+    to: 'To',
+    cc: 'Cc',
+  },
+} as const;
+
+function headerBlock(email: QuotedEmail, options: QuoteOptions): readonly string[] {
+  const labels = LABELS[options.language];
+  const { day, time } = momentOf(email.date, options);
+  return [
+    labels.title,
+    `${labels.from}: ${shown(email.from)}`,
+    `${labels.date}: ${day} ${time}`,
+    `${labels.subject}: ${oneLine(email.subject)}`,
+    ...[`${labels.to}: ${shownList(email.to)}`].filter(() => email.to.length > 0),
+    ...[`${labels.cc}: ${shownList(email.cc)}`].filter(() => email.cc.length > 0),
+  ];
+}
+
+function shownList(list: readonly Mailbox[]): string {
+  const names = list.slice(0, MAX_SHOWN_RECIPIENTS).map(shown);
+  return [...names, ...(list.length > MAX_SHOWN_RECIPIENTS ? ['…'] : [])].join(', ');
+}
+
+function shown({ name, address }: Mailbox): string {
+  return oneLine(name === '' ? `<${address}>` : `${name} <${address}>`);
+}
+
+/** What a stranger put into a name or a subject is one line of ours. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+}
+
+/** `22.11.2026` and `18:16 (MEZ)`: the zone is named, since the reader may live in another one. */
+function momentOf(date: Date, { language, timeZone }: QuoteOptions): { day: string; time: string } {
+  const locale = language === 'de' ? 'de-DE' : 'en-GB';
+  const day = new Intl.DateTimeFormat(locale, {
+    timeZone,
+    day: '2-digit',
+    month: language === 'de' ? '2-digit' : 'short',
+    year: 'numeric',
+  }).format(date);
+  const parts = new Intl.DateTimeFormat(locale, {
+    timeZone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    timeZoneName: 'short',
+  }).formatToParts(date);
+  const of = (type: Intl.DateTimeFormatPartTypes) => parts.find((part) => part.type === type)?.value ?? '';
+  return { day, time: `${of('hour')}:${of('minute')} (${of('timeZoneName')})` };
+}
+
+/** Whether the runtime knows the time zone. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}

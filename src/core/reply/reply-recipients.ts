@@ -1,0 +1,65 @@
+/**
+ * Who gets a reply, RFC 5322 §3.6.3: Reply-To, else From; with all, also To and Cc. Bcc never takes part. A reply to what
+ * we wrote ourselves goes to those who got it.
+ */
+
+/** An address as it is recorded: `address` is `local@domain`. */
+export interface Mailbox {
+  readonly name: string;
+  readonly address: string;
+}
+
+export interface RepliedEmail {
+  readonly direction: 'inbound' | 'outbound';
+  readonly from: Mailbox;
+  readonly replyTo: readonly Mailbox[];
+  readonly to: readonly Mailbox[];
+  readonly cc: readonly Mailbox[];
+}
+
+export interface ReplyRecipients {
+  readonly to: readonly Mailbox[];
+  readonly cc: readonly Mailbox[];
+}
+
+/**
+ * @param own addresses of our accounts, in lower case: mail to them would come back to us. They stay only where nobody
+ * else is left.
+ */
+export function replyRecipients(
+  email: RepliedEmail,
+  { toAll, own }: { readonly toAll: boolean; readonly own: ReadonlySet<string> },
+): ReplyRecipients {
+  const others = (list: readonly Mailbox[]) => list.filter(({ address }) => !own.has(address.toLowerCase()));
+  const isOurs =
+    email.direction === 'outbound' || (email.replyTo.length === 0 && others([email.from]).length === 0);
+  const writers = isOurs ? email.to : email.replyTo.length > 0 ? email.replyTo : [email.from];
+  // A list that puts its own address, which is ours, into Reply-To: the writer gets the answer.
+  const answered = firstFilled(
+    others(writers),
+    isOurs ? [] : others([email.from]),
+    others(email.to),
+    writers,
+  );
+  const to = unique(answered, new Set());
+  if (!toAll) return { to, cc: [] };
+  const taken = new Set(to.map(keyOf));
+  return { to, cc: unique(others(isOurs ? email.cc : [...email.to, ...email.cc]), taken) };
+}
+
+function firstFilled(...lists: readonly (readonly Mailbox[])[]): readonly Mailbox[] {
+  return lists.find((list) => list.length > 0) ?? [];
+}
+
+const keyOf = ({ address }: Mailbox): string => address.toLowerCase();
+
+/** Without those in `taken`, and each once. */
+function unique(list: readonly Mailbox[], taken: ReadonlySet<string>): readonly Mailbox[] {
+  const seen = new Set(taken);
+  return list.filter((mailbox) => {
+    const key = keyOf(mailbox);
+    if (key === '' || seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}

@@ -1,0 +1,25 @@
+/** Puts a quote below what a person wrote. */
+import type { Quote } from './quote.ts';
+
+export interface Written {
+  readonly textBody: string | null;
+  readonly htmlBody: string | null;
+}
+
+/** In each form that the person wrote; a person who wrote nothing sends the text of the quote. */
+export function withQuote({ textBody, htmlBody }: Written, quote: Pick<Quote, 'text' | 'html'>): Written {
+  if (textBody === null && htmlBody === null) return { textBody: `${quote.text}\n`, htmlBody: null };
+  return {
+    textBody: textBody === null ? null : `${textBody.trimEnd()}\n\n${quote.text}\n`,
+    htmlBody: htmlBody === null ? null : appendHtml(htmlBody, `<br>${quote.html}`),
+  };
+}
+
+/** Within the body of a whole document, else at the end. */
+function appendHtml(html: string, addition: string): string {
+  // Only the end is looked at: this is where it stands, and the search costs little however long the HTML is.
+  const from = Math.max(0, html.length - 2000);
+  const at = html.slice(from).search(/<\/(?:body|html)\s*>/i);
+  const end = at === -1 ? html.length : from + at;
+  return html.slice(0, end) + addition + html.slice(end);
+}

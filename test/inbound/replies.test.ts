@@ -1,0 +1,322 @@
+/** Replies and forwards that the service makes, as another program reads them from the wire. */
+import { randomUUID } from 'node:crypto';
+import { simpleParser, type ParsedMail } from 'mailparser';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mail, newId, receive } from '../helpers/inbound-mail.ts';
+import type { TestDatabase } from '../helpers/postgres.ts';
+import { query } from '../helpers/query.ts';
+import {
+  getJson as getJsonOf,
+  sendJson,
+  startServiceWithSink,
+  type SentResult,
+} from '../helpers/running-service.ts';
+import type { ServiceProcess } from '../helpers/service-process.ts';
+import type { SmtpSink } from '../helpers/smtp-sink.ts';
+
+let database: TestDatabase;
+let sink: SmtpSink;
+let service: ServiceProcess;
+let end: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ database, sink, service, end } = await startServiceWithSink());
+});
+afterAll(() => end());
+
+type Kind = 'reply' | 'reply-all' | 'forward';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly json: SentResult & { readonly code?: string; readonly status?: string };
+}
+
+async function answer(
+  kind: Kind,
+  id: string,
+  json: object,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await service.request(`/api/emails/${id}/${kind}`, { json, headers });
+  return {
+    status: response.status,
+    headers: response.headers,
+    json: (await response.json()) as Answer['json'],
+  };
+}
+
+/** What went out, read by another library. */
+async function sent({ status, json }: Answer): Promise<ParsedMail & { readonly rcptTo: readonly string[] }> {
+  expect([status, json.code]).toEqual([200, undefined]);
+  const [message] = sink.byMessageId(json.messageId);
+  return { ...(await simpleParser(message!.raw)), rcptTo: message!.rcptTo };
+}
+
+const addresses = (field: ParsedMail['to']) =>
+  [field ?? []].flat().flatMap(({ value }) => value.map(({ address }) => address));
+const detailOf = (id: string) => getJsonOf<Record<string, unknown>>(service, `/api/emails/${id}`);
+
+describe('a reply', () => {
+  it('has recipients, subject, references, thread and quote of the email that it answers', async () => {
+    const root = newId();
+    const older = newId();
+    const first = newId();
+    const received = await receive(
+      service,
+      mail({
+        messageId: first,
+        subject: 'AW: Re: Angebot',
+        references: [root, older],
+        inReplyTo: older,
+        headers: ['Reply-To: Büro <office@customer.test>', 'Cc: boss@customer.test'],
+        body: 'Passt das?\r\n> früher',
+      }),
+    );
+    // A newer one of the thread: the reply is to the one that it names.
+    await receive(service, mail({ references: [first], subject: 'Re: Angebot', body: 'Hallo?' }));
+
+    const result = await answer('reply', received.id, { text_body: 'Ja.', time_zone: 'Europe/Berlin' });
+    const message = await sent(result);
+    expect(result.json.threadId).toBe(received.threadId);
+    expect(message.rcptTo).toEqual(['office@customer.test']);
+    expect(message.subject).toBe('Re: Angebot');
+    expect(message.inReplyTo).toBe(first);
+    expect(message.references).toEqual([root, older, first]);
+    expect(message.text?.trimEnd()).toBe(
+      'Ja.\n\nAm 01.03.2026 um 12:00 (MEZ) schrieb Ada <ada@customer.test>:\n\n> Passt das?\n>> früher',
+    );
+    expect(await detailOf(result.json.id)).toMatchObject({
+      thread_id: received.threadId,
+      placement: { rule: 'thread_id' },
+    });
+  });
+
+  it('to all leaves our own address out, and never names those in Bcc', async () => {
+    const received = await receive(
+      service,
+      mail({
+        to: 'sales@example.com, Bob <bob@customer.test>',
+        headers: ['Cc: carl@customer.test, SALES@example.com', 'Bcc: secret@customer.test'],
+      }),
+    );
+    const message = await sent(await answer('reply-all', received.id, { text_body: 'An alle' }));
+    expect(addresses(message.to)).toEqual(['ada@customer.test']);
+    expect(addresses(message.cc)).toEqual(['bob@customer.test', 'carl@customer.test']);
+    expect([...message.rcptTo].sort()).toEqual([
+      'ada@customer.test',
+      'bob@customer.test',
+      'carl@customer.test',
+    ]);
+  });
+
+  it('to what we sent goes to its recipients, and not to those in Bcc', async () => {
+    const first = await sendJson(service, {
+      to: 'dora@customer.test',
+      bcc: 'hidden@customer.test',
+      subject: 'Erinnerung',
+      text_body: 'Heute',
+    });
+    const message = await sent(await answer('reply-all', first.id, { text_body: 'Nachtrag' }));
+    expect(message.rcptTo).toEqual(['dora@customer.test']);
+    expect(message.inReplyTo).toBe(first.messageId);
+  });
+
+  it('takes what the caller gives in place of what the email says', async () => {
+    const received = await receive(service, mail({ headers: ['Cc: carl@customer.test'] }));
+    const message = await sent(
+      await answer('reply-all', received.id, {
+        to: 'eva@customer.test',
+        subject: 'Etwas anderes',
+        html_body: '<p>Hallo</p>',
+        quote: false,
+      }),
+    );
+    expect(message.rcptTo).toEqual(['eva@customer.test']);
+    expect(message.subject).toBe('Etwas anderes');
+    expect(message.html).not.toContain('blockquote');
+  });
+
+  it('never passes on HTML of the email as it came', async () => {
+    const received = await receive(
+      service,
+      mail({
+        headers: ['Content-Type: text/html; charset=utf-8'],
+        body: '<p onclick="x()">Hallo <script>alert(1)</script><b>Welt</b></p>',
+      }),
+    );
+    const message = await sent(await answer('reply', received.id, { html_body: '<p>Danke</p>' }));
+    expect(message.html).toMatch(/<p>Danke<\/p><br>.*<blockquote type="cite".*Welt.*<\/blockquote>/s);
+    expect(message.html).not.toMatch(/<script|onclick/);
+  });
+
+  it('answers the email that is named where several have one Message-ID', async () => {
+    const same = newId();
+    const [a, b] = [newId(), newId()];
+    await receive(service, mail({ messageId: same, subject: 'Eins', references: [a] }));
+    const second = await receive(service, mail({ messageId: same, subject: 'Zwei', references: [b] }));
+    const message = await sent(await answer('reply', second.id, { text_body: 'x' }));
+    expect(message.references).toEqual([b, same]);
+  });
+
+  it('to an email without a Message-ID joins its thread', async () => {
+    const received = await receive(service, mail({ messageId: null, subject: randomUUID() }));
+    const result = await answer('reply', received.id, { text_body: 'x' });
+    expect(result.json.threadId).toBe(received.threadId);
+    expect((await sent(result)).inReplyTo).toBeUndefined();
+  });
+
+  it('is sent once under a key, also when the email was read anew meanwhile', async () => {
+    const received = await receive(service, mail({ body: 'Erste Fassung' }));
+    const key = { 'Idempotency-Key': randomUUID() };
+    const first = await answer('reply', received.id, { text_body: 'Ja' }, key);
+    await query(database, `update emails set text_body = 'Zweite Fassung' where id = $1`, [received.id]);
+    const repeat = await answer('reply', received.id, { text_body: 'Ja' }, key);
+    expect(repeat.json).toEqual(first.json);
+    expect(repeat.headers.get('idempotency-replayed')).toBe('true');
+    expect(sink.byMessageId(first.json.messageId)).toHaveLength(1);
+    const other = await answer('reply-all', received.id, { text_body: 'Ja' }, key);
+    expect([other.status, other.json.code]).toEqual([409, 'idempotency_key_reused']);
+  });
+
+  it('gives its key back when there is nothing to answer', async () => {
+    const key = { 'Idempotency-Key': randomUUID() };
+    const missing = await answer('reply', randomUUID(), { text_body: 'Ja' }, key);
+    expect([missing.status, missing.json.code]).toEqual([404, 'email_not_found']);
+    const received = await receive(service, mail());
+    expect((await answer('reply', received.id, { text_body: 'Ja' }, key)).status).toBe(200);
+  });
+
+  it('can wait in the queue', async () => {
+    const received = await receive(service, mail());
+    const queued = await answer('reply', received.id, { text_body: 'Ja' }, { Prefer: 'respond-async' });
+    expect([queued.status, queued.headers.get('location')]).toEqual([202, `/api/emails/${queued.json.id}`]);
+  });
+
+  it.each<[string, Kind, object, string]>([
+    ['without a text', 'reply', {}, 'missing_body'],
+    ['with a thread', 'reply', { text_body: 'x', thread_id: randomUUID() }, 'unknown_field'],
+    ['with an account', 'reply', { text_body: 'x', account_id: 'default' }, 'unknown_field'],
+    ['with files of a forward', 'reply', { text_body: 'x', with_files: true }, 'unknown_field'],
+    ['in no language', 'reply', { text_body: 'x', language: 'tlh' }, 'invalid_request'],
+    ['in no time zone', 'reply', { text_body: 'x', time_zone: 'Mars/Base' }, 'invalid_request'],
+    ['with a text as quote', 'reply', { text_body: 'x', quote: 'yes' }, 'invalid_request'],
+    ['to a bad address', 'reply', { text_body: 'x', to: 'nobody' }, 'invalid_address'],
+    ['to nobody', 'forward', {}, 'missing_recipient_or_subject'],
+    ['to a list of nobody', 'forward', { to: [] }, 'missing_recipient_or_subject'],
+  ])('is refused %s', async (_title, kind, json, code) => {
+    const received = await receive(service, mail());
+    const refused = await answer(kind, received.id, json);
+    expect([refused.status, refused.json.code]).toEqual([400, code]);
+  });
+
+  it('is refused for what is no id', async () => {
+    const refused = await answer('reply', 'x', { text_body: 'x' });
+    expect([refused.status, refused.json.code]).toEqual([400, 'invalid_uuid']);
+  });
+});
+
+describe('a forward', () => {
+  const boundary = 'frontier';
+  const withFiles = (files: readonly (readonly [string, string, string])[]) =>
+    mail({
+      subject: 'WG: Rechnung',
+      headers: [`Content-Type: multipart/mixed; boundary=${boundary}`],
+      body: [
+        `--${boundary}\r\n\r\nAnbei die Rechnung.`,
+        ...files.map(
+          ([name, type, content]) =>
+            `--${boundary}\r\nContent-Type: ${type}\r\nContent-Disposition: attachment; filename="${name}"\r\n\r\n${content}`,
+        ),
+        `--${boundary}--`,
+      ].join('\r\n'),
+    });
+
+  it('has header block, text and files, and joins the thread', async () => {
+    const received = await receive(
+      service,
+      withFiles([
+        ['rechnung.txt', 'text/plain', 'zehn Euro'],
+        ['seltsam.bin', 'not a type', 'x'],
+      ]),
+    );
+    const result = await answer('forward', received.id, {
+      to: 'steuer@partner.test',
+      text_body: 'Bitte buchen.',
+    });
+    const message = await sent(result);
+    expect(message.rcptTo).toEqual(['steuer@partner.test']);
+    expect(message.subject).toBe('Fwd: Rechnung');
+    expect(result.json.threadId).toBe(received.threadId);
+    expect(message.text?.trimEnd()).toBe(
+      [
+        'Bitte buchen.',
+        '',
+        '---------- Weitergeleitete Nachricht ----------',
+        'Von: Ada <ada@customer.test>',
+        'Datum: 01.03.2026 11:00 (UTC)',
+        'Betreff: WG: Rechnung',
+        'An: <sales@example.com>',
+        '',
+        'Anbei die Rechnung.',
+      ].join('\n'),
+    );
+    expect(message.attachments.map(({ filename, content }) => [filename, content.toString()])).toEqual([
+      ['rechnung.txt', 'zehn Euro'],
+      ['seltsam.bin', 'x'],
+    ]);
+  });
+
+  it('needs no words, and leaves the files behind when it is told to', async () => {
+    const received = await receive(service, withFiles([['a.txt', 'text/plain', 'x']]));
+    const message = await sent(
+      await answer('forward', received.id, { to: 'x@partner.test', with_files: false, language: 'en' }),
+    );
+    expect(message.attachments).toEqual([]);
+    expect(message.text).toMatch(/^---------- Forwarded message ----------\nFrom: Ada/);
+  });
+
+  it('is refused when its files are too many together', async () => {
+    const received = await receive(service, withFiles([['a.txt', 'text/plain', 'x']]));
+    await query(
+      database,
+      `update email_attachments set size_bytes = 25 * 1024 * 1024 + 1 where email_id = $1`,
+      [received.id],
+    );
+    const refused = await answer('forward', received.id, { to: 'x@partner.test' });
+    expect([refused.status, refused.json.code]).toEqual([413, 'attachments_too_large']);
+  });
+});
+
+describe('the preview', () => {
+  it('tells what would be sent, and sends nothing', async () => {
+    const received = await receive(service, mail({ headers: ['Cc: carl@customer.test'], body: 'Frage' }));
+    const before = sink.messages.length;
+    const preview = await getJsonOf<Record<string, unknown>>(
+      service,
+      `/api/emails/${received.id}/reply?kind=reply_all&language=en&time_zone=Europe/Berlin`,
+    );
+    expect(preview).toMatchObject({
+      email_id: received.id,
+      kind: 'reply_all',
+      thread_id: received.threadId,
+      in_reply_to: received.messageId,
+      to: [{ name: 'Ada', address: 'ada@customer.test' }],
+      cc: [{ name: '', address: 'carl@customer.test' }],
+      subject: 'Re: Hallo',
+      quote_text: 'On 01 Mar 2026 at 12:00 (CET), Ada <ada@customer.test> wrote:\n\n> Frage',
+      quote_cut: false,
+      attachments: [],
+    });
+    expect(sink.messages).toHaveLength(before);
+  });
+
+  it.each([
+    ['kind=all', 'invalid_request'],
+    ['zone=UTC', 'unknown_field'],
+    ['time_zone=Nowhere', 'invalid_request'],
+  ])('is refused with %s', async (search, code) => {
+    const response = await service.request(`/api/emails/${randomUUID()}/reply?${search}`);
+    expect([response.status, ((await response.json()) as Answer['json']).code]).toEqual([400, code]);
+  });
+});
