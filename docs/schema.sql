@@ -240,14 +240,23 @@ create table email_threads (
   cluster_id uuid,
   customer_source text,
   company_source text,
+  status text not null default 'open'::text,
+  assignee text,
+  labels text[] not null default '{}'::text[],
+  chosen_customer_id uuid,
+  chosen_company_id uuid,
+  version integer not null default 1,
   constraint email_threads_pkey PRIMARY KEY (id),
   constraint email_threads_account_id_id_key UNIQUE (account_id, id),
+  constraint email_threads_assignee_check CHECK (((length(assignee) >= 1) AND (length(assignee) <= 200))),
   constraint email_threads_company_source_check CHECK ((company_source = ANY (ARRAY['explicit'::text, 'registration'::text]))),
-  constraint email_threads_customer_source_check CHECK ((customer_source = ANY (ARRAY['explicit'::text, 'address'::text, 'domain'::text])))
+  constraint email_threads_customer_source_check CHECK ((customer_source = ANY (ARRAY['explicit'::text, 'address'::text, 'domain'::text]))),
+  constraint email_threads_status_check CHECK ((status = ANY (ARRAY['open'::text, 'done'::text])))
 );
 CREATE INDEX email_threads_cluster ON email_threads (cluster_id) WHERE (cluster_id IS NOT NULL);
-CREATE TRIGGER email_threads_after_update AFTER UPDATE OF customer_id, company_id ON email_threads FOR EACH ROW WHEN (((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.company_id IS DISTINCT FROM new.company_id))) EXECUTE FUNCTION email_threads_after_update();
-CREATE TRIGGER email_threads_events_after_update AFTER UPDATE OF customer_id, company_id ON email_threads FOR EACH ROW WHEN (((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.company_id IS DISTINCT FROM new.company_id))) EXECUTE FUNCTION email_threads_events_after_update();
+CREATE TRIGGER email_threads_after_update AFTER UPDATE OF customer_id, company_id, status, assignee, labels ON email_threads FOR EACH ROW WHEN ((((((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.company_id IS DISTINCT FROM new.company_id)) OR (old.status IS DISTINCT FROM new.status)) OR (old.assignee IS DISTINCT FROM new.assignee)) OR (old.labels IS DISTINCT FROM new.labels))) EXECUTE FUNCTION email_threads_after_update();
+CREATE TRIGGER email_threads_before_update BEFORE UPDATE OF customer_id, company_id, status, assignee, labels, chosen_customer_id, chosen_company_id ON email_threads FOR EACH ROW WHEN ((((((((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.company_id IS DISTINCT FROM new.company_id)) OR (old.status IS DISTINCT FROM new.status)) OR (old.assignee IS DISTINCT FROM new.assignee)) OR (old.labels IS DISTINCT FROM new.labels)) OR (old.chosen_customer_id IS DISTINCT FROM new.chosen_customer_id)) OR (old.chosen_company_id IS DISTINCT FROM new.chosen_company_id))) EXECUTE FUNCTION email_threads_before_update();
+CREATE TRIGGER email_threads_events_after_update AFTER UPDATE OF customer_id, company_id, status, assignee, labels ON email_threads FOR EACH ROW WHEN ((((((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.company_id IS DISTINCT FROM new.company_id)) OR (old.status IS DISTINCT FROM new.status)) OR (old.assignee IS DISTINCT FROM new.assignee)) OR (old.labels IS DISTINCT FROM new.labels))) EXECUTE FUNCTION email_threads_events_after_update();
 
 create table email_variants (
   id uuid not null,
@@ -681,6 +690,16 @@ CREATE INDEX thread_decisions_other ON thread_decisions (other_thread_id) WHERE 
 CREATE INDEX thread_decisions_thread ON thread_decisions (thread_id, kind, decided_at);
 CREATE TRIGGER thread_decisions_events_after_insert AFTER INSERT ON thread_decisions FOR EACH ROW WHEN ((new.kind = ANY (ARRAY['split'::text, 'move'::text]))) EXECUTE FUNCTION thread_decisions_events_after_insert();
 
+create table thread_labels (
+  label text not null,
+  thread_id uuid not null,
+  account_id account_id not null,
+  facets smallint not null,
+  last_activity_at timestamp with time zone not null,
+  constraint thread_labels_pkey PRIMARY KEY (thread_id, label)
+);
+CREATE INDEX thread_labels_list ON thread_labels (label, facets, last_activity_at DESC, thread_id DESC);
+
 create table thread_message_ids (
   account_id account_id not null,
   message_id message_id not null,
@@ -704,14 +723,22 @@ create table thread_summaries (
   person_at timestamp with time zone,
   person_email_id uuid,
   person_direction text,
+  is_done boolean not null default false,
+  assignee text,
+  labels text[] not null default '{}'::text[],
   version bigint not null default (1 + ((random() * ('9007199254740990'::bigint)::double precision))::bigint),
-  facets smallint not null generated always as (((((newest_direction = 'inbound'::text))::integer + (2 * ((unread_count > 0))::integer)) + (4 * ((COALESCE(person_direction, ''::text) = 'inbound'::text))::integer))) stored,
+  facets smallint not null generated always as ((((((newest_direction = 'inbound'::text))::integer + (2 * ((unread_count > 0))::integer)) + (4 * ((COALESCE(person_direction, ''::text) = 'inbound'::text))::integer)) + (8 * (is_done)::integer))) stored,
   constraint thread_summaries_pkey PRIMARY KEY (thread_id)
 );
 CREATE INDEX thread_summaries_account ON thread_summaries (account_id, facets, last_activity_at DESC, thread_id DESC);
 CREATE INDEX thread_summaries_activity ON thread_summaries (facets, last_activity_at DESC, thread_id DESC);
+CREATE INDEX thread_summaries_assignee ON thread_summaries (assignee, facets, last_activity_at DESC, thread_id DESC) WHERE (assignee IS NOT NULL);
 CREATE INDEX thread_summaries_company ON thread_summaries (company_id, facets, last_activity_at DESC, thread_id DESC) WHERE (company_id IS NOT NULL);
 CREATE INDEX thread_summaries_customer ON thread_summaries (customer_id, facets, last_activity_at DESC, thread_id DESC) WHERE (customer_id IS NOT NULL);
+CREATE INDEX thread_summaries_unassigned ON thread_summaries (facets, last_activity_at DESC, thread_id DESC) WHERE (assignee IS NULL);
+CREATE TRIGGER thread_summaries_labels_after_delete AFTER DELETE ON thread_summaries FOR EACH ROW WHEN ((old.labels <> '{}'::text[])) EXECUTE FUNCTION thread_summaries_labels_after_write();
+CREATE TRIGGER thread_summaries_labels_after_insert AFTER INSERT ON thread_summaries FOR EACH ROW WHEN ((new.labels <> '{}'::text[])) EXECUTE FUNCTION thread_summaries_labels_after_write();
+CREATE TRIGGER thread_summaries_labels_after_update AFTER UPDATE ON thread_summaries FOR EACH ROW WHEN ((((old.labels <> '{}'::text[]) OR (new.labels <> '{}'::text[])) AND (((old.labels IS DISTINCT FROM new.labels) OR (old.facets IS DISTINCT FROM new.facets)) OR (old.last_activity_at IS DISTINCT FROM new.last_activity_at)))) EXECUTE FUNCTION thread_summaries_labels_after_write();
 
 create table unread_emails (
   email_id uuid not null,
@@ -960,8 +987,19 @@ CREATE OR REPLACE FUNCTION public.email_threads_after_update()
  LANGUAGE plpgsql
 AS $function$
   begin
-    update thread_summaries set customer_id = new.customer_id, company_id = new.company_id where thread_id = new.id;
+    update thread_summaries set customer_id = new.customer_id, company_id = new.company_id, is_done = new.status = 'done',
+      assignee = new.assignee, labels = new.labels
+    where thread_id = new.id;
     return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.email_threads_before_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    new.version = old.version + 1;
+    return new;
   end $function$;
 
 CREATE OR REPLACE FUNCTION public.email_threads_events_after_update()
@@ -971,7 +1009,17 @@ AS $function$
   begin
     insert into event_inbox (bodies)
     select array[row(e.*)::event_body] from (values ('thread.updated', clock_timestamp(), new.account_id, null, new.id, new.customer_id, new.company_id, false,
-      json_build_object('previous_customer_id', old.customer_id, 'previous_company_id', old.company_id))) e;
+      json_build_object(
+        'changes', array_remove(array[
+          case when old.customer_id is distinct from new.customer_id then 'customer_id' end,
+          case when old.company_id is distinct from new.company_id then 'company_id' end,
+          case when old.status <> new.status then 'status' end,
+          case when old.assignee is distinct from new.assignee then 'assignee' end,
+          case when old.labels <> new.labels then 'labels' end
+        ], null),
+        'previous_customer_id', old.customer_id, 'previous_company_id', old.company_id, 'status', new.status,
+        'assignee', new.assignee, 'labels', new.labels,
+        'author', nullif(current_setting('email_worker.author', true), '')))) e;
     return null;
   end $function$;
 
@@ -1002,16 +1050,19 @@ CREATE OR REPLACE FUNCTION public.emails_after_insert()
 AS $function$
   declare
     read_emails uuid[] = coalesce(nullif(current_setting('email_worker.read_emails', true), ''), '{}')::uuid[];
+    reopened uuid[];
   begin
     insert into unread_emails (email_id)
     select e.id from inserted e
     where e.direction = 'inbound' and email_is_listed(e.state) and e.id <> all (read_emails);
 
+    with written as (
     insert into thread_summaries as s
       (thread_id, account_id, customer_id, company_id, email_count, unread_count, has_attachments, last_activity_at,
-        newest_email_id, newest_direction, person_at, person_email_id, person_direction)
+        newest_email_id, newest_direction, person_at, person_email_id, person_direction, is_done, assignee, labels)
     select t.id, t.account_id, t.customer_id, t.company_id, n.email_count, n.unread_count, n.has_attachments,
-      n.last_activity_at, n.newest_email_id, n.newest_direction, n.person_at, n.person_email_id, n.person_direction
+      n.last_activity_at, n.newest_email_id, n.newest_direction, n.person_at, n.person_email_id, n.person_direction,
+      t.status = 'done', t.assignee, t.labels
     from (
       select thread_id, count(*) as email_count,
         count(*) filter (where direction = 'inbound' and id <> all (read_emails)) as unread_count,
@@ -1050,7 +1101,20 @@ AS $function$
           case when newer then excluded.person_direction else s.person_direction end
         from (select excluded.person_at is not null and (s.person_at is null
           or (excluded.person_at, excluded.person_email_id) > (s.person_at, s.person_email_id)) as newer) c
+      )
+    returning thread_id, is_done
+    )
+    select array_agg(thread_id) into reopened from written where is_done;
+
+    -- What a person wrote makes a thread that was done open again, but for old mail that is imported or was read before.
+    if reopened is not null then
+      update email_threads set status = 'open'
+      where id = any (reopened) and status = 'done' and id in (
+        select e.thread_id from inserted e
+        where e.direction = 'inbound' and e.automatic is null and e.id <> all (read_emails)
+          and e.received_by ->> 'way' is distinct from 'import'
       );
+    end if;
     return null;
   end $function$;
 
@@ -1526,7 +1590,8 @@ AS $function$
       customer_id = t.customer_id, company_id = t.company_id, email_count = n.email_count,
       unread_count = n.unread_count, has_attachments = n.has_attachments, last_activity_at = n.last_activity_at,
       newest_email_id = n.newest_email_id, newest_direction = n.newest_direction, person_at = n.person_at,
-      person_email_id = n.person_email_id, person_direction = n.person_direction
+      person_email_id = n.person_email_id, person_direction = n.person_direction, is_done = t.status = 'done',
+      assignee = t.assignee, labels = t.labels
     from (
       select 
   e.thread_id,
@@ -1608,6 +1673,23 @@ AS $function$
     select array[row(e.*)::event_body] from (values (case new.kind when 'split' then 'thread.split' else 'thread.updated' end, clock_timestamp(), new.account_id, null,
       new.thread_id, null, null, false, json_build_object('decision', new.kind, 'new_thread_id', new.other_thread_id,
         'email_ids', new.email_ids, 'reason', new.reason))) e;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION public.thread_summaries_labels_after_write()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    if tg_op <> 'INSERT' then
+      delete from thread_labels where thread_id = old.thread_id and (tg_op = 'DELETE' or label <> all (new.labels));
+    end if;
+    if tg_op <> 'DELETE' then
+      insert into thread_labels (label, thread_id, account_id, facets, last_activity_at)
+      select label, new.thread_id, new.account_id, new.facets, new.last_activity_at from unnest(new.labels) label
+      on conflict (thread_id, label) do update set
+        facets = excluded.facets, last_activity_at = excluded.last_activity_at;
+    end if;
     return null;
   end $function$;
 

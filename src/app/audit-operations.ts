@@ -9,6 +9,7 @@ import { formatEventId } from '../core/event/event-id.ts';
 import type { Application } from './application.ts';
 import type { CustomerRegistration } from './customers/customer-ports.ts';
 import type { SecurityEvent, SecurityLog } from './base/security-log.ts';
+import type { ThreadChange } from './threads/thread-record-ports.ts';
 import type { DecisionResult } from './threads/thread-decisions.ts';
 import type { WebhookView } from './webhooks/use-cases.ts';
 
@@ -31,6 +32,7 @@ export type Operations = Pick<
   | 'suppress'
   | 'liftSuppression'
   | 'registerCustomer'
+  | 'changeThread'
   | 'splitThread'
   | 'mergeThreads'
   | 'moveEmails'
@@ -160,6 +162,23 @@ export function auditOperations(
           after: ({ registration, relinked }) => ({ ...toRegistrationFields(registration), relinked }),
         },
       ),
+    changeThread: (threadId, change) =>
+      act(
+        'thread.changed',
+        { threadId, fields: changedFields(change) },
+        {
+          work: () => application.changeThread(threadId, { ...change, author: toAuthor(actor) }),
+          after: ({ id, version, status, assignee, labels, customerId, companyId }) => ({
+            id,
+            version,
+            status,
+            assignee,
+            labels,
+            customerId,
+            companyId,
+          }),
+        },
+      ),
     splitThread: (request) =>
       act(
         'thread.split',
@@ -278,6 +297,15 @@ function toRegistrationFields({ companyId, addresses, domains }: CustomerRegistr
 
 function toEmailFields({ emailIds }: { readonly emailIds: readonly string[] }): Fields {
   return { emailIds: emailIds.slice(0, MAX_TOLD), emailCount: emailIds.length };
+}
+
+/** Who acts, in events. */
+const toAuthor = ({ credential }: HttpActor): string => `secret:${credential}`;
+
+function changedFields({ version: _version, author: _author, ...change }: ThreadChange): readonly string[] {
+  return Object.entries(change).flatMap(([field, value]) =>
+    value === undefined || (Array.isArray(value) && value.length === 0 && field !== 'labels') ? [] : [field],
+  );
 }
 
 function toDecisionFields({ threadId, changed, decision }: DecisionResult): Fields {

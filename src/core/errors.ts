@@ -112,6 +112,7 @@ export const ERRORS = {
     409,
     'Das Geheimnis des Webhooks ist mit einem früheren API_SECRET verschlüsselt. Es muss ein neues angefordert werden.',
   ),
+  thread_changed: permanent(412, 'Der Thread wurde inzwischen geändert. Er muss neu gelesen werden.'),
   payload_too_large: permanent(413, 'Die Anfrage ist zu groß.'),
   attachments_too_large: permanent(
     413,

@@ -15,6 +15,8 @@ import { createEventFeed } from '../adapters/postgres/events/event-feed.ts';
 import { onEventsWritten } from '../adapters/postgres/events/event-signal.ts';
 import { createSearchIndex } from '../adapters/postgres/search/search-index.ts';
 import { createRefusedMergeStore } from '../adapters/postgres/threads/refused-merges.ts';
+import { createThreadChanges } from '../adapters/postgres/threads/thread-work.ts';
+import { createThreadPages } from '../adapters/postgres/threads/thread-page.ts';
 import { createThreadDecisions } from '../adapters/postgres/threads/thread-decisions.ts';
 import { createThreadList } from '../adapters/postgres/threads/thread-list.ts';
 import { createUsedAccounts } from '../adapters/postgres/accounts/used-accounts.ts';
@@ -32,6 +34,7 @@ import { createPlacementReads } from '../app/threads/placement.ts';
 import { createReads } from '../app/emails/read-emails.ts';
 import { createMailboxStatus } from '../app/mailboxes/read-mailbox-status.ts';
 import { createThreadReads } from '../app/threads/read-threads.ts';
+import { createThreadChangeActs, createThreadPageReads } from '../app/threads/thread-record.ts';
 import { createRefusedMerges } from '../app/threads/refused-merges.ts';
 import { receiveMessage } from '../app/receive/receive-message.ts';
 import { createReplies } from '../app/reply/send-replies.ts';
@@ -140,6 +143,7 @@ export function createApplication(
 
   const checkDatabase = createDatabaseCheck(pool);
   const threads = createThreadReads(createThreadList(pool), { readThread: createThreadReader(pool) });
+  const threadPages = createThreadPages(pool);
   const reads = createReads(emails, blobs);
   const mailboxes = createMailboxStatus({
     status: createMailboxStatusStore(pool),
@@ -157,6 +161,7 @@ export function createApplication(
   });
   // What they write is work for the loops.
   const writing = followedBy(watch.soon, {
+    ...createThreadChangeActs(createThreadChanges(pool), threadPages),
     ...createDecisions(createThreadDecisions(pool), parts.ids),
     ...createCustomers(createCustomerStore(pool, parts.patient)),
     ...operations,
@@ -169,6 +174,7 @@ export function createApplication(
   return {
     ...reads,
     ...threads,
+    ...createThreadPageReads(threadPages),
     ...createPlacementReads(createPlacementStore(pool)),
     previewReply,
     ...writing,

@@ -57,6 +57,8 @@ const METHODS = {
   retrySend: 'client.emails.retry',
   sendEmail: 'client.send',
   splitThread: 'client.threads.split',
+  getThreadPage: 'client.threads.page',
+  changeThread: 'client.threads.change',
   suppress: 'client.suppressions.add',
   createWebhook: 'client.webhooks.create',
   listWebhooks: 'client.webhooks.list',

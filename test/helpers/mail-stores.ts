@@ -63,6 +63,10 @@ export const ALL_THREADS: ThreadsQuery = {
   direction: null,
   unread: null,
   unanswered: null,
+  status: null,
+  assignee: null,
+  isAssigned: null,
+  label: null,
   limit: 50,
   after: null,
 };

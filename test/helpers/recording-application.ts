@@ -16,6 +16,7 @@ import type { AmbiguousClaim, CustomerRegistration } from '../../src/app/custome
 import type { QuarantinedMessage } from '../../src/app/mailboxes/mailbox-status-ports.ts';
 import type { EmailDetail, EmailSummary, StoredAttachment } from '../../src/app/emails/email-ports.ts';
 import type { SpoolFolder } from '../../src/app/files/file-ports.ts';
+import type { ThreadEmail, ThreadRecord } from '../../src/app/threads/thread-record-ports.ts';
 import type { ThreadListing } from '../../src/app/threads/thread-list-ports.ts';
 import type { ExplainedPlacement } from '../../src/app/threads/placement-facts.ts';
 import type { RefusedMerge } from '../../src/app/threads/refused-merge-ports.ts';
@@ -135,6 +136,9 @@ export const sampleThread: ThreadListing = {
   unreadCount: 1,
   hasAttachments: true,
   unanswered: false,
+  status: 'open',
+  assignee: 'Ada',
+  labels: ['Angebot'],
   lastActivityAt: sampleEmail.date,
   newestEmail: {
     id: IDS.email,
@@ -143,6 +147,38 @@ export const sampleThread: ThreadListing = {
     date: sampleEmail.date,
     snippet: 'Hallo',
   },
+};
+
+const { newestEmail: _newest, ...sampleSummary } = sampleThread;
+
+const sampleRecord: ThreadRecord = {
+  ...sampleSummary,
+  customerSource: 'operator',
+  companySource: null,
+  firstActivityAt: sampleEmail.date,
+  version: 3,
+};
+
+const sampleThreadEmail: ThreadEmail = {
+  ...sampleEmail,
+  cc: [],
+  bcc: [],
+  replyTo: [],
+  createdAt: sampleEmail.date,
+  customerId: IDS.customer,
+  state: 'sent',
+  stateDetail: null,
+  nextAttemptAt: null,
+  deliveries: [],
+  snippet: 'Hallo',
+  replyText: null,
+  hasHtml: true,
+  htmlBody: null,
+  isTruncated: false,
+  placement: 'new',
+  automatic: null,
+  newParticipant: false,
+  isUnread: false,
 };
 
 export const sampleVariant: VariantDetail = {
@@ -446,6 +482,8 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     resolveSend: async (_id, outcome) => outcome,
     explainPlacement: async () => samplePlacement,
     listRefusedMerges: async () => ({ refusedMerges: [sampleRefused], nextCursor: null }),
+    readThreadPage: async () => ({ thread: sampleRecord, emails: [sampleThreadEmail], nextCursor: null }),
+    changeThread: async () => sampleRecord,
     splitThread: async () => sampleDecision,
     mergeThreads: async () => sampleDecision,
     moveEmails: async () => sampleDecision,

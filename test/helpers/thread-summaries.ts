@@ -27,7 +27,12 @@ export async function compareSummaries(
     account_id: string;
     customer_id: string;
     company_id: string;
-  }>('select id, account_id, customer_id, company_id from email_threads order by id');
+    status: string;
+    assignee: string | null;
+    labels: string[];
+  }>(
+    'select id, account_id, customer_id, company_id, status, assignee, labels from email_threads order by id',
+  );
   const emails = await pool.query<EmailRow>(
     `select e.id, e.thread_id, e.direction, e.state, least(e.date, date_trunc('milliseconds', e.created_at)) as activity_at,
       e.automatic is not null as is_automatic, u.email_id is not null as is_unread,
@@ -55,14 +60,32 @@ export async function compareSummaries(
         person_at: person?.activity_at ?? null,
         person_email_id: person?.id ?? null,
         person_direction: person?.direction ?? null,
+        is_done: thread.status === 'done',
+        assignee: thread.assignee,
+        labels: thread.labels,
         facets:
           (newest.direction === 'inbound' ? 1 : 0) +
           (own.some(({ is_unread }) => is_unread) ? 2 : 0) +
-          (person?.direction === 'inbound' ? 4 : 0),
+          (person?.direction === 'inbound' ? 4 : 0) +
+          (thread.status === 'done' ? 8 : 0),
       },
     ];
   });
   const found = await pool.query<Summary>('select * from thread_summaries order by thread_id');
   // What a version means is a law of its own, see thread-summaries.prop.test.ts.
   return { expected, found: found.rows.map(({ version: _version, ...summary }) => summary) };
+}
+
+/** The rows of labels that should be there, from the summaries, and those that are. */
+export async function compareThreadLabels(
+  pool: pg.Pool,
+): Promise<{ expected: readonly Summary[]; found: readonly Summary[] }> {
+  const columns = 'thread_id, account_id, facets, last_activity_at';
+  const expected = await pool.query<Summary>(
+    `select label, ${columns} from thread_summaries, unnest(labels) label order by thread_id, label`,
+  );
+  const found = await pool.query<Summary>(
+    `select label, ${columns} from thread_labels order by thread_id, label`,
+  );
+  return { expected: expected.rows, found: found.rows };
 }

@@ -40,7 +40,10 @@ export type SendState = Schemas['SendState'];
 export type Suppression = Schemas['Suppression'];
 export type Thread = Schemas['Thread'];
 export type ThreadDecision = Schemas['ThreadDecision'];
+export type ThreadEmail = Schemas['ThreadEmail'];
 export type ThreadMark = Schemas['ThreadMark'];
+export type ThreadPage = Schemas['ThreadPage'];
+export type ThreadRecord = Schemas['ThreadRecord'];
 export type ThreadSummary = Schemas['ThreadSummary'];
 export type VariantDetail = Schemas['VariantDetail'];
 
@@ -65,6 +68,8 @@ export type CustomerEmailFilter = Omit<Filter<'listCustomerEmails'>, Moments> & 
   readonly [Name in Moments]?: string | Date | undefined;
 };
 
+export type ThreadPageFilter = Filter<'getThreadPage'>;
+export type ThreadChange = Input<Schemas['ThreadChange']>;
 export type SplitRequest = Input<Schemas['SplitRequest']>;
 export type MergeRequest = Input<Schemas['MergeRequest']>;
 export type MoveRequest = Input<Schemas['MoveRequest']>;

@@ -41,6 +41,7 @@ import { registerSendRoutes } from './send/send.ts';
 import { registerDeletionRoutes } from './erase/deletions.ts';
 import { registerSendStateRoutes } from './send/sends.ts';
 import { registerThreadListRoutes } from './threads/thread-list.ts';
+import { registerThreadRecordRoutes } from './threads/thread-record.ts';
 import { registerThreadDecisionRoutes } from './threads/thread-decisions.ts';
 import { registerSuppressionRoutes } from './send/suppressions.ts';
 import { registerThreadRoutes } from './threads/threads.ts';
@@ -162,6 +163,7 @@ function registerRoutes(
     secured.addHook('onRequest', authenticate);
     registerThreadRoutes(secured, context);
     registerThreadListRoutes(secured, context);
+    registerThreadRecordRoutes(secured, context);
     registerThreadDecisionRoutes(secured, context);
     const sendInput = createSendInput(context);
     registerSendRoutes(secured, context, sendInput);

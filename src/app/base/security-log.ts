@@ -22,6 +22,10 @@ const EVENTS = {
   'suppression.set': ['info', 'an operator suppressed an address'],
   'suppression.lifted': ['info', 'an operator lifted a suppression'],
   'customer.registered': ['info', "an operator replaced a customer's addresses and domains"],
+  'thread.changed': [
+    'info',
+    'an operator changed the status, the assignee, the labels or the customer of a thread',
+  ],
   'thread.split': ['info', 'an operator split a thread'],
   'thread.merged': ['info', 'an operator merged threads'],
   'thread.emails_moved': ['info', 'an operator moved emails to another thread'],

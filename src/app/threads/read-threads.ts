@@ -17,11 +17,12 @@ export function createThreadReads(list: ThreadList, { readThread }: ThreadReader
 
     async listThreads({ q, ...request }) {
       const search = q === null ? null : parseSearchQuery(q);
-      const hasNoWords = q !== null && search === null;
+      const { assignee, isAssigned } = request;
+      const findsNothing = (q !== null && search === null) || (assignee !== null && isAssigned === false);
       const { items, nextCursor } = await readPage(
         PLACE_CURSOR,
         request,
-        async (after, limit) => (hasNoWords ? [] : list.listThreads({ ...request, search, limit, after })),
+        async (after, limit) => (findsNothing ? [] : list.listThreads({ ...request, search, limit, after })),
         ({ lastActivityAt, id }) => ({ date: lastActivityAt, id }),
       );
       return { threads: items, nextCursor };

@@ -1,6 +1,7 @@
 /** What the use cases need of the list of threads, and what it shows. */
 import type { EmailsJson } from '../emails/email-ports.ts';
 import type { SearchQuery } from '../../core/search/query.ts';
+import type { ThreadStatus } from './thread-record-ports.ts';
 import type { AddressView } from '../emails/email-ports.ts';
 import type { Place } from '../base/paging.ts';
 
@@ -15,6 +16,11 @@ export interface ThreadFilter {
   readonly unread: boolean | null;
   /** The newest email that a person wrote is inbound. */
   readonly unanswered: boolean | null;
+  readonly status: ThreadStatus | null;
+  /** Who looks after them; `isAssigned` says whether somebody does. */
+  readonly assignee: string | null;
+  readonly isAssigned: boolean | null;
+  readonly label: string | null;
 }
 
 export interface ThreadsQuery extends ThreadFilter {
@@ -38,6 +44,10 @@ export interface ThreadListing {
   readonly unreadCount: number;
   readonly hasAttachments: boolean;
   readonly unanswered: boolean;
+  readonly status: ThreadStatus;
+  readonly assignee: string | null;
+  /** Sorted. */
+  readonly labels: readonly string[];
   readonly lastActivityAt: Date;
   readonly newestEmail: EmailPreview;
 }

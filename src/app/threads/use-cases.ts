@@ -3,6 +3,7 @@ import type { PageRequest } from '../base/paging.ts';
 import type { ExplainedPlacement } from './placement-facts.ts';
 import type { RefusedMerge } from './refused-merge-ports.ts';
 import type { DecisionResult, MergeRequest, MoveRequest, SplitRequest } from './thread-decisions.ts';
+import type { ThreadChange, ThreadEmail, ThreadRecord } from './thread-record-ports.ts';
 import type { ThreadEmails, ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
 
 export interface ThreadsRequest extends ThreadFilter, PageRequest {
@@ -26,7 +27,25 @@ export interface RefusedMergesPage {
   readonly nextCursor: string | null;
 }
 
+export interface ThreadPageRequest extends PageRequest {
+  /** UUID, lower-case. */
+  readonly threadId: string;
+  readonly withHtml: boolean;
+}
+
+export interface ThreadPageResult {
+  readonly thread: ThreadRecord;
+  /** Newest first. */
+  readonly emails: readonly ThreadEmail[];
+  /** For older ones; null when there are none. */
+  readonly nextCursor: string | null;
+}
+
 export interface ThreadUseCases {
+  /** The record of a thread, and its newest emails with everything that a page shows. Throws `thread_not_found`, `invalid_cursor`. */
+  readThreadPage(request: ThreadPageRequest): Promise<ThreadPageResult>;
+  /** Changes what people say of a thread; its record after that. Throws what `ThreadChanges.changeThread` throws. */
+  changeThread(threadId: string, change: ThreadChange): Promise<ThreadRecord>;
   /**
    * Throws `thread_not_found`.
    *

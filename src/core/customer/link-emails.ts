@@ -3,7 +3,7 @@
  * Everything but the ids that a send named follows from the rest, and may be worked out anew at any time.
  *
  * Order of decision for an email: the ids of its send, then the thread's, then the rules. A thread belongs to the
- * customer that the first of its sends named; else to the customer of the first email for which the rules find one.
+ * customer that an operator chose for it; else to the one that the first of its sends named; else to the customer of the first email for which the rules find one.
  * The first is the one that was recorded first. A stranger in the thread, marked `new_participant` or there only because
  * others named the Message-ID, neither decides for the thread nor takes anything from it: only the rules about its own
  * address count.
@@ -44,21 +44,35 @@ export interface ThreadLinks {
   readonly emails: readonly EmailLink[];
 }
 
+/** What an operator chose for a thread; null: nothing. */
+export interface ChosenLink {
+  readonly customerId: string | null;
+  readonly companyId: string | null;
+}
+
+const NOTHING_CHOSEN: ChosenLink = { customerId: null, companyId: null };
+
 /** `emails` in the order in which they were recorded. `companyOf`: what was registered for a customer. */
 export function linkEmails(
   emails: readonly LinkedMail[],
   companyOf: (customerId: string) => string | null,
+  chosen: ChosenLink = NOTHING_CHOSEN,
 ): ThreadLinks {
-  const thread = threadLink(emails, companyOf);
+  const thread = threadLink(emails, companyOf, chosen);
   return { thread, emails: emails.map((email) => emailLink(email, thread, companyOf)) };
 }
 
 function threadLink(
   emails: readonly LinkedMail[],
   companyOf: (customerId: string) => string | null,
+  chosen: ChosenLink,
 ): ThreadLink {
-  const named = emails.find(({ namedCustomerId }) => namedCustomerId !== null)?.namedCustomerId ?? null;
-  const company = emails.find(({ namedCompanyId }) => namedCompanyId !== null)?.namedCompanyId ?? null;
+  const named =
+    chosen.customerId ??
+    emails.find(({ namedCustomerId }) => namedCustomerId !== null)?.namedCustomerId ??
+    null;
+  const company =
+    chosen.companyId ?? emails.find(({ namedCompanyId }) => namedCompanyId !== null)?.namedCompanyId ?? null;
   const match = emails.find((email) => email.match.kind === 'customer' && !email.isStranger)?.match;
   const byRule = match?.kind === 'customer' ? match : null;
   const customerId = named ?? byRule?.customerId ?? null;

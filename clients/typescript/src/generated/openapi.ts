@@ -144,6 +144,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/threads/{threadId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a thread with its newest emails
+         * @description The record of the thread, and everything that a page shows of its emails, also of those that did not go out. Newest first: what a reader opens a long thread for is its end. A page ends early where its texts are long. Needs the right `read`.
+         */
+        get: operations["getThreadPage"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a thread with all its emails, for ever
+         * @description As each of its emails would be, some at a time. When the request is cut off, some may be left: repeat it. While one of its emails is being sent, or may have been, all is refused. Needs no body; fields of one are refused. Needs the right `operate`.
+         */
+        delete: operations["deleteThread"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the status, assignee, labels or customer of a thread
+         * @description What is left out stays as it is. `labels` comes before `add_labels`, and that before `remove_labels`; 20 labels at most. A change that changes nothing is no event. Needs the right `operate`.
+         */
+        patch: operations["changeThread"];
+        trace?: never;
+    };
     "/api/thread/{threadId}/split": {
         parameters: {
             query?: never;
@@ -387,26 +415,6 @@ export interface paths {
          * @description With its files, variants, deliveries and reports, and with what only it taught about customers. The event `email.deleted` has identifiers alone. The same email does not come back from a mailbox, a mail server or an import. What is still being sent, or may have been, is refused: cancel or resolve it first. Needs no body; fields of one are refused. Needs the right `operate`.
          */
         delete: operations["deleteEmail"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/threads/{threadId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Delete a thread with all its emails, for ever
-         * @description As each of its emails would be, some at a time. When the request is cut off, some may be left: repeat it. While one of its emails is being sent, or may have been, all is refused. Needs no body; fields of one are refused. Needs the right `operate`.
-         */
-        delete: operations["deleteThread"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1043,8 +1051,17 @@ export interface components {
         /** @description Words of the subject, people, file names or text. A word also finds longer ones that begin with it; `"in quotes"` finds a phrase, a minus excludes. Letter case and accents make no difference. */
         SearchQuery: string;
         AccountId: string;
+        /**
+         * @description `done`: nothing is left to do. An email that a person writes makes the thread `open` again.
+         * @enum {string}
+         */
+        ThreadStatus: "open" | "done";
+        AssigneeName: string;
+        ThreadLabel: string;
         /** Format: uuid */
         NullableUuid: string | null;
+        /** @description Who looks after a thread: a name or an identifier of the caller; null: nobody. */
+        Assignee: string | null;
         EmailPreview: {
             id: components["schemas"]["Uuid"];
             direction: components["schemas"]["Direction"];
@@ -1066,6 +1083,10 @@ export interface components {
             unread_count: number;
             unanswered: boolean;
             has_attachments: boolean;
+            status: components["schemas"]["ThreadStatus"];
+            assignee: components["schemas"]["Assignee"];
+            /** @description Sorted. */
+            labels: components["schemas"]["ThreadLabel"][];
             /** @description Of the newest email: its date, or when it was recorded if that was earlier. */
             last_activity_at: components["schemas"]["Timestamp"];
             newest_email: components["schemas"]["EmailPreview"];
@@ -1081,6 +1102,159 @@ export interface components {
             /** @description Emails that are unread now. */
             unread_count: number;
         };
+        ThreadRecord: {
+            /** @description Another one than asked for when that thread was merged into it. */
+            id: components["schemas"]["Uuid"];
+            account_id: string;
+            /** @description Of the first email. */
+            subject: string;
+            customer_id: components["schemas"]["NullableUuid"];
+            /**
+             * @description `operator`: chosen by hand. `explicit`: the first of its sends that named one. `address`, `domain`: by a rule.
+             * @enum {string|null}
+             */
+            customer_source: "operator" | "explicit" | "address" | "domain" | null;
+            company_id: components["schemas"]["NullableUuid"];
+            /** @enum {string|null} */
+            company_source: "operator" | "explicit" | "registration" | null;
+            /** @description Senders, then recipients, of the newest 20 emails; each address once. */
+            participants: components["schemas"]["Address"][];
+            /** @description Without emails that certainly did not go out (`failed`, `cancelled`). */
+            email_count: number;
+            unread_count: number;
+            /** @description The newest email that a person wrote is inbound. */
+            unanswered: boolean;
+            has_attachments: boolean;
+            status: components["schemas"]["ThreadStatus"];
+            assignee: components["schemas"]["Assignee"];
+            /** @description Sorted. */
+            labels: components["schemas"]["ThreadLabel"][];
+            first_activity_at: components["schemas"]["Timestamp"];
+            last_activity_at: components["schemas"]["Timestamp"];
+            /** @description Another one whenever status, assignee, labels, customer or company are others; for `If-Match`. */
+            version: number;
+        };
+        /** @enum {string} */
+        EmailState: "queued" | "sending" | "sent" | "deferred" | "failed" | "unknown" | "cancelled" | "received";
+        /**
+         * Format: date-time
+         * @description ISO 8601 in UTC, with milliseconds.
+         */
+        NullableTimestamp: string | null;
+        /** @description RFC 3463, such as `5.1.1`. */
+        EnhancedStatus: string | null;
+        SmtpReply: {
+            code: number;
+            enhanced_status: components["schemas"]["EnhancedStatus"];
+            text: string;
+        };
+        DeliveryReport: {
+            /**
+             * @description `bounced_hard`: the address takes no mail. `bounced_soft`: not delivered, for another reason. `blocked`: refused for its contents, its sender or a policy. `complained`: the reader called it spam.
+             * @enum {string}
+             */
+            outcome: "delayed" | "relayed" | "expanded" | "delivered" | "bounced_soft" | "blocked" | "bounced_hard" | "complained";
+            enhanced_status: components["schemas"]["EnhancedStatus"];
+            /** @description What the refusing server said; may be empty. */
+            diagnostic: string;
+            reported_at: components["schemas"]["Timestamp"];
+            /** @description The received email that is the report. */
+            email_id: components["schemas"]["Uuid"];
+        };
+        Recipient: {
+            address: string;
+            /** @enum {string} */
+            state: "pending" | "accepted" | "deferred" | "rejected" | "unknown";
+            /** @description What the mail server said for this recipient; null when no reply came. */
+            reply: components["schemas"]["SmtpReply"] | null;
+            /** @description What came back later about this recipient, the most telling of several; null when nothing did. */
+            report: components["schemas"]["DeliveryReport"] | null;
+        };
+        AttachmentDetail: {
+            id: components["schemas"]["Uuid"];
+            /** @description As the sender named it; not a path. */
+            filename: string;
+            /** @description MIME type. */
+            content_type: string;
+            size_bytes: number;
+            /** @description `<account_id>/<email_id>/<filename>`. */
+            storage_path: string;
+            /** @description The Content-ID, without angle brackets; null when there is none. */
+            content_id: string | null;
+            /** @description Part of what the HTML shows, such as a logo, and not a file that was sent along. */
+            inline: boolean;
+        };
+        /** @enum {string} */
+        PlacementRule: "thread_id" | "in_reply_to" | "references" | "message_id" | "bounce" | "subject" | "decision" | "new";
+        ThreadEmail: {
+            id: components["schemas"]["Uuid"];
+            message_id: components["schemas"]["MessageId"];
+            direction: components["schemas"]["Direction"];
+            from_address: components["schemas"]["Address"];
+            to_addresses: components["schemas"]["Address"][];
+            subject: string;
+            date: components["schemas"]["Timestamp"];
+            cc_addresses: components["schemas"]["Address"][];
+            bcc_addresses: components["schemas"]["Address"][];
+            reply_to_addresses: components["schemas"]["Address"][];
+            created_at: components["schemas"]["Timestamp"];
+            customer_id: components["schemas"]["NullableUuid"];
+            state: components["schemas"]["EmailState"];
+            /** @description English reason of `failed`, `unknown` and `deferred`, what a `sent` email lacks, and that another program sent it. */
+            state_detail: string | null;
+            /** @description When it is sent or tried next; null when it is not in the queue, or being sent. */
+            next_attempt_at: components["schemas"]["NullableTimestamp"];
+            recipients: components["schemas"]["Recipient"][];
+            /** @description The beginning of the text, without quotes where they were found; on one line. */
+            snippet: string;
+            /** @description Plain text; HTML-only mail is rendered to text. */
+            text_body: string;
+            /** @description The new text of a received email, without what it quotes; null for a sent one. */
+            reply_text: string | null;
+            has_html: boolean;
+            /** @description As sent or received, not sanitised; null unless `html=true`. */
+            html_body: string | null;
+            /** @description A text has more than 200,000 characters and was cut, or the HTML more than 1 MB and was left out. GET /api/emails/{id} has it whole. */
+            truncated: boolean;
+            has_attachments: boolean;
+            /** @description Empty when there are none. */
+            email_attachments: components["schemas"]["AttachmentDetail"][];
+            placement_rule: components["schemas"]["PlacementRule"];
+            /**
+             * @description What program wrote it; null when a person did.
+             * @enum {string|null}
+             */
+            automatic: "bounce" | "auto_reply" | "list" | "bulk" | "auto_generated" | null;
+            /** @description Its sender never took part in the thread before. */
+            new_participant: boolean;
+            unread: boolean;
+        };
+        ThreadPage: {
+            thread: components["schemas"]["ThreadRecord"];
+            /** @description Newest first. */
+            emails: components["schemas"]["ThreadEmail"][];
+            /** @description For older emails; null when there are none. */
+            next_cursor: string | null;
+        };
+        ThreadChange: {
+            /** @description Whose the thread is, whatever its sends named and the rules say; null: no longer chosen by hand, so these count again. */
+            customer_id?: components["schemas"]["NullableUuid"];
+            company_id?: components["schemas"]["NullableUuid"];
+            status?: components["schemas"]["ThreadStatus"];
+            assignee?: components["schemas"]["Assignee"];
+            /** @description All labels it is to have. */
+            labels?: components["schemas"]["ThreadLabel"][];
+            /** @description Beside those it has. */
+            add_labels?: components["schemas"]["ThreadLabel"][];
+            /** @description Those it is not to have any more. */
+            remove_labels?: components["schemas"]["ThreadLabel"][];
+        };
+        DeletedEmails: {
+            id: components["schemas"]["Uuid"];
+            /** @description How many emails were deleted. */
+            emails: number;
+            deleted_at: components["schemas"]["Timestamp"];
+        };
         DecisionReason: string | null;
         SplitRequest: {
             /** @description The emails that leave; at least one must stay. */
@@ -1088,11 +1262,6 @@ export interface components {
             /** @description Why, for people; kept with the decision. */
             reason?: components["schemas"]["DecisionReason"];
         };
-        /**
-         * Format: date-time
-         * @description ISO 8601 in UTC, with milliseconds.
-         */
-        NullableTimestamp: string | null;
         ThreadDecision: {
             /** @description Where the emails are now: after a split the new thread. */
             thread_id: components["schemas"]["Uuid"];
@@ -1347,8 +1516,6 @@ export interface components {
             /** @description With all files of the email. Default true. */
             with_files?: boolean | null;
         };
-        /** @enum {string} */
-        EmailState: "queued" | "sending" | "sent" | "deferred" | "failed" | "unknown" | "cancelled" | "received";
         /** @description Any JSON object, as its send gave it. */
         Metadata: {
             [key: string]: unknown;
@@ -1391,57 +1558,6 @@ export interface components {
             /** @enum {string} */
             outcome: "sent" | "failed";
         };
-        DeletedEmails: {
-            id: components["schemas"]["Uuid"];
-            /** @description How many emails were deleted. */
-            emails: number;
-            deleted_at: components["schemas"]["Timestamp"];
-        };
-        AttachmentDetail: {
-            id: components["schemas"]["Uuid"];
-            /** @description As the sender named it; not a path. */
-            filename: string;
-            /** @description MIME type. */
-            content_type: string;
-            size_bytes: number;
-            /** @description `<account_id>/<email_id>/<filename>`. */
-            storage_path: string;
-            /** @description The Content-ID, without angle brackets; null when there is none. */
-            content_id: string | null;
-            /** @description Part of what the HTML shows, such as a logo, and not a file that was sent along. */
-            inline: boolean;
-        };
-        /** @description RFC 3463, such as `5.1.1`. */
-        EnhancedStatus: string | null;
-        SmtpReply: {
-            code: number;
-            enhanced_status: components["schemas"]["EnhancedStatus"];
-            text: string;
-        };
-        DeliveryReport: {
-            /**
-             * @description `bounced_hard`: the address takes no mail. `bounced_soft`: not delivered, for another reason. `blocked`: refused for its contents, its sender or a policy. `complained`: the reader called it spam.
-             * @enum {string}
-             */
-            outcome: "delayed" | "relayed" | "expanded" | "delivered" | "bounced_soft" | "blocked" | "bounced_hard" | "complained";
-            enhanced_status: components["schemas"]["EnhancedStatus"];
-            /** @description What the refusing server said; may be empty. */
-            diagnostic: string;
-            reported_at: components["schemas"]["Timestamp"];
-            /** @description The received email that is the report. */
-            email_id: components["schemas"]["Uuid"];
-        };
-        Recipient: {
-            address: string;
-            /** @enum {string} */
-            state: "pending" | "accepted" | "deferred" | "rejected" | "unknown";
-            /** @description What the mail server said for this recipient; null when no reply came. */
-            reply: components["schemas"]["SmtpReply"] | null;
-            /** @description What came back later about this recipient, the most telling of several; null when nothing did. */
-            report: components["schemas"]["DeliveryReport"] | null;
-        };
-        /** @enum {string} */
-        PlacementRule: "thread_id" | "in_reply_to" | "references" | "message_id" | "bounce" | "subject" | "decision" | "new";
         Placement: {
             /** @description `thread_id`: the caller said so. `decision`: an operator split it off or moved it. `new`: nothing to join. The others are by Message-ID: what it answers (`in_reply_to`, `references`), what a delivery report returns (`bounce`), an earlier email of the same subject (`subject`), or its own (`message_id`), which another email has or names. */
             rule: components["schemas"]["PlacementRule"];
@@ -2131,6 +2247,14 @@ export interface components {
             /** @enum {unknown} */
             code?: "unsupported_content_encoding" | "unsupported_media_type";
         };
+        InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownFieldError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_field";
+        };
+        NotDeletableError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "not_deletable";
+        };
         EmailNotFoundOrThreadNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "email_not_found" | "thread_not_found";
@@ -2175,10 +2299,6 @@ export interface components {
             /** @enum {unknown} */
             code?: "email_not_found";
         };
-        NotDeletableError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "not_deletable";
-        };
         SuppressionNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "suppression_not_found";
@@ -2186,10 +2306,6 @@ export interface components {
         InvalidCursorOrInvalidRequestOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_field";
-        };
-        InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownFieldError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_field";
         };
         InvalidCursorOrInvalidRequestOrUnknownFieldError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -2320,6 +2436,15 @@ export interface components {
                 "application/json": components["schemas"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             };
         };
+        /** @description Codes: `not_deletable`. */
+        NotDeletableError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NotDeletableError"];
+            };
+        };
         /** @description Codes: `email_not_found`, `thread_not_found`. */
         EmailNotFoundOrThreadNotFoundError: {
             headers: {
@@ -2412,15 +2537,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["EmailNotFoundError"];
-            };
-        };
-        /** @description Codes: `not_deletable`. */
-        NotDeletableError: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["NotDeletableError"];
             };
         };
         /** @description Codes: `suppression_not_found`. */
@@ -2785,6 +2901,14 @@ export interface operations {
                 unread?: boolean;
                 /** @description Only threads whose newest email that a person wrote is inbound, or only the others. Automatic mail neither answers nor waits for an answer. */
                 unanswered?: boolean;
+                /** @description Only threads of this status. */
+                status?: components["schemas"]["ThreadStatus"];
+                /** @description Only threads that this person looks after. */
+                assignee?: components["schemas"]["AssigneeName"];
+                /** @description Only threads that somebody looks after, or only those that nobody does. */
+                assigned?: boolean;
+                /** @description Only threads with this label. */
+                label?: components["schemas"]["ThreadLabel"];
             };
             header?: never;
             path?: never;
@@ -2821,6 +2945,11 @@ export interface operations {
                      *           "unread_count": 0,
                      *           "unanswered": false,
                      *           "has_attachments": true,
+                     *           "status": "open",
+                     *           "assignee": "Ada",
+                     *           "labels": [
+                     *             "Angebot"
+                     *           ],
                      *           "last_activity_at": "2026-01-30T09:15:00.000Z",
                      *           "newest_email": {
                      *             "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
@@ -2943,6 +3072,299 @@ export interface operations {
             401: components["responses"]["UnauthorizedError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    getThreadPage: {
+        parameters: {
+            query?: {
+                /** @description On a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the page before; nothing for the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Gives `html_body` as well. */
+                html?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The thread, or one that was merged into it. */
+                threadId: components["parameters"]["threadId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The thread and a page of its emails. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "thread": {
+                     *         "id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *         "account_id": "vertrieb",
+                     *         "subject": "Ihr Angebot",
+                     *         "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *         "customer_source": "explicit",
+                     *         "company_id": null,
+                     *         "company_source": null,
+                     *         "participants": [
+                     *           {
+                     *             "name": "Vertrieb",
+                     *             "address": "vertrieb@example.org"
+                     *           },
+                     *           {
+                     *             "name": "Ann Example",
+                     *             "address": "ann@example.com"
+                     *           }
+                     *         ],
+                     *         "email_count": 2,
+                     *         "unread_count": 0,
+                     *         "unanswered": false,
+                     *         "has_attachments": true,
+                     *         "status": "open",
+                     *         "assignee": "Ada",
+                     *         "labels": [
+                     *           "Angebot"
+                     *         ],
+                     *         "first_activity_at": "2026-01-30T09:15:00.000Z",
+                     *         "last_activity_at": "2026-01-30T09:15:00.000Z",
+                     *         "version": 3
+                     *       },
+                     *       "emails": [
+                     *         {
+                     *           "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *           "message_id": "<angebot-1@example.org>",
+                     *           "direction": "outbound",
+                     *           "from_address": {
+                     *             "name": "Vertrieb",
+                     *             "address": "vertrieb@example.org"
+                     *           },
+                     *           "to_addresses": [
+                     *             {
+                     *               "name": "Ann Example",
+                     *               "address": "ann@example.com"
+                     *             }
+                     *           ],
+                     *           "subject": "Ihr Angebot",
+                     *           "date": "2026-01-30T09:15:00.000Z",
+                     *           "cc_addresses": [],
+                     *           "bcc_addresses": [],
+                     *           "reply_to_addresses": [],
+                     *           "created_at": "2026-01-30T09:15:00.000Z",
+                     *           "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *           "state": "sent",
+                     *           "state_detail": null,
+                     *           "next_attempt_at": null,
+                     *           "recipients": [
+                     *             {
+                     *               "address": "ann@example.com",
+                     *               "state": "accepted",
+                     *               "reply": {
+                     *                 "code": 250,
+                     *                 "enhanced_status": "2.0.0",
+                     *                 "text": "OK"
+                     *               },
+                     *               "report": null
+                     *             }
+                     *           ],
+                     *           "snippet": "Guten Tag, anbei unser Angebot.",
+                     *           "text_body": "Guten Tag, anbei unser Angebot.",
+                     *           "reply_text": null,
+                     *           "has_html": false,
+                     *           "html_body": null,
+                     *           "truncated": false,
+                     *           "has_attachments": true,
+                     *           "email_attachments": [
+                     *             {
+                     *               "id": "0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29",
+                     *               "filename": "angebot.txt",
+                     *               "content_type": "text/plain",
+                     *               "size_bytes": 5,
+                     *               "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt",
+                     *               "content_id": "logo@example.com",
+                     *               "inline": false
+                     *             }
+                     *           ],
+                     *           "placement_rule": "new",
+                     *           "automatic": null,
+                     *           "new_participant": false,
+                     *           "unread": false
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ThreadPage"];
+                };
+            };
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["ThreadNotFoundError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    deleteThread: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The thread, or one that was merged into it. */
+                threadId: components["parameters"]["threadId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "emails": 1,
+                     *       "deleted_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedEmails"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["ThreadNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            409: components["responses"]["NotDeletableError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    changeThread: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `"<version>"` as the caller knows it: 412 when the thread was changed since. */
+                "if-match"?: string;
+            };
+            path: {
+                /** @description The thread, or one that was merged into it. */
+                threadId: components["parameters"]["threadId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "status": "done",
+                 *       "assignee": "Ada",
+                 *       "add_labels": [
+                 *         "Angebot"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ThreadChange"];
+            };
+        };
+        responses: {
+            /** @description The record as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *       "account_id": "vertrieb",
+                     *       "subject": "Ihr Angebot",
+                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *       "customer_source": "explicit",
+                     *       "company_id": null,
+                     *       "company_source": null,
+                     *       "participants": [
+                     *         {
+                     *           "name": "Vertrieb",
+                     *           "address": "vertrieb@example.org"
+                     *         },
+                     *         {
+                     *           "name": "Ann Example",
+                     *           "address": "ann@example.com"
+                     *         }
+                     *       ],
+                     *       "email_count": 2,
+                     *       "unread_count": 0,
+                     *       "unanswered": false,
+                     *       "has_attachments": true,
+                     *       "status": "open",
+                     *       "assignee": "Ada",
+                     *       "labels": [
+                     *         "Angebot"
+                     *       ],
+                     *       "first_activity_at": "2026-01-30T09:15:00.000Z",
+                     *       "last_activity_at": "2026-01-30T09:15:00.000Z",
+                     *       "version": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ThreadRecord"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `too_many_entries`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "too_many_entries" | "unknown_field";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["ThreadNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            /** @description Codes: `thread_changed`. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "thread_changed";
+                    };
+                };
+            };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
@@ -4109,54 +4531,6 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             404: components["responses"]["EmailNotFoundError"];
-            408: components["responses"]["RequestTimeoutError"];
-            409: components["responses"]["NotDeletableError"];
-            413: components["responses"]["PayloadTooLargeError"];
-            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
-        };
-    };
-    deleteThread: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The thread, or one that was merged into it. */
-                threadId: components["parameters"]["threadId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Deleted. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
-                     *       "emails": 1,
-                     *       "deleted_at": "2026-01-31T12:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["DeletedEmails"];
-                };
-            };
-            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
-                };
-            };
-            401: components["responses"]["UnauthorizedError"];
-            404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["NotDeletableError"];
             413: components["responses"]["PayloadTooLargeError"];

@@ -12,9 +12,13 @@ import type {
   Schemas,
   SplitRequest,
   Thread,
+  ThreadChange,
   ThreadDecision,
   ThreadFilter,
   ThreadMark,
+  ThreadPage,
+  ThreadPageFilter,
+  ThreadRecord,
   ThreadSummary,
 } from '../types.ts';
 
@@ -92,6 +96,38 @@ export class Threads {
   async markUnread(threadId: string, options: RequestOptions = {}): Promise<ThreadMark> {
     const { api } = this.#transport;
     return this.#call(threadId, options, (attempt) => api.POST('/api/thread/{threadId}/unread', attempt));
+  }
+
+  /** Its record, and a page of its emails with all that a page shows; the newest first. */
+  async page(
+    threadId: string,
+    filter: ThreadPageFilter = {},
+    options: RequestOptions = {},
+  ): Promise<ThreadPage> {
+    const query = plain<QueryOf<'getThreadPage'>>(filter);
+    const params = { path: { threadId: segment('threadId', threadId) }, query };
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/threads/{threadId}', { ...attempt, params }),
+    );
+  }
+
+  /**
+   * Changes status, assignee, labels, customer or company.
+   *
+   * @param options.version of the record as it is known: fails with the code `thread_changed` when it is another one by now
+   */
+  async change(
+    threadId: string,
+    change: ThreadChange,
+    { version, ...options }: RequestOptions & { readonly version?: number } = {},
+  ): Promise<ThreadRecord> {
+    const body = plain<Schemas['ThreadChange']>(change);
+    const header = version === undefined ? {} : { 'if-match': `"${version}"` };
+    const params = { path: { threadId: segment('threadId', threadId) }, header };
+    // A repeat of one that came through would find another version.
+    return this.#transport.json({ ...options, repeatable: version === undefined }, (attempt) =>
+      this.#transport.api.PATCH('/api/threads/{threadId}', { ...attempt, params, body }),
+    );
   }
 
   /** Moves emails out, into a thread of their own. */

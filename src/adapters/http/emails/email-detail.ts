@@ -1,6 +1,6 @@
 /** One email with everything known about it: its JSON, and the schema of that. A new field is added here, in both. */
 import type { XStatic } from 'typebox/schema';
-import type { EmailDetail } from '../../../app/emails/email-ports.ts';
+import type { AttachmentView, DeliveryView, EmailDetail } from '../../../app/emails/email-ports.ts';
 import { COMPANY_SOURCES, CUSTOMER_SOURCES } from '../../../core/customer/link-emails.ts';
 import { DELIVERY_STATES } from '../../../core/delivery/states.ts';
 import { formatMessageId } from '../../../core/message/message-id.ts';
@@ -37,22 +37,38 @@ import {
 } from './email-view.ts';
 import { NullableSource, Variant } from './variant-schema.ts';
 
+export const Recipient = record('Recipient', {
+  address: { type: 'string' },
+  state: { type: 'string', enum: DELIVERY_STATES },
+  reply: {
+    anyOf: [SmtpReply, { type: 'null' }],
+    description: 'What the mail server said for this recipient; null when no reply came.',
+  },
+  report: {
+    anyOf: [Report, { type: 'null' }],
+    description:
+      'What came back later about this recipient, the most telling of several; null when nothing did.',
+  },
+});
+
+export const AttachmentDetail = record('AttachmentDetail', {
+  ...attachmentProperties,
+  content_id: {
+    type: ['string', 'null'],
+    description: 'The Content-ID, without angle brackets; null when there is none.',
+  },
+  inline: {
+    type: 'boolean',
+    description: 'Part of what the HTML shows, such as a logo, and not a file that was sent along.',
+  },
+});
+
 /** The fields of a list and everything else that is known. */
 export const EmailDetailSchema = record('EmailDetail', {
   ...emailProperties,
   email_attachments: {
     type: 'array',
-    items: record('AttachmentDetail', {
-      ...attachmentProperties,
-      content_id: {
-        type: ['string', 'null'],
-        description: 'The Content-ID, without angle brackets; null when there is none.',
-      },
-      inline: {
-        type: 'boolean',
-        description: 'Part of what the HTML shows, such as a logo, and not a file that was sent along.',
-      },
-    }),
+    items: AttachmentDetail,
     description: 'Empty when there are none.',
   },
   thread_id: Uuid,
@@ -82,22 +98,7 @@ export const EmailDetailSchema = record('EmailDetail', {
       'The Message-ID that the mail server gave the email instead of ours; null when it kept ours.',
   },
   ...stateProperties,
-  recipients: {
-    type: 'array',
-    items: record('Recipient', {
-      address: { type: 'string' },
-      state: { type: 'string', enum: DELIVERY_STATES },
-      reply: {
-        anyOf: [SmtpReply, { type: 'null' }],
-        description: 'What the mail server said for this recipient; null when no reply came.',
-      },
-      report: {
-        anyOf: [Report, { type: 'null' }],
-        description:
-          'What came back later about this recipient, the most telling of several; null when nothing did.',
-      },
-    }),
-  },
+  recipients: { type: 'array', items: Recipient },
   placement: {
     ...record('Placement', {
       rule: {
@@ -179,15 +180,26 @@ export const EmailDetailSchema = record('EmailDetail', {
 });
 type EmailDetailJson = XStatic<typeof EmailDetailSchema>;
 
+export function toRecipientJson({ address, state, reply, report }: DeliveryView): XStatic<typeof Recipient> {
+  return {
+    address,
+    state,
+    reply: toReplyJson(reply),
+    report: report === null ? null : toReportJson(report),
+  };
+}
+
+export const toAttachmentDetailJson = (attachment: AttachmentView): XStatic<typeof AttachmentDetail> => ({
+  ...toAttachmentJson(attachment),
+  content_id: attachment.contentId,
+  inline: attachment.inline,
+});
+
 /** Everything known about one email. */
 export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
   return {
     ...toEmailJson(email),
-    email_attachments: email.attachments.map((attachment) => ({
-      ...toAttachmentJson(attachment),
-      content_id: attachment.contentId,
-      inline: attachment.inline,
-    })),
+    email_attachments: email.attachments.map(toAttachmentDetailJson),
     thread_id: email.threadId,
     account_id: email.accountId,
     customer_id: email.customerId,
@@ -202,12 +214,7 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
     relay_message_id: email.relayMessageId === null ? null : formatMessageId(email.relayMessageId),
     state: email.state,
     state_detail: email.stateDetail,
-    recipients: email.deliveries.map(({ address, state, reply, report }) => ({
-      address,
-      state,
-      reply: toReplyJson(reply),
-      report: report === null ? null : toReportJson(report),
-    })),
+    recipients: email.deliveries.map(toRecipientJson),
     placement: {
       rule: email.placement.rule,
       matched_message_id:

@@ -13,6 +13,7 @@ import {
 } from '../schemas/page-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
+import { AssigneeName, ThreadLabel, ThreadStatusText, toWorkJson, workProperties } from './thread-work.ts';
 import {
   AddressObject,
   Direction,
@@ -45,6 +46,13 @@ const ThreadsQuerySchema = {
         'Only threads whose newest email that a person wrote is inbound, or only the others. Automatic mail neither ' +
         'answers nor waits for an answer.',
     },
+    status: { ...ThreadStatusText, description: 'Only threads of this status.' },
+    assignee: { ...AssigneeName, description: 'Only threads that this person looks after.' },
+    assigned: {
+      type: 'boolean',
+      description: 'Only threads that somebody looks after, or only those that nobody does.',
+    },
+    label: { ...ThreadLabel, description: 'Only threads with this label.' },
   },
 } as const;
 
@@ -64,6 +72,7 @@ const ThreadSummary = record('ThreadSummary', {
   unread_count: { type: 'integer', minimum: 0 },
   unanswered: { type: 'boolean' },
   has_attachments: { type: 'boolean' },
+  ...workProperties,
   last_activity_at: {
     ...Timestamp,
     description: 'Of the newest email: its date, or when it was recorded if that was earlier.',
@@ -125,6 +134,10 @@ export function registerThreadListRoutes(app: HttpServer, { applicationFor, limi
         direction: query.direction ?? null,
         unread: query.unread ?? null,
         unanswered: query.unanswered ?? null,
+        status: query.status ?? null,
+        assignee: query.assignee ?? null,
+        isAssigned: query.assigned ?? null,
+        label: query.label ?? null,
         ...toPageRequest(query),
       });
       return { threads: page.threads.map(toThreadJson), next_cursor: page.nextCursor };
@@ -177,6 +190,7 @@ function toThreadJson(thread: ThreadListing) {
     unread_count: thread.unreadCount,
     unanswered: thread.unanswered,
     has_attachments: thread.hasAttachments,
+    ...toWorkJson(thread),
     last_activity_at: thread.lastActivityAt.toISOString(),
     newest_email: {
       id: newestEmail.id,

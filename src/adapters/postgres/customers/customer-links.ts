@@ -63,13 +63,15 @@ const LIKE_FIRST = statement(
     company_id = e.company_id, company_source = e.company_source
   from emails e
   where e.id = any ($emailIds::uuid[]) and t.id = e.thread_id
+    and t.chosen_customer_id is null and t.chosen_company_id is null
     and not exists (select from emails other where other.thread_id = t.id and other.id <> e.id)
   returning t.id`,
 );
 
 /**
  * What a send named for the thread stays known when that send does not come along: the first email of the new thread that
- * is no stranger's takes its place. What rules say is worked out anew by relinkCustomers.
+ * is no stranger's takes its place. What an operator chose is inherited by the thread itself (threads/thread-work.ts); what rules say is
+ * worked out anew by relinkCustomers.
  */
 export async function inheritCustomer(executor: Executor, from: string, to: string): Promise<void> {
   await run(executor, INHERIT_CUSTOMER, { from, to });
@@ -83,13 +85,13 @@ const HEIR = `(
 const INHERIT_CUSTOMER = statement(
   'inherit-customer',
   `update emails set customer_id = t.customer_id, customer_source = 'explicit'
-  from (select customer_id from email_threads where id = $from and customer_source = 'explicit') t
+  from (select customer_id from email_threads where id = $from and customer_source = 'explicit' and chosen_customer_id is null) t
   where emails.id = ${HEIR} and not exists (select from emails where thread_id = $to and customer_source = 'explicit')`,
 );
 const INHERIT_COMPANY = statement(
   'inherit-company',
   `update emails set company_id = t.company_id, company_source = 'explicit'
-  from (select company_id from email_threads where id = $from and company_source = 'explicit') t
+  from (select company_id from email_threads where id = $from and company_source = 'explicit' and chosen_company_id is null) t
   where emails.id = ${HEIR} and not exists (select from emails where thread_id = $to and company_source = 'explicit')`,
 );
 

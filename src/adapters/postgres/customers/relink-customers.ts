@@ -69,16 +69,20 @@ async function relinkChunk(trx: Executor, threadIds: readonly string[]): Promise
   const mails = await run(trx, READ_MAILS, { threadIds });
   const matches = await readMatches(trx, new Set(mails.flatMap((mail) => mail.counterparties)));
   const linked = mails.map((mail) => toLinkedMail(mail, matches));
-  const companies = await readCompanies(trx, linked);
+  const companies = await readCompanies(trx, linked, mails);
   const companyOf = (customerId: string) => companies.get(customerId) ?? null;
 
   const links = new Map<string, ThreadLinks['thread']>();
   const emailLinks: Link[] = [];
   for (let start = 0; start < mails.length;) {
-    const threadId = mails[start]?.thread_id ?? '';
+    const first = mails[start] as MailRow;
+    const threadId = first.thread_id;
     let end = start;
     while (mails[end]?.thread_id === threadId) end += 1;
-    const result = linkEmails(linked.slice(start, end), companyOf);
+    const result = linkEmails(linked.slice(start, end), companyOf, {
+      customerId: first.chosen_customer_id,
+      companyId: first.chosen_company_id,
+    });
     links.set(threadId, result.thread);
     emailLinks.push(...result.emails);
     start = end;
@@ -118,13 +122,15 @@ async function readMatches(
 async function readCompanies(
   trx: Executor,
   mails: readonly LinkedMail[],
+  threads: readonly Pick<MailRow, 'chosen_customer_id'>[],
 ): Promise<ReadonlyMap<string, string>> {
-  const customers = new Set(
-    mails.flatMap(({ namedCustomerId, match }) => [
+  const customers = new Set([
+    ...threads.flatMap(({ chosen_customer_id }) => chosen_customer_id ?? []),
+    ...mails.flatMap(({ namedCustomerId, match }) => [
       ...(namedCustomerId === null ? [] : [namedCustomerId]),
       ...(match.kind === 'customer' ? [match.customerId] : []),
     ]),
-  );
+  ]);
   if (customers.size === 0) return new Map();
   const rows = await run(trx, READ_COMPANIES, { customers: [...customers] });
   return new Map(rows.map((row) => [row.customer_id, row.company_id]));
@@ -145,8 +151,9 @@ const READ_MAILS = statement(
       case when e.customer_source = 'explicit' then e.customer_id end as named_customer_id,
       case when e.company_source = 'explicit' then e.company_id end as named_company_id,
       ${counterparties('e.direction', 'e.from_address', '(e.to_addresses || e.cc_addresses || e.bcc_addresses)')}
-        as counterparties
-    from emails e where e.thread_id = any ($threadIds::uuid[])
+        as counterparties,
+      t.chosen_customer_id, t.chosen_company_id
+    from emails e join email_threads t on t.id = e.thread_id where e.thread_id = any ($threadIds::uuid[])
     order by e.thread_id, e.created_at, e.id`,
 ).narrow<{ is_stranger: boolean; counterparties: string[] }>();
 

@@ -88,6 +88,8 @@ declare module '../db/statement.ts' {
         named_customer_id: string | null;
         named_company_id: string | null;
         counterparties: string[] | null;
+        chosen_customer_id: string | null;
+        chosen_company_id: string | null;
       };
     };
     'inherit-company': {

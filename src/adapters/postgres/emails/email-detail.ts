@@ -1,5 +1,5 @@
 /** One email with everything known about it: the statement that reads it, and its mapping to the type of the use cases. */
-import type { BounceView, EmailDetail, EmailSummary } from '../../../app/emails/email-ports.ts';
+import type { BounceView, DeliveryView, EmailDetail, EmailSummary } from '../../../app/emails/email-ports.ts';
 import { CONTENT_DIFFERS } from '../../../app/emails/variant-view.ts';
 import {
   REPORT_OUTCOMES,
@@ -11,15 +11,16 @@ import { statement, type RowOf } from '../db/statement.ts';
 import { EMAIL_ID } from './email-aliases.ts';
 import { toAttachmentView, toMessageId, toVariant, type AttachmentRow, type VariantRow } from './rows.ts';
 
-const ATTACHMENTS = `coalesce((
+/** Of an email `e`. */
+export const ATTACHMENTS = `coalesce((
   select json_agg(json_build_object('id', a.id, 'filename', a.filename, 'content_type', a.content_type,
     'size_bytes', a.size_bytes, 'storage_path', a.storage_path, 'content_id', a.content_id, 'inline', a.inline)
     order by a.ordinal)
   from email_attachments a where a.email_id = e.id
-), '[]') as attachments`;
+), '[]')`;
 
 const SUMMARY = `e.id, coalesce(e.written_message_id, e.message_id) as message_id, e.direction, e.from_address, e.to_addresses, e.subject, e.text_body, e.date,
-  ${ATTACHMENTS}`;
+  ${ATTACHMENTS} as attachments`;
 
 /** The most telling one about a delivery `d`, whatever the order in which they came. */
 const DELIVERY_REPORT = `(
@@ -29,6 +30,13 @@ const DELIVERY_REPORT = `(
     order by array_position('{${REPORT_OUTCOMES.join(',')}}', r.outcome) desc, r.reported_at desc, r.report_id
     limit 1
   )`;
+
+/** Of an email `e`, with DELIVERY_REPORT. */
+export const DELIVERIES = `coalesce((
+      select json_agg(json_build_object('address', d.address, 'state', d.state, 'code', d.reply_code,
+        'status', d.reply_status, 'text', d.reply_text, 'report', ${DELIVERY_REPORT}) order by d.ordinal)
+      from email_deliveries d where d.email_id = e.id
+    ), '[]')`;
 
 export const READ_EMAIL = statement(
   'read-email',
@@ -45,11 +53,7 @@ export const READ_EMAIL = statement(
       from email_variants v where v.email_id = e.id
     ), '[]') as variants,
     coalesce((select r.messages from email_variants_refused r where r.email_id = e.id), 0) as refused_variants,
-    coalesce((
-      select json_agg(json_build_object('address', d.address, 'state', d.state, 'code', d.reply_code,
-        'status', d.reply_status, 'text', d.reply_text, 'report', ${DELIVERY_REPORT}) order by d.ordinal)
-      from email_deliveries d where d.email_id = e.id
-    ), '[]') as deliveries,
+    ${DELIVERIES} as deliveries,
     coalesce((
       select json_agg(json_build_object('attempt', a.attempt, 'started_at', a.started_at, 'ended_at', a.ended_at,
         'outcome', a.outcome, 'code', a.reply_code, 'status', a.reply_status, 'text', a.reply_text,
@@ -73,11 +77,13 @@ interface DetailColumns {
   unread: boolean;
   variants: VariantRow[];
   refused_variants: string;
-  deliveries: ({ address: string; state: DeliveryState; report: ReportJson | null } & ReplyColumns)[];
+  deliveries: DeliveryRow[];
   attempts: AttemptRow[];
   bounce: BounceView | null;
   claim_lost: boolean;
 }
+
+export type DeliveryRow = { address: string; state: DeliveryState; report: ReportJson | null } & ReplyColumns;
 
 type DetailRow = RowOf<typeof READ_EMAIL>;
 
@@ -136,12 +142,7 @@ export function toDetail(row: DetailRow): EmailDetail {
     relayMessageId: row.relay_message_id === null ? null : toMessageId(row.relay_message_id),
     state: row.state,
     stateDetail: row.state_detail,
-    deliveries: row.deliveries.map((delivery) => ({
-      address: delivery.address,
-      state: delivery.state,
-      reply: toReply(delivery),
-      report: delivery.report === null ? null : toDeliveryReport(delivery.report),
-    })),
+    deliveries: row.deliveries.map(toDelivery),
     bounce: row.bounce,
     placement: {
       rule: row.placement_rule,
@@ -166,6 +167,15 @@ export function toDetail(row: DetailRow): EmailDetail {
     nextAttemptAt: row.next_attempt_at,
     giveUpAt: row.give_up_at,
     claimLost: row.claim_lost,
+  };
+}
+
+export function toDelivery(row: DeliveryRow): DeliveryView {
+  return {
+    address: row.address,
+    state: row.state,
+    reply: toReply(row),
+    report: row.report === null ? null : toDeliveryReport(row.report),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Executor } from '../db/statement.ts';
 import { endThreads } from '../emails/thread-rows.ts';
 import { handOverMessageIds } from './message-ids.ts';
 import { handOverEmails } from './place-emails.ts';
+import { uniteWork } from './thread-work.ts';
 
 /**
  * All that is in the threads comes into the survivor, and their identifiers lead to it for ever. For a transaction that holds
@@ -14,6 +15,7 @@ export async function absorbThreads(
   endingIds: readonly string[],
 ): Promise<void> {
   if (endingIds.length === 0) return;
+  await uniteWork(executor, survivorId, endingIds);
   await handOverMessageIds(executor, survivorId, endingIds);
   await handOverEmails(executor, survivorId, endingIds);
   await endThreads(executor, survivorId, endingIds);

@@ -11,6 +11,17 @@ declare module '../db/statement.ts' {
         account_id: string;
       };
     };
+    'change-thread-work': {
+      values: {
+        status: string | null;
+        assignee: string | null;
+        labels: readonly (string | null)[] | null;
+        customerId: string | null;
+        companyId: string | null;
+        id: string | null;
+      };
+      row: object;
+    };
     'cluster-of-thread': {
       values: {
         threadId: string | null;
@@ -43,6 +54,22 @@ declare module '../db/statement.ts' {
         accountId?: string | null;
         companyId?: string | null;
         customerId?: string | null;
+      };
+      row: {
+        count: number | null;
+      };
+    };
+    'count-work-threads': {
+      values: {
+        facets: readonly (number | null)[] | null;
+        limit: number | string | null;
+        afterDate?: Date | string | null;
+        afterId?: string | null;
+        accountId?: string | null;
+        companyId?: string | null;
+        customerId?: string | null;
+        label?: string | null;
+        assignee?: string | null;
       };
       row: {
         count: number | null;
@@ -203,6 +230,13 @@ declare module '../db/statement.ts' {
         id: string;
       };
     };
+    'inherit-thread-work': {
+      values: {
+        from: string | null;
+        to: string | null;
+      };
+      row: object;
+    };
     'label-emails': {
       values: {
         ids: readonly (string | null)[] | null;
@@ -280,9 +314,46 @@ declare module '../db/statement.ts' {
         unread_count: number | null;
         has_attachments: boolean | null;
         unanswered: boolean | null;
+        is_done: boolean | null;
+        assignee: string | null;
+        labels: string[] | null;
         last_activity_at: Date | null;
         newest_email_id: string | null;
         newest_direction: string | null;
+        newest_from: ColumnTypes['emails.from_address'];
+        newest_date: Date;
+        newest_text: string | null;
+        subject: string;
+        people: unknown;
+      };
+    };
+    'list-work-threads': {
+      values: {
+        facets: readonly (number | null)[] | null;
+        limit: number | string | null;
+        afterDate?: Date | string | null;
+        afterId?: string | null;
+        accountId?: string | null;
+        companyId?: string | null;
+        customerId?: string | null;
+        label?: string | null;
+        assignee?: string | null;
+      };
+      row: {
+        thread_id: string;
+        account_id: string;
+        customer_id: string | null;
+        company_id: string | null;
+        email_count: number;
+        unread_count: number;
+        has_attachments: boolean;
+        unanswered: boolean | null;
+        is_done: boolean | null;
+        assignee: string | null;
+        labels: string[];
+        last_activity_at: Date;
+        newest_email_id: string;
+        newest_direction: string;
         newest_from: ColumnTypes['emails.from_address'];
         newest_date: Date;
         newest_text: string | null;
@@ -304,6 +375,34 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'lock-thread-work': {
+      values: {
+        id: string | null;
+      };
+      row: {
+        id: string;
+        version: number;
+        status: 'open' | 'done';
+        assignee: string | null;
+        labels: string[];
+        chosen_customer_id: string | null;
+        chosen_company_id: string | null;
+      };
+    };
+    'lock-thread-work-of-alias': {
+      values: {
+        id: string | null;
+      };
+      row: {
+        id: string;
+        version: number;
+        status: 'open' | 'done';
+        assignee: string | null;
+        labels: string[];
+        chosen_customer_id: string | null;
+        chosen_company_id: string | null;
+      };
+    };
     'look-up-threads': {
       values: {
         rarest: string | null;
@@ -324,6 +423,45 @@ declare module '../db/statement.ts' {
         unread_count: number;
         has_attachments: boolean;
         unanswered: boolean | null;
+        is_done: boolean | null;
+        assignee: string | null;
+        labels: string[];
+        last_activity_at: Date;
+        newest_email_id: string;
+        newest_direction: string;
+        newest_from: ColumnTypes['emails.from_address'];
+        newest_date: Date;
+        newest_text: string | null;
+        subject: string;
+        people: unknown;
+      };
+    };
+    'look-up-work-threads': {
+      values: {
+        rarest: string | null;
+        words: string | null;
+        facets: readonly (number | null)[] | null;
+        limit: number | string | null;
+        afterDate?: Date | string | null;
+        afterId?: string | null;
+        accountId?: string | null;
+        companyId?: string | null;
+        customerId?: string | null;
+        label?: string | null;
+        assignee?: string | null;
+      };
+      row: {
+        thread_id: string;
+        account_id: string;
+        customer_id: string | null;
+        company_id: string | null;
+        email_count: number;
+        unread_count: number;
+        has_attachments: boolean;
+        unanswered: boolean | null;
+        is_done: boolean | null;
+        assignee: string | null;
+        labels: string[];
         last_activity_at: Date;
         newest_email_id: string;
         newest_direction: string;
@@ -386,6 +524,14 @@ declare module '../db/statement.ts' {
         accountId: string | null;
       };
       row: object;
+    };
+    'name-author': {
+      values: {
+        author: string | null;
+      };
+      row: {
+        set_config: string | null;
+      };
     };
     'owners-of-message-ids': {
       values: {
@@ -450,6 +596,36 @@ declare module '../db/statement.ts' {
       row: {
         version: string;
         json: string | null;
+      };
+    };
+    'read-thread-page': {
+      values: {
+        limit: number | null;
+        threadId: string | null;
+        afterDate?: Date | string | null;
+        afterId?: string | null;
+      };
+      row: {
+        id: string;
+        account_id: string;
+        customer_id: string | null;
+        company_id: string | null;
+        version: number;
+        status: 'open' | 'done';
+        assignee: string | null;
+        labels: string[];
+        shown_customer_source: string | null;
+        shown_company_source: string | null;
+        email_count: number | null;
+        unread_count: number | null;
+        unanswered: boolean | null;
+        has_attachments: boolean | null;
+        subject: string | null;
+        first_activity_at: Date | null;
+        last_activity_at: Date | null;
+        people: unknown;
+        emails: unknown;
+        has_more: boolean | null;
       };
     };
     'read-thread-piece': {
@@ -601,6 +777,13 @@ declare module '../db/statement.ts' {
         thread_id: string;
       };
     };
+    'unite-thread-work': {
+      values: {
+        endingIds: readonly (string | null)[] | null;
+        survivorId: string | null;
+      };
+      row: object;
+    };
     'unowned-message-ids': {
       values: {
         missing: readonly (string | null)[] | null;
@@ -639,9 +822,48 @@ declare module '../db/statement.ts' {
         unread_count: number | null;
         has_attachments: boolean | null;
         unanswered: boolean | null;
+        is_done: boolean | null;
+        assignee: string | null;
+        labels: string[] | null;
         last_activity_at: Date | null;
         newest_email_id: string | null;
         newest_direction: string | null;
+        newest_from: ColumnTypes['emails.from_address'];
+        newest_date: Date;
+        newest_text: string | null;
+        subject: string;
+        people: unknown;
+      };
+    };
+    'walk-work-threads': {
+      values: {
+        facets: readonly (number | null)[] | null;
+        steps: number | string | null;
+        words: string | null;
+        limit: number | string | null;
+        afterDate?: Date | string | null;
+        afterId?: string | null;
+        accountId?: string | null;
+        companyId?: string | null;
+        customerId?: string | null;
+        label?: string | null;
+        assignee?: string | null;
+      };
+      row: {
+        thread_id: string;
+        account_id: string;
+        customer_id: string | null;
+        company_id: string | null;
+        email_count: number;
+        unread_count: number;
+        has_attachments: boolean;
+        unanswered: boolean | null;
+        is_done: boolean | null;
+        assignee: string | null;
+        labels: string[];
+        last_activity_at: Date;
+        newest_email_id: string;
+        newest_direction: string;
         newest_from: ColumnTypes['emails.from_address'];
         newest_date: Date;
         newest_text: string | null;

@@ -25,6 +25,7 @@ import { moveEmails, setDecided, renewParties } from './place-emails.ts';
 import { relinkCustomers } from '../customers/relink-customers.ts';
 import { carryOut, weighThreads } from './arrange-threads.ts';
 import { readThreadGraph } from './thread-graph.ts';
+import { inheritWork } from './thread-work.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
 export function createThreadDecisions(pool: Pool): ThreadDecisions {
@@ -58,6 +59,7 @@ async function split(
     apart: [[thread.id, newThreadId]],
   });
   await inheritCustomer(trx, thread.id, newThreadId);
+  await inheritWork(trx, thread.id, newThreadId);
   await arrangeDecided(trx, thread.accountId, [thread.id, newThreadId]);
   const decidedAt = await store(trx, {
     id: decisionId,

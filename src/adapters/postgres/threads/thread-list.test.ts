@@ -86,6 +86,9 @@ describe('a thread in the list', () => {
         unreadCount: 1,
         hasAttachments: true,
         unanswered: true,
+        status: 'open',
+        assignee: null,
+        labels: [],
         lastActivityAt: at(5),
         newestEmail: {
           id: reply.id,

@@ -13,17 +13,20 @@ import { openMailStores, type MessageStore } from '../../../../test/helpers/mail
 import { newMessageId, outboundRecord } from '../../../../test/helpers/outbound-record.ts';
 import { compareEmailJson } from '../../../../test/helpers/email-json-rows.ts';
 import { readEmailsJson } from '../../../../test/helpers/emails-json.ts';
-import { compareSummaries } from '../../../../test/helpers/thread-summaries.ts';
+import { compareSummaries, compareThreadLabels } from '../../../../test/helpers/thread-summaries.ts';
 import type { InboundStore } from '../../../app/receive/inbound-ports.ts';
 import type { StoredAttachment } from '../../../app/emails/email-ports.ts';
 import type { SendOperations } from '../../../app/send/queue-ports.ts';
 import type { ThreadList, ThreadReader } from '../../../app/threads/thread-list-ports.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
+import type { ThreadChanges } from '../../../app/threads/thread-record-ports.ts';
+import { ServiceError } from '../../../core/errors.ts';
 import { clean } from '../emails/received-values.ts';
 import { isRetryable } from '../db/pool.ts';
 import { createSendOperations } from '../send/send-operations.ts';
 import { createThreadReader } from './read-thread.ts';
 import { createThreadList } from './thread-list.ts';
+import { createThreadChanges } from './thread-work.ts';
 import { IS_LONG, runs } from '../../../../test/helpers/runs.ts';
 
 const ACCOUNTS = ['default', 'other'] as const;
@@ -34,6 +37,7 @@ let store: MessageStore;
 let inbound: InboundStore;
 let operations: SendOperations;
 let list: ThreadList;
+let changes: ThreadChanges;
 /** Keeps what it reads, and one that asks with the version that it read last. */
 let read: ThreadReader['readThread'];
 /** Thread and version → its emails. */
@@ -46,6 +50,7 @@ beforeAll(async () => {
   ({ pool, store, inbound, end } = await openMailStores(8));
   operations = createSendOperations(pool);
   list = createThreadList(pool);
+  changes = createThreadChanges(pool);
   read = createThreadReader(pool);
   answers = new Map();
 });
@@ -95,6 +100,13 @@ const operation = fc.oneof(
     word: fc.string(),
   }),
   fc.record({ kind: fc.constant('read' as const), pick }),
+  fc.record({
+    kind: fc.constant('say' as const),
+    pick,
+    status: fc.constantFrom('open', 'done'),
+    assignee: fc.constantFrom(null, 'Ada', 'Bob'),
+    labels: fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 }),
+  }),
 );
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 
@@ -248,6 +260,28 @@ async function perform(step: Operation): Promise<void> {
       await retried(() => pool.query(CHANGES[step.kind], values));
       return;
     }
+    case 'say': {
+      const thread = await chosen('email_threads', step.pick);
+      if (thread === null) return;
+      const { status, assignee, labels } = step;
+      await changes
+        .changeThread(thread, {
+          version: null,
+          customerId: undefined,
+          companyId: undefined,
+          status: status as 'open' | 'done',
+          assignee,
+          labels,
+          addLabels: [],
+          removeLabels: [],
+          author: null,
+        })
+        .catch((error: unknown) => {
+          // It was merged away when its last emails were deleted.
+          if (!(error instanceof ServiceError && error.code === 'thread_not_found')) throw error;
+        });
+      return;
+    }
     case 'read': {
       const thread = await chosen('email_threads', step.pick);
       if (thread !== null) await readTwice(thread);
@@ -291,7 +325,7 @@ it('holds after any operations, one after the other and at the same moment', asy
     fc.array(fc.array(operation, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 12 }),
     async (rounds) => {
       for (const round of rounds) await Promise.all(round.map(perform));
-      for (const compare of [compareSummaries, compareEmailJson]) {
+      for (const compare of [compareSummaries, compareThreadLabels, compareEmailJson]) {
         const { expected, found } = await compare(pool);
         expect(found).toEqual(expected);
       }

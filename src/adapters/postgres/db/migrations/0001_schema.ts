@@ -13,6 +13,7 @@ import { SEARCH } from './0001_schema/search.ts';
 import { SEND } from './0001_schema/send.ts';
 import { TAGS } from './0001_schema/tags.ts';
 import { STATISTICS } from './0001_schema/statistics.ts';
+import { THREAD_LABELS } from './0001_schema/thread-labels.ts';
 import { THREAD_LIST } from './0001_schema/thread-list.ts';
 import { THREADS } from './0001_schema/threads.ts';
 import { WEBHOOKS } from './0001_schema/webhooks.ts';
@@ -22,6 +23,7 @@ export const SCHEMA: readonly string[] = [
   ...CUSTOMERS,
   ...THREADS,
   ...THREAD_LIST,
+  ...THREAD_LABELS,
   ...EMAIL_JSON,
   ...TAGS,
   ...ERASE,

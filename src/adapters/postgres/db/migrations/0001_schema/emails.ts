@@ -36,8 +36,28 @@ export const EMAILS = [
     cluster_id uuid,
     customer_source text check (customer_source in ('explicit', 'address', 'domain')),
     company_source text check (company_source in ('explicit', 'registration')),
+    -- What people say of the thread, see threads/thread-work.ts
+    status text not null default 'open' check (status in ('open', 'done')),
+    assignee text check (length(assignee) between 1 and 200),
+    labels text[] not null default '{}',
+    chosen_customer_id uuid,
+    chosen_company_id uuid,
+    -- Another one whenever one of these, or the customer or company, is another one
+    version int not null default 1,
     unique (account_id, id)
   )`,
+  `create function email_threads_before_update() returns trigger language plpgsql as $$
+  begin
+    new.version = old.version + 1;
+    return new;
+  end $$`,
+  `create trigger email_threads_before_update
+    before update of customer_id, company_id, status, assignee, labels, chosen_customer_id, chosen_company_id on email_threads
+    for each row when (
+      (old.customer_id, old.company_id, old.status, old.assignee, old.labels, old.chosen_customer_id, old.chosen_company_id)
+      is distinct from
+      (new.customer_id, new.company_id, new.status, new.assignee, new.labels, new.chosen_customer_id, new.chosen_company_id)
+    ) execute function email_threads_before_update()`,
   `create index email_threads_cluster on email_threads (cluster_id) where cluster_id is not null`,
 
   `create table thread_aliases (

@@ -202,10 +202,21 @@ export const EVENT_TRIGGERS = [
   ),
   ...rowTrigger(
     'email_threads_events_after_update',
-    'update of customer_id, company_id on email_threads',
-    `(old.customer_id, old.company_id) is distinct from (new.customer_id, new.company_id)`,
+    'update of customer_id, company_id, status, assignee, labels on email_threads',
+    `(old.customer_id, old.company_id, old.status, old.assignee, old.labels)
+      is distinct from (new.customer_id, new.company_id, new.status, new.assignee, new.labels)`,
     `values ('thread.updated', clock_timestamp(), new.account_id, null, new.id, new.customer_id, new.company_id, false,
-      json_build_object('previous_customer_id', old.customer_id, 'previous_company_id', old.company_id))`,
+      json_build_object(
+        'changes', array_remove(array[
+          case when old.customer_id is distinct from new.customer_id then 'customer_id' end,
+          case when old.company_id is distinct from new.company_id then 'company_id' end,
+          case when old.status <> new.status then 'status' end,
+          case when old.assignee is distinct from new.assignee then 'assignee' end,
+          case when old.labels <> new.labels then 'labels' end
+        ], null),
+        'previous_customer_id', old.customer_id, 'previous_company_id', old.company_id, 'status', new.status,
+        'assignee', new.assignee, 'labels', new.labels,
+        'author', nullif(current_setting('email_worker.author', true), '')))`,
   ),
 
   ...rowTrigger(

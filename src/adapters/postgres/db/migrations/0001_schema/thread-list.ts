@@ -64,13 +64,19 @@ export const THREAD_LIST = [
     person_at timestamptz,
     person_email_id uuid,
     person_direction text,
+    -- As in email_threads
+    is_done boolean not null default false,
+    assignee text,
+    labels text[] not null default '{}',
     -- Another one whenever GET /api/thread/{id} gives something else; 0 is of a thread without listed emails
     version bigint not null default 1 + (random() * 9007199254740990)::bigint,
-    -- 1: the newest email is inbound; 2: something is unread; 4: the newest email that a person wrote is inbound
+    -- 1: the newest email is inbound; 2: something is unread; 4: the newest email that a person wrote is inbound;
+    -- 8: done
     facets smallint not null generated always as (
       (newest_direction = 'inbound')::int
       + 2 * (unread_count > 0)::int
       + 4 * (coalesce(person_direction, '') = 'inbound')::int
+      + 8 * is_done::int
     ) stored
   )`,
 
@@ -89,7 +95,8 @@ export const THREAD_LIST = [
       customer_id = t.customer_id, company_id = t.company_id, email_count = n.email_count,
       unread_count = n.unread_count, has_attachments = n.has_attachments, last_activity_at = n.last_activity_at,
       newest_email_id = n.newest_email_id, newest_direction = n.newest_direction, person_at = n.person_at,
-      person_email_id = n.person_email_id, person_direction = n.person_direction
+      person_email_id = n.person_email_id, person_direction = n.person_direction, is_done = t.status = 'done',
+      assignee = t.assignee, labels = t.labels
     from (
       select ${SUMMARY_COLUMNS}
       from emails e left join unread_emails u on u.email_id = e.id
@@ -106,16 +113,19 @@ export const THREAD_LIST = [
   `create function emails_after_insert() returns trigger language plpgsql as $$
   declare
     read_emails uuid[] = coalesce(nullif(current_setting('email_worker.read_emails', true), ''), '{}')::uuid[];
+    reopened uuid[];
   begin
     insert into unread_emails (email_id)
     select e.id from inserted e
     where e.direction = 'inbound' and email_is_listed(e.state) and e.id <> all (read_emails);
 
+    with written as (
     insert into thread_summaries as s
       (thread_id, account_id, customer_id, company_id, email_count, unread_count, has_attachments, last_activity_at,
-        newest_email_id, newest_direction, person_at, person_email_id, person_direction)
+        newest_email_id, newest_direction, person_at, person_email_id, person_direction, is_done, assignee, labels)
     select t.id, t.account_id, t.customer_id, t.company_id, n.email_count, n.unread_count, n.has_attachments,
-      n.last_activity_at, n.newest_email_id, n.newest_direction, n.person_at, n.person_email_id, n.person_direction
+      n.last_activity_at, n.newest_email_id, n.newest_direction, n.person_at, n.person_email_id, n.person_direction,
+      t.status = 'done', t.assignee, t.labels
     from (
       select thread_id, count(*) as email_count,
         count(*) filter (where direction = 'inbound' and id <> all (read_emails)) as unread_count,
@@ -154,7 +164,20 @@ export const THREAD_LIST = [
           case when newer then excluded.person_direction else s.person_direction end
         from (select excluded.person_at is not null and (s.person_at is null
           or (excluded.person_at, excluded.person_email_id) > (s.person_at, s.person_email_id)) as newer) c
+      )
+    returning thread_id, is_done
+    )
+    select array_agg(thread_id) into reopened from written where is_done;
+
+    -- What a person wrote makes a thread that was done open again, but for old mail that is imported or was read before.
+    if reopened is not null then
+      update email_threads set status = 'open'
+      where id = any (reopened) and status = 'done' and id in (
+        select e.thread_id from inserted e
+        where e.direction = 'inbound' and e.automatic is null and e.id <> all (read_emails)
+          and e.received_by ->> 'way' is distinct from 'import'
       );
+    end if;
     return null;
   end $$`,
 
@@ -199,7 +222,9 @@ export const THREAD_LIST = [
 
   `create function email_threads_after_update() returns trigger language plpgsql as $$
   begin
-    update thread_summaries set customer_id = new.customer_id, company_id = new.company_id where thread_id = new.id;
+    update thread_summaries set customer_id = new.customer_id, company_id = new.company_id, is_done = new.status = 'done',
+      assignee = new.assignee, labels = new.labels
+    where thread_id = new.id;
     return null;
   end $$`,
 
@@ -211,8 +236,11 @@ export const THREAD_LIST = [
     referencing old table as before for each statement execute function emails_after_delete()`,
   `create trigger email_attachments_after_insert after insert on email_attachments
     for each row execute function email_attachments_after_insert()`,
-  `create trigger email_threads_after_update after update of customer_id, company_id on email_threads
-    for each row when (old.customer_id is distinct from new.customer_id or old.company_id is distinct from new.company_id)
+  `create trigger email_threads_after_update after update of customer_id, company_id, status, assignee, labels on email_threads
+    for each row when (
+      (old.customer_id, old.company_id, old.status, old.assignee, old.labels)
+      is distinct from (new.customer_id, new.company_id, new.status, new.assignee, new.labels)
+    )
     execute function email_threads_after_update()`,
 
   // GET /api/threads: all, or those of an account, a customer or a company. With the facets before the time, each
@@ -224,4 +252,8 @@ export const THREAD_LIST = [
     on thread_summaries (customer_id, facets, last_activity_at desc, thread_id desc) where customer_id is not null`,
   `create index thread_summaries_company
     on thread_summaries (company_id, facets, last_activity_at desc, thread_id desc) where company_id is not null`,
+  `create index thread_summaries_assignee
+    on thread_summaries (assignee, facets, last_activity_at desc, thread_id desc) where assignee is not null`,
+  `create index thread_summaries_unassigned
+    on thread_summaries (facets, last_activity_at desc, thread_id desc) where assignee is null`,
 ];

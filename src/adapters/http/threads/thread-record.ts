@@ -1,0 +1,337 @@
+/**
+ * GET /api/threads/{threadId}: the record of a thread and a page of its emails, for a page that shows it. PATCH changes what people
+ * say of it.
+ */
+import type { XStatic } from 'typebox/schema';
+import {
+  MAX_ASSIGNEE_CHARS,
+  MAX_LABEL_CHARS,
+  MAX_THREAD_LABELS,
+  THREAD_COMPANY_SOURCES,
+  THREAD_CUSTOMER_SOURCES,
+  type ThreadEmail,
+  type ThreadRecord,
+} from '../../../app/threads/thread-record-ports.ts';
+import { AUTOMATIC_KINDS } from '../../../core/delivery/automatic.ts';
+import { invalidRequest } from '../../../core/errors.ts';
+import { formatMessageId } from '../../../core/message/message-id.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { JSON_BODY_ERRORS, smallJsonBody } from '../body/json-body.ts';
+import {
+  AttachmentDetail,
+  Recipient,
+  toAttachmentDetailJson,
+  toRecipientJson,
+} from '../emails/email-detail.ts';
+import { PlacementRule, stateProperties } from '../emails/email-schemas.ts';
+import { toAddressJson } from '../emails/email-view.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { PAGE_PARAMETERS, toPageRequest } from '../schemas/page-schemas.ts';
+import {
+  AddressObject,
+  emailProperties,
+  jsonResponse,
+  NullableUuid,
+  record,
+  ThreadParams,
+  Timestamp,
+  Uuid,
+} from '../schemas/schemas.ts';
+import { Assignee, ThreadLabel, ThreadStatusText, toWorkJson, workProperties } from './thread-work.ts';
+
+const ThreadRecordSchema = record('ThreadRecord', {
+  id: { ...Uuid, description: 'Another one than asked for when that thread was merged into it.' },
+  account_id: { type: 'string' },
+  subject: { type: 'string', description: 'Of the first email.' },
+  customer_id: NullableUuid,
+  customer_source: {
+    type: ['string', 'null'],
+    enum: [...THREAD_CUSTOMER_SOURCES, null],
+    description:
+      '`operator`: chosen by hand. `explicit`: the first of its sends that named one. `address`, `domain`: by a rule.',
+  },
+  company_id: NullableUuid,
+  company_source: { type: ['string', 'null'], enum: [...THREAD_COMPANY_SOURCES, null] },
+  participants: {
+    type: 'array',
+    items: AddressObject,
+    maxItems: 10,
+    description: 'Senders, then recipients, of the newest 20 emails; each address once.',
+  },
+  email_count: {
+    type: 'integer',
+    minimum: 0,
+    description: 'Without emails that certainly did not go out (`failed`, `cancelled`).',
+  },
+  unread_count: { type: 'integer', minimum: 0 },
+  unanswered: { type: 'boolean', description: 'The newest email that a person wrote is inbound.' },
+  has_attachments: { type: 'boolean' },
+  ...workProperties,
+  first_activity_at: Timestamp,
+  last_activity_at: Timestamp,
+  version: {
+    type: 'integer',
+    minimum: 1,
+    description:
+      'Another one whenever status, assignee, labels, customer or company are others; for `If-Match`.',
+  },
+});
+
+const { text_body: _text, has_attachments, email_attachments: _files, ...heads } = emailProperties;
+
+const ThreadEmailSchema = record('ThreadEmail', {
+  ...heads,
+  cc_addresses: { type: 'array', items: AddressObject },
+  bcc_addresses: { type: 'array', items: AddressObject },
+  reply_to_addresses: { type: 'array', items: AddressObject },
+  created_at: Timestamp,
+  customer_id: NullableUuid,
+  ...stateProperties,
+  recipients: { type: 'array', items: Recipient },
+  snippet: {
+    type: 'string',
+    maxLength: 200,
+    description: 'The beginning of the text, without quotes where they were found; on one line.',
+  },
+  text_body: { type: 'string', description: 'Plain text; HTML-only mail is rendered to text.' },
+  reply_text: {
+    type: ['string', 'null'],
+    description: 'The new text of a received email, without what it quotes; null for a sent one.',
+  },
+  has_html: { type: 'boolean' },
+  html_body: {
+    type: ['string', 'null'],
+    description: 'As sent or received, not sanitised; null unless `html=true`.',
+  },
+  truncated: {
+    type: 'boolean',
+    description:
+      'A text has more than 200,000 characters and was cut, or the HTML more than 1 MB and was left out. ' +
+      'GET /api/emails/{id} has it whole.',
+  },
+  has_attachments,
+  email_attachments: {
+    type: 'array',
+    items: AttachmentDetail,
+    description: 'Empty when there are none.',
+  },
+  placement_rule: PlacementRule,
+  automatic: {
+    type: ['string', 'null'],
+    enum: [...AUTOMATIC_KINDS, null],
+    description: 'What program wrote it; null when a person did.',
+  },
+  new_participant: { type: 'boolean', description: 'Its sender never took part in the thread before.' },
+  unread: { type: 'boolean' },
+});
+
+const ThreadPageSchema = record('ThreadPage', {
+  thread: ThreadRecordSchema,
+  emails: { type: 'array', items: ThreadEmailSchema, description: 'Newest first.' },
+  next_cursor: { type: ['string', 'null'], description: 'For older emails; null when there are none.' },
+});
+
+const PageQuery = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    ...PAGE_PARAMETERS,
+    html: { type: 'boolean', description: 'Gives `html_body` as well.' },
+  },
+} as const;
+
+const labelList = (maxItems: number, description: string) =>
+  ({ type: 'array', maxItems, items: ThreadLabel, description }) as const;
+
+const ChangeBody = {
+  type: 'object',
+  title: 'ThreadChange',
+  additionalProperties: false,
+  properties: {
+    customer_id: {
+      ...NullableUuid,
+      description:
+        'Whose the thread is, whatever its sends named and the rules say; null: no longer chosen by hand, so these count again.',
+    },
+    company_id: NullableUuid,
+    status: ThreadStatusText,
+    assignee: Assignee,
+    labels: labelList(MAX_THREAD_LABELS, 'All labels it is to have.'),
+    add_labels: labelList(MAX_THREAD_LABELS, 'Beside those it has.'),
+    // A thread may have more after a merge.
+    remove_labels: labelList(5 * MAX_THREAD_LABELS, 'Those it is not to have any more.'),
+  },
+} as const;
+
+/** All labels that one request may name and the assignee, with each character escaped, in bytes. */
+const MAX_BODY_BYTES = (7 * MAX_THREAD_LABELS * MAX_LABEL_CHARS + MAX_ASSIGNEE_CHARS) * 12 + 4096;
+
+const MatchHeaders = {
+  type: 'object',
+  properties: {
+    'if-match': {
+      type: 'string',
+      maxLength: 64,
+      description: '`"<version>"` as the caller knows it: 412 when the thread was changed since.',
+    },
+  },
+} as const;
+
+export function registerThreadRecordRoutes(
+  app: HttpServer,
+  { applicationFor, operationsFor, limits }: HttpContext,
+): void {
+  app.get(
+    '/api/threads/:threadId',
+    {
+      schema: {
+        operationId: 'getThreadPage',
+        right: 'read',
+        tags: ['Threads'],
+        summary: 'Read a thread with its newest emails',
+        description:
+          'The record of the thread, and everything that a page shows of its emails, also of those that did not go out. ' +
+          'Newest first: what a reader opens a long thread for is its end. A page ends early where its texts are long.',
+        params: ThreadParams,
+        querystring: PageQuery,
+        response: {
+          200: jsonResponse('The thread and a page of its emails.', ThreadPageSchema),
+          ...errorResponses(
+            'invalid_uuid',
+            'invalid_request',
+            'unknown_field',
+            'invalid_cursor',
+            'unauthorized',
+            'thread_not_found',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { thread, emails, nextCursor } = await applicationFor(request).readThreadPage({
+        threadId: request.params.threadId.toLowerCase(),
+        withHtml: request.query.html ?? false,
+        ...toPageRequest(request.query),
+      });
+      return { thread: toRecordJson(thread), emails: emails.map(toThreadEmailJson), next_cursor: nextCursor };
+    },
+  );
+
+  app.patch(
+    '/api/threads/:threadId',
+    {
+      schema: {
+        operationId: 'changeThread',
+        right: 'operate',
+        tags: ['Threads'],
+        summary: 'Change the status, assignee, labels or customer of a thread',
+        description:
+          'What is left out stays as it is. `labels` comes before `add_labels`, and that before `remove_labels`; 20 labels at ' +
+          'most. A change that changes nothing is no event.',
+        params: ThreadParams,
+        headers: MatchHeaders,
+        body: ChangeBody,
+        response: {
+          200: jsonResponse('The record as it is now.', ThreadRecordSchema),
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'invalid_uuid',
+            'too_many_entries',
+            'unauthorized',
+            'thread_not_found',
+            'thread_changed',
+            'database_unavailable',
+          ),
+        },
+      },
+      preValidation: smallJsonBody(limits, MAX_BODY_BYTES),
+    },
+    async (request) => {
+      const { body } = request;
+      return toRecordJson(
+        await operationsFor(request).changeThread(request.params.threadId.toLowerCase(), {
+          version: toVersion(request.headers['if-match']),
+          customerId: lower(body.customer_id),
+          companyId: lower(body.company_id),
+          status: body.status,
+          assignee: body.assignee,
+          labels: body.labels,
+          addLabels: body.add_labels ?? [],
+          removeLabels: body.remove_labels ?? [],
+          author: null,
+        }),
+      );
+    },
+  );
+}
+
+const lower = (uuid: string | null | undefined) => (typeof uuid === 'string' ? uuid.toLowerCase() : uuid);
+
+/** No thread has it. */
+const NO_VERSION = 0;
+
+/** RFC 9110 §13.1.1: `*`, or one of the tags; compared strongly, so a weak one is never the same. */
+function toVersion(header: string | undefined): number | null {
+  if (header === undefined || header.trim() === '*') return null;
+  const tags = header.split(',').map((tag) => /^(W\/)?"([^"]*)"$/.exec(tag.trim()));
+  if (tags.some((tag) => tag === null) || tags.length > 1) {
+    throw invalidRequest('malformed', { field: 'If-Match' });
+  }
+  const [, weak, version = ''] = tags[0] ?? [];
+  return weak === undefined && /^[1-9]\d{0,9}$/.test(version) ? Number(version) : NO_VERSION;
+}
+
+export function toRecordJson(thread: ThreadRecord): XStatic<typeof ThreadRecordSchema> {
+  return {
+    id: thread.id,
+    account_id: thread.accountId,
+    subject: thread.subject,
+    customer_id: thread.customerId,
+    customer_source: thread.customerSource,
+    company_id: thread.companyId,
+    company_source: thread.companySource,
+    participants: thread.participants.map(toAddressJson),
+    email_count: thread.emailCount,
+    unread_count: thread.unreadCount,
+    unanswered: thread.unanswered,
+    has_attachments: thread.hasAttachments,
+    ...toWorkJson(thread),
+    first_activity_at: thread.firstActivityAt.toISOString(),
+    last_activity_at: thread.lastActivityAt.toISOString(),
+    version: thread.version,
+  };
+}
+
+function toThreadEmailJson(email: ThreadEmail): XStatic<typeof ThreadEmailSchema> {
+  return {
+    id: email.id,
+    message_id: formatMessageId(email.messageId),
+    direction: email.direction,
+    from_address: toAddressJson(email.from),
+    to_addresses: email.to.map(toAddressJson),
+    cc_addresses: email.cc.map(toAddressJson),
+    bcc_addresses: email.bcc.map(toAddressJson),
+    reply_to_addresses: email.replyTo.map(toAddressJson),
+    subject: email.subject,
+    date: email.date.toISOString(),
+    created_at: email.createdAt.toISOString(),
+    customer_id: email.customerId,
+    state: email.state,
+    state_detail: email.stateDetail,
+    next_attempt_at: email.nextAttemptAt?.toISOString() ?? null,
+    recipients: email.deliveries.map(toRecipientJson),
+    snippet: email.snippet,
+    text_body: email.textBody,
+    reply_text: email.replyText,
+    has_html: email.hasHtml,
+    html_body: email.htmlBody,
+    truncated: email.isTruncated,
+    has_attachments: email.attachments.length > 0,
+    email_attachments: email.attachments.map(toAttachmentDetailJson),
+    placement_rule: email.placement,
+    automatic: email.automatic,
+    new_participant: email.newParticipant,
+    unread: email.isUnread,
+  };
+}

@@ -1,0 +1,58 @@
+/** Schemas of what people say of a thread, for its record and the list. */
+import {
+  MAX_ASSIGNEE_CHARS,
+  MAX_LABEL_CHARS,
+  THREAD_STATUSES,
+  type ThreadRecord,
+} from '../../../app/threads/thread-record-ports.ts';
+
+export const ThreadStatusText = {
+  title: 'ThreadStatus',
+  $comment: '`done`: nothing is left to do. An email that a person writes makes the thread `open` again.',
+  type: 'string',
+  enum: THREAD_STATUSES,
+} as const;
+
+/** Neither control characters nor spaces at the ends, which no reader sees. */
+const NAME_PATTERN = '^[^\\p{Cc}\\s]([^\\p{Cc}]*[^\\p{Cc}\\s])?$';
+
+export const ThreadLabel = {
+  title: 'ThreadLabel',
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_LABEL_CHARS,
+  pattern: NAME_PATTERN,
+} as const;
+
+/** Of a filter. */
+export const AssigneeName = {
+  title: 'AssigneeName',
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_ASSIGNEE_CHARS,
+  pattern: NAME_PATTERN,
+} as const;
+
+export const Assignee = {
+  ...AssigneeName,
+  title: 'Assignee',
+  $comment: 'Who looks after a thread: a name or an identifier of the caller; null: nobody.',
+  type: ['string', 'null'],
+} as const;
+
+/** In the list and in the record. */
+export const workProperties = {
+  status: ThreadStatusText,
+  assignee: Assignee,
+  labels: { type: 'array', items: ThreadLabel, description: 'Sorted.' },
+} as const;
+
+export const toWorkJson = ({
+  status,
+  assignee,
+  labels,
+}: Pick<ThreadRecord, 'status' | 'assignee' | 'labels'>) => ({
+  status,
+  assignee,
+  labels: [...labels],
+});

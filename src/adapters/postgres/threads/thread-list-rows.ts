@@ -1,0 +1,97 @@
+/** What pages of the list of threads have in common: the facets, the order, and what is shown of each thread. */
+import type { AddressView } from '../../../app/emails/email-ports.ts';
+import type { ThreadFilter } from '../../../app/threads/thread-list-ports.ts';
+import { SNIPPET_SOURCE_CHARS } from '../../../core/message/snippet.ts';
+import { LISTED } from '../emails/listed.ts';
+import { peopleOf } from './participants.ts';
+
+/** Bits of `thread_summaries.facets`. */
+const INBOUND = 1;
+const UNREAD = 2;
+const UNANSWERED = 4;
+const DONE = 8;
+export const ALL_FACETS = Array.from({ length: 16 }, (_, facets) => facets);
+
+/** The values of the facets that a filter lets through. */
+export function facetsOf({
+  direction,
+  unread,
+  unanswered,
+  status,
+}: Pick<ThreadFilter, 'direction' | 'unread' | 'unanswered' | 'status'>): number[] {
+  const fits = (facets: number, bit: number, wanted: boolean | null) =>
+    wanted === null || ((facets & bit) !== 0) === wanted;
+  return ALL_FACETS.filter(
+    (facets) =>
+      fits(facets, INBOUND, direction === null ? null : direction === 'inbound') &&
+      fits(facets, UNREAD, unread) &&
+      fits(facets, UNANSWERED, unanswered) &&
+      fits(facets, DONE, status === null ? null : status === 'done'),
+  );
+}
+
+/** What else may be asked for: parts of a choice. */
+export const CONDITIONS = {
+  ofCustomer: [false, true],
+  ofCompany: [false, true],
+  ofAccount: [false, true],
+  isNext: [false, true],
+} as const;
+
+export interface Conditions {
+  readonly ofCustomer: boolean;
+  readonly ofCompany: boolean;
+  readonly ofAccount: boolean;
+  readonly isNext: boolean;
+}
+
+export const ORDER = 'order by s.last_activity_at desc, s.thread_id desc';
+
+/** But for the facets. */
+export const conditionsOf = ({ ofCustomer, ofCompany, ofAccount, isNext }: Conditions): readonly string[] => [
+  ...(ofCustomer ? ['s.customer_id = $customerId::uuid'] : []),
+  ...(ofCompany ? ['s.company_id = $companyId::uuid'] : []),
+  ...(ofAccount ? ['s.account_id = $accountId'] : []),
+  ...(isNext ? ['(s.last_activity_at, s.thread_id) < ($afterDate::timestamptz, $afterId::uuid)'] : []),
+];
+
+const PREVIEW_COLUMNS = `n.from_address as newest_from, n.date as newest_date,
+  left(coalesce(nullif(n.reply_text, ''), n.text_body), ${SNIPPET_SOURCE_CHARS + 1}) as newest_text, f.subject,
+  p.people`;
+
+/** What is shown of each thread beside its summary; of a long thread only its ends are read. */
+const PREVIEW = `
+  join emails n on n.id = s.newest_email_id
+  cross join lateral (
+    select e.subject from emails e where e.thread_id = s.thread_id and ${LISTED} order by e.date, e.id limit 1
+  ) f
+  cross join lateral (${peopleOf('s.thread_id', LISTED)}) p`;
+
+/** `found` gives the summaries of a page. */
+export const selectThreads = (found: string) => `
+  select s.thread_id, s.account_id, s.customer_id, s.company_id, s.email_count, s.unread_count, s.has_attachments,
+    (s.facets & ${UNANSWERED}) <> 0 as unanswered, (s.facets & ${DONE}) <> 0 as is_done, s.assignee, s.labels, s.last_activity_at, s.newest_email_id, s.newest_direction,
+    ${PREVIEW_COLUMNS}
+  from (${found}) s ${PREVIEW}
+  ${ORDER}`;
+
+/** The summaries come from pieces, so the schema does not tell what they hold. */
+export interface ThreadRow {
+  thread_id: string;
+  account_id: string;
+  email_count: number;
+  unread_count: number;
+  has_attachments: boolean;
+  unanswered: boolean;
+  is_done: boolean;
+  labels: string[];
+  last_activity_at: Date;
+  newest_email_id: string;
+  newest_direction: 'inbound' | 'outbound';
+  newest_text: string;
+  subject: string;
+  /** Of the newest emails, the sender first. */
+  people: AddressView[][];
+}
+
+export const WORDS_DECIDE = { plannedEachTime: 'the best plan depends on how common the words are' };

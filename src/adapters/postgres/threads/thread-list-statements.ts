@@ -1,0 +1,86 @@
+/**
+ * The list of threads, and searches in it, whoever looks after them and whatever their state. The indexes have the facets before the
+ * time. A page is merged from the pieces of one index, one for each value of the facets that fits the filter; each piece is in
+ * order, so no more is read than the page and one row of each piece.
+ */
+import type { ThreadFilter } from '../../../app/threads/thread-list-ports.ts';
+import { statements } from '../db/statement.ts';
+import { matches } from '../emails/email-list.ts';
+import { mergePieces } from '../emails/email-pages.ts';
+import {
+  ALL_FACETS,
+  CONDITIONS,
+  conditionsOf,
+  facetsOf,
+  ORDER,
+  selectThreads,
+  WORDS_DECIDE,
+  type Conditions,
+  type ThreadRow,
+} from './thread-list-rows.ts';
+
+/** What is asked for; each combination is a statement of its own, so that each finds its index. */
+const CHOICES = {
+  direction: [null, 'inbound', 'outbound'],
+  unread: [null, false, true],
+  unanswered: [null, false, true],
+  ...CONDITIONS,
+} as const;
+
+type Choice = Conditions & Pick<ThreadFilter, 'direction' | 'unread' | 'unanswered'>;
+
+const facets = (choice: Choice) => facetsOf({ ...choice, status: null });
+
+/** The list in its order, at most `rows` of it. */
+function list(choice: Choice, rows: string): string {
+  const pieces = facets(choice).map(
+    (value) => `select s.* from thread_summaries s
+      where ${[`s.facets = ${value}`, ...conditionsOf(choice)].join(' and ')} ${ORDER}`,
+  );
+  return mergePieces(pieces, 's.*', ORDER, rows);
+}
+
+/** What a list is opened with most, beside all threads. */
+const isInbox = ({ direction, unread, unanswered, ofCustomer, ofCompany, ofAccount }: Choice): boolean =>
+  direction === null && unread !== false && unanswered !== false && !(ofCustomer || ofCompany || ofAccount);
+
+export const LIST = statements('list-threads', CHOICES, (choice) => selectThreads(list(choice, '$limit')), {
+  plannedEachTime: 'kept plans take some 400 kB each, and with filters there would be hundreds',
+  when: (choice) => facets(choice).length < ALL_FACETS.length && !isInbox(choice),
+}).narrow<ThreadRow>();
+
+export const WALK = statements(
+  'walk-threads',
+  CHOICES,
+  (choice) =>
+    selectThreads(`
+    select s.* from (${list(choice, '$steps')}) s cross join lateral (
+      select from emails e join email_search x on x.email_id = e.id
+      where e.thread_id = s.thread_id and x.is_listed and ${matches('$words')} limit 1
+    ) m ${ORDER} limit $limit`),
+  WORDS_DECIDE,
+).narrow<ThreadRow>();
+
+export const COUNT = statements(
+  'count-threads',
+  CHOICES,
+  (choice) => `select count(*)::int as count from (${list(choice, '$limit')}) s`,
+  { plannedEachTime: 'it follows a search, and is rare' },
+).narrow<{ count: number }>();
+
+/** `offset 0` keeps the two parts apart: joined freely, the whole table would be read for a few hundred threads. */
+export const LOOK_UP = statements(
+  'look-up-threads',
+  CHOICES,
+  (choice) =>
+    selectThreads(`
+    select s.* from (
+      select distinct x.thread_id from email_search x
+      where x.words @@ $rarest::tsquery and x.is_listed and ${matches('$words')}
+    ) f cross join lateral (
+      select s.* from thread_summaries s where s.thread_id = f.thread_id offset 0
+    ) s
+    where ${[`s.facets in (${facets(choice).join(', ')})`, ...conditionsOf(choice)].join(' and ')}
+    ${ORDER} limit $limit`),
+  WORDS_DECIDE,
+).narrow<ThreadRow>();

@@ -1,0 +1,208 @@
+/**
+ * `ThreadPages` on PostgreSQL: a thread's record and a page of its emails, with everything that is shown of them, in one statement. A
+ * page ends before its texts become too large for one answer, and each text is cut: what is held in memory is bounded, whatever the
+ * thread is made of.
+ */
+import type { Pool } from 'pg';
+import type { AddressView } from '../../../app/emails/email-ports.ts';
+import type { ThreadEmail, ThreadPages, ThreadRecord } from '../../../app/threads/thread-record-ports.ts';
+import type { EmailState } from '../../../core/delivery/states.ts';
+import { toSnippet } from '../../../core/message/snippet.ts';
+import { run, statements, type RowOf } from '../db/statement.ts';
+import { ATTACHMENTS, DELIVERIES, toDelivery, type DeliveryRow } from '../emails/email-detail.ts';
+import { STEP_BYTES } from '../emails/email-json.ts';
+import { LISTED } from '../emails/listed.ts';
+import { toAttachmentView, toMessageId, type AttachmentRow } from '../emails/rows.ts';
+import { participantsOf, peopleOf } from './participants.ts';
+
+/** Characters of one text that a page shows: a hundred printed pages. */
+const MAX_TEXT_CHARS = 200_000;
+/** Bytes of HTML: cut, it would be something else, so it is left out. */
+const MAX_HTML_BYTES = STEP_BYTES;
+/** What an email adds to a page beside its texts, in bytes; about. */
+const FRAME_BYTES = 2000;
+
+export function createThreadPages(pool: Pool): ThreadPages {
+  return {
+    async readThreadPage({ threadId, withHtml, limit, after }) {
+      const [row] = await run(pool, READ_PAGE.of({ withHtml, isNext: after !== null }), {
+        threadId,
+        limit,
+        afterDate: after?.date ?? null,
+        afterId: after?.id ?? null,
+      });
+      if (row === undefined) return null;
+      return { thread: toRecord(row), emails: row.emails.map(toEmail), hasMore: row.has_more };
+    },
+  };
+}
+
+/** `least` passes over null. */
+const bytesOf = (text: string, most: number) => `least(coalesce(octet_length(${text}), 0), ${most})`;
+
+/** The emails of the page, newest first, as `n`: their identifiers alone, and how much each has before it. */
+const page = (withHtml: boolean, isNext: boolean) => `
+  select c.id, c.date, c.place <= $limit and c.total - c.size < ${STEP_BYTES} as is_shown
+  from (
+    select b.*, row_number() over (order by b.date desc, b.id desc) as place,
+      sum(b.size) over (order by b.date desc, b.id desc rows unbounded preceding) as total
+    from (
+      select e.id, e.date, ${FRAME_BYTES} + ${bytesOf('e.text_body', 4 * MAX_TEXT_CHARS)}
+        + ${bytesOf('e.reply_text', 4 * MAX_TEXT_CHARS)}
+        + octet_length(e.json_before_text) + pg_column_size(e.cc_addresses) + pg_column_size(e.bcc_addresses)
+        ${withHtml ? `+ ${bytesOf('e.html_body', MAX_HTML_BYTES)}` : ''} as size
+      from emails e
+      where e.thread_id = t.id
+        ${isNext ? 'and (e.date, e.id) < ($afterDate::timestamptz, $afterId::uuid)' : ''}
+      order by e.date desc, e.id desc limit $limit::int + 1
+    ) b
+  ) c`;
+
+const isLong = (text: string) =>
+  `octet_length(${text}) > ${MAX_TEXT_CHARS} and length(${text}) > ${MAX_TEXT_CHARS}`;
+/** Not touched, and so not copied, where it is short. */
+const cut = (text: string) =>
+  `case when ${isLong(text)} then left(${text}, ${MAX_TEXT_CHARS}) else ${text} end`;
+
+const emailJson = (withHtml: boolean) => `json_build_object(
+    'id', e.id, 'message_id', coalesce(e.written_message_id, e.message_id), 'direction', e.direction,
+    'from', e.from_address, 'to', e.to_addresses, 'cc', e.cc_addresses, 'bcc', e.bcc_addresses,
+    'reply_to', e.reply_to_addresses, 'subject', e.subject, 'date', e.date, 'created_at', e.created_at,
+    'customer_id', e.customer_id, 'state', e.state, 'state_detail', e.state_detail,
+    'next_attempt_at', (select q.due_at from send_queue q where q.email_id = e.id and q.owner is null),
+    'deliveries', ${DELIVERIES}, 'text_body', ${cut('e.text_body')}, 'reply_text', ${cut('e.reply_text')},
+    'has_html', e.html_body is not null,
+    'html_body', ${withHtml ? `case when octet_length(e.html_body) <= ${MAX_HTML_BYTES} then e.html_body end` : 'null'},
+    'is_truncated', coalesce(${isLong('e.text_body')}, false) or coalesce(${isLong('e.reply_text')}, false)
+      ${withHtml ? `or coalesce(octet_length(e.html_body) > ${MAX_HTML_BYTES}, false)` : ''},
+    'attachments', (${ATTACHMENTS}), 'placement', e.placement_rule, 'automatic', e.automatic ->> 'kind',
+    'new_participant', e.new_participant,
+    'unread', exists (select from unread_emails u where u.email_id = e.id)
+  )`;
+
+/** Of the thread `t` with the summary `s`, which one without listed emails has not. */
+const READ_PAGE = statements(
+  'read-thread-page',
+  { withHtml: [false, true], isNext: [false, true] },
+  ({ withHtml, isNext }) => `
+  select t.id, t.account_id, t.customer_id, t.company_id, t.version, t.status, t.assignee, t.labels,
+    case when t.chosen_customer_id is null then t.customer_source else 'operator' end as shown_customer_source,
+    case when t.chosen_company_id is null then t.company_source else 'operator' end as shown_company_source,
+    coalesce(s.email_count, 0) as email_count, coalesce(s.unread_count, 0) as unread_count,
+    coalesce(s.person_direction = 'inbound', false) as unanswered, coalesce(s.has_attachments, false) as has_attachments,
+    coalesce(f.subject, '') as subject, coalesce(f.at, t.created_at) as first_activity_at,
+    coalesce(s.last_activity_at, f.at, t.created_at) as last_activity_at, p.people, m.emails, m.has_more
+  from email_threads t
+  left join thread_summaries s on s.thread_id = t.id
+  left join lateral (
+    select e.subject, email_activity_at(e.date, e.created_at) as at
+    from emails e where e.thread_id = t.id and (${LISTED} or s.thread_id is null) order by e.date, e.id limit 1
+  ) f on true
+  cross join lateral (${peopleOf('t.id', `(${LISTED} or s.thread_id is null)`)}) p
+  cross join lateral (
+    select coalesce(json_agg(${emailJson(withHtml)} order by n.date desc, n.id desc) filter (where n.is_shown), '[]')
+        as emails, coalesce(not bool_and(n.is_shown), false) as has_more
+    from (${page(withHtml, isNext)}) n left join emails e on n.is_shown and e.id = n.id
+  ) m
+  where t.id = coalesce((select thread_id from thread_aliases where id = $threadId), $threadId::uuid)`,
+).narrow<PageColumns>();
+
+interface PageColumns {
+  shown_customer_source: ThreadRecord['customerSource'];
+  shown_company_source: ThreadRecord['companySource'];
+  email_count: number;
+  unread_count: number;
+  unanswered: boolean;
+  has_attachments: boolean;
+  subject: string;
+  first_activity_at: Date;
+  last_activity_at: Date;
+  people: AddressView[][];
+  emails: EmailRow[];
+  has_more: boolean;
+}
+
+/** From JSON, hence times as text. */
+interface EmailRow {
+  id: string;
+  message_id: string;
+  direction: 'inbound' | 'outbound';
+  from: AddressView;
+  to: AddressView[];
+  cc: AddressView[];
+  bcc: AddressView[];
+  reply_to: AddressView[];
+  subject: string;
+  date: string;
+  created_at: string;
+  customer_id: string | null;
+  state: EmailState;
+  state_detail: string | null;
+  next_attempt_at: string | null;
+  deliveries: DeliveryRow[];
+  text_body: string;
+  reply_text: string | null;
+  has_html: boolean;
+  html_body: string | null;
+  is_truncated: boolean;
+  attachments: AttachmentRow[];
+  placement: ThreadEmail['placement'];
+  automatic: ThreadEmail['automatic'];
+  new_participant: boolean;
+  unread: boolean;
+}
+
+function toRecord(row: RowOf<ReturnType<typeof READ_PAGE.of>>): ThreadRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    subject: row.subject,
+    customerId: row.customer_id,
+    customerSource: row.shown_customer_source,
+    companyId: row.company_id,
+    companySource: row.shown_company_source,
+    participants: participantsOf(row.people),
+    emailCount: row.email_count,
+    unreadCount: row.unread_count,
+    unanswered: row.unanswered,
+    hasAttachments: row.has_attachments,
+    status: row.status,
+    assignee: row.assignee,
+    labels: row.labels,
+    firstActivityAt: row.first_activity_at,
+    lastActivityAt: row.last_activity_at,
+    version: row.version,
+  };
+}
+
+function toEmail(row: EmailRow): ThreadEmail {
+  return {
+    id: row.id,
+    messageId: toMessageId(row.message_id),
+    direction: row.direction,
+    from: row.from,
+    to: row.to,
+    cc: row.cc,
+    bcc: row.bcc,
+    replyTo: row.reply_to,
+    subject: row.subject,
+    date: new Date(row.date),
+    createdAt: new Date(row.created_at),
+    customerId: row.customer_id,
+    state: row.state,
+    stateDetail: row.state_detail,
+    nextAttemptAt: row.next_attempt_at === null ? null : new Date(row.next_attempt_at),
+    deliveries: row.deliveries.map(toDelivery),
+    snippet: toSnippet((row.reply_text ?? '') === '' ? row.text_body : (row.reply_text ?? '')),
+    textBody: row.text_body,
+    replyText: row.reply_text,
+    hasHtml: row.has_html,
+    htmlBody: row.html_body,
+    isTruncated: row.is_truncated,
+    attachments: row.attachments.map(toAttachmentView),
+    placement: row.placement,
+    automatic: row.automatic,
+    newParticipant: row.new_participant,
+    isUnread: row.unread,
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * The list of threads, and searches in it, by what people say of them: their status, who looks after them, a label. As in
+ * thread-list-statements.ts a page is made of pieces of one index, one for each value of the facets; but the values are a parameter, so
+ * that not each combination of all filters is a statement.
+ */
+import { statements } from '../db/statement.ts';
+import { matches } from '../emails/email-list.ts';
+import {
+  CONDITIONS,
+  conditionsOf,
+  ORDER,
+  selectThreads,
+  WORDS_DECIDE,
+  type Conditions,
+  type ThreadRow,
+} from './thread-list-rows.ts';
+
+const CHOICES = { assignee: [null, 'one', 'any', 'none'], byLabel: [false, true], ...CONDITIONS } as const;
+
+interface Choice extends Conditions {
+  readonly assignee: (typeof CHOICES.assignee)[number];
+  readonly byLabel: boolean;
+}
+
+const ASSIGNEES = {
+  one: ['s.assignee = $assignee::text'],
+  any: ['s.assignee is not null'],
+  none: ['s.assignee is null'],
+} as const;
+
+const conditionsOfWork = (choice: Choice): readonly string[] => [
+  ...(choice.assignee === null ? [] : ASSIGNEES[choice.assignee]),
+  ...conditionsOf(choice),
+];
+
+/** Labels have rows of their own, in the order of the list. */
+function piece(choice: Choice, rows: string): string {
+  const conditions = conditionsOfWork(choice);
+  if (!choice.byLabel) {
+    return `select s.thread_id, s.last_activity_at from thread_summaries s
+      where ${['s.facets = f.value', ...conditions].join(' and ')} ${ORDER} limit ${rows}`;
+  }
+  const next = choice.isNext
+    ? ['(l.last_activity_at, l.thread_id) < ($afterDate::timestamptz, $afterId::uuid)']
+    : [];
+  return `select l.thread_id, l.last_activity_at from thread_labels l join thread_summaries s on s.thread_id = l.thread_id
+      where ${['l.label = $label', 'l.facets = f.value', ...next, ...conditions].join(' and ')}
+      order by l.last_activity_at desc, l.thread_id desc limit ${rows}`;
+}
+
+/** The list in its order, at most `rows` of it. */
+const list = (choice: Choice, rows: string): string => `
+  select s.* from (
+    select p.thread_id from unnest($facets::smallint[]) f (value) cross join lateral (
+      ${piece(choice, rows)}
+    ) p
+    order by p.last_activity_at desc, p.thread_id desc limit ${rows}
+  ) p join thread_summaries s on s.thread_id = p.thread_id`;
+
+const VALUES_DECIDE = {
+  plannedEachTime: 'the best plan depends on how many threads a person or a label has',
+};
+
+export const WORK_LIST = statements(
+  'list-work-threads',
+  CHOICES,
+  (choice) => selectThreads(list(choice, '$limit')),
+  VALUES_DECIDE,
+).narrow<ThreadRow>();
+
+export const WORK_WALK = statements(
+  'walk-work-threads',
+  CHOICES,
+  (choice) =>
+    selectThreads(`
+    select s.* from (${list(choice, '$steps')} ${ORDER}) s cross join lateral (
+      select from emails e join email_search x on x.email_id = e.id
+      where e.thread_id = s.thread_id and x.is_listed and ${matches('$words')} limit 1
+    ) m ${ORDER} limit $limit`),
+  WORDS_DECIDE,
+).narrow<ThreadRow>();
+
+export const WORK_COUNT = statements(
+  'count-work-threads',
+  CHOICES,
+  (choice) => `select count(*)::int as count from (${list(choice, '$limit')}) s`,
+  VALUES_DECIDE,
+).narrow<{ count: number }>();
+
+/** `offset 0`: see LOOK_UP of thread-list-statements.ts. */
+export const WORK_LOOK_UP = statements(
+  'look-up-work-threads',
+  CHOICES,
+  (choice) =>
+    selectThreads(`
+    select s.* from (
+      select distinct x.thread_id from email_search x
+      where x.words @@ $rarest::tsquery and x.is_listed and ${matches('$words')}
+    ) f cross join lateral (
+      select s.* from thread_summaries s where s.thread_id = f.thread_id offset 0
+    ) s
+    where ${[
+      's.facets = any ($facets::smallint[])',
+      ...(choice.byLabel ? ['s.labels @> array[$label::text]'] : []),
+      ...conditionsOfWork(choice),
+    ].join(' and ')}
+    ${ORDER} limit $limit`),
+  WORDS_DECIDE,
+).narrow<ThreadRow>();
