@@ -47,6 +47,10 @@ export const ERRORS = {
   ),
   invalid_base64: permanent(400, 'Der Inhalt von {field} ist kein gültiges Base64.'),
   invalid_content_type: permanent(400, '{field} ist kein gültiger MIME-Typ: {value}'),
+  invalid_content_id: permanent(
+    400,
+    '{field} ist keine gültige Content-ID: höchstens 200 ASCII-Zeichen ohne Leerzeichen, Anführungszeichen und Klammern.',
+  ),
   invalid_filename: permanent(400, '{field} fehlt oder ist leer.'),
   invalid_cursor: permanent(400, 'Der Cursor ist ungültig.'),
   invalid_send_at: permanent(

@@ -8,14 +8,15 @@ const PIECE_BYTES = 0x6000;
 export async function encodeAttachment(
   source: AttachmentSource,
 ): Promise<components['schemas']['AttachmentInput']> {
-  const { filename, content, content_type } = isNamedBlob(source)
-    ? { filename: source.name, content: source, content_type: undefined }
+  const { filename, content, content_type, content_id } = isNamedBlob(source)
+    ? { filename: source.name, content: source, content_type: undefined, content_id: undefined }
     : source;
   const type = content_type ?? (content instanceof Blob && content.type !== '' ? content.type : undefined);
   return {
     filename,
     content: typeof content === 'string' ? content : encodeBase64(await readBytes(content)),
     ...(type === undefined ? {} : { content_type: type }),
+    ...(content_id === undefined ? {} : { content_id }),
   };
 }
 

@@ -96,6 +96,8 @@ export type AttachmentSource =
       readonly content: string | Uint8Array | ArrayBuffer | Blob;
       /** MIME type. Default: that of a `Blob`, else `application/octet-stream`. */
       readonly content_type?: string | null | undefined;
+      /** For an image that the HTML shows by `cid:…`. */
+      readonly content_id?: string | null | undefined;
     };
 
 // Of the union that JSON schema's `anyOf` becomes, the one with the fields.

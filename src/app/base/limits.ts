@@ -12,6 +12,9 @@ export const MAX_SENT_SUBJECT_CHARS = 2000;
 /** Characters of the display name in From: what mail programs show of it is far shorter. */
 export const MAX_FROM_NAME_CHARS = 200;
 
+/** Characters of a text that is made of HTML and sent beside it: a long newsletter has a tenth. */
+export const MAX_TEXT_ALTERNATIVE_CHARS = 500_000;
+
 /** Addresses in Reply-To: real mail has one or two. */
 export const MAX_REPLY_TO = 20;
 

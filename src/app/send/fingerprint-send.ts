@@ -22,8 +22,9 @@ export async function fingerprintSend(
   { attachments, ...fields }: AskedFor,
 ): Promise<Buffer> {
   const files: (string | null)[][] = [];
-  for (const { filename, contentType, content } of attachments) {
-    files.push([filename, contentType, await sha256(ports, content)]);
+  for (const { filename, contentType, content, contentId = null } of attachments) {
+    const named = contentId === null ? [] : [contentId];
+    files.push([filename, contentType, await sha256(ports, content), ...named]);
   }
   const given = Object.entries({ ...fields, attachments: files })
     .filter(([field, value]) => !NOT_COMPARED.has(field) && !isAbsent(value))

@@ -24,11 +24,16 @@ import type { Content, SpoolFolder } from '../files/file-ports.ts';
 import type { Envelope } from './transport-ports.ts';
 import type { UnrecordedEmail } from './journal-ports.ts';
 import type { StoredAttachment } from '../emails/email-ports.ts';
-import { COMPOSE_IN_MEMORY_MAX_BYTES, MAX_SENT_SUBJECT_CHARS } from '../base/limits.ts';
+import {
+  COMPOSE_IN_MEMORY_MAX_BYTES,
+  MAX_SENT_SUBJECT_CHARS,
+  MAX_TEXT_ALTERNATIVE_CHARS,
+} from '../base/limits.ts';
 import { prepareAttachments } from '../emails/prepare-attachments.ts';
 import { readContent } from '../files/content.ts';
 import type { MessageReader } from '../reading/reading-ports.ts';
 import { readAdditions } from './read-additions.ts';
+import { markInlineImages } from './inline-images.ts';
 import { readQueuePlace, readSendAt } from './queue-request.ts';
 import type { OutboundStore } from './outbound-ports.ts';
 import type { RetryPolicy } from './queue-ports.ts';
@@ -93,7 +98,9 @@ export async function prepareSend(
   const now = ports.clock();
   const sendAt = readSendAt(request.sendAt, now);
   const queuePlace = readQueuePlace(request, placement.rule);
-  const attachments = await prepareAttachments(ports, account.id, id, request.attachments);
+  const files = markInlineImages(request.attachments, request.htmlBody);
+  const attachments = await prepareAttachments(ports, account.id, id, files);
+  const textBody = request.textBody ?? (await toText(ports, request.htmlBody ?? ''));
   const draft: Draft = {
     messageId: createMessageId(ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES), now, account.from.domain),
     // RFC 5322 §3.3 knows no fractions of a second; the record must say the same as the header.
@@ -103,7 +110,7 @@ export async function prepareSend(
     cc: recipients.cc,
     replyTo: additions.replyTo,
     subject: request.subject,
-    textBody: request.textBody,
+    textBody: request.textBody ?? textAlternative(textBody),
     htmlBody: request.htmlBody,
     inReplyTo: placement.parent === null ? [] : realIds([placement.parent.messageId]),
     references: placement.parent === null ? [] : realIds(buildReferences(placement.parent)),
@@ -111,6 +118,8 @@ export async function prepareSend(
       filename: stored.filename,
       contentType: stored.contentType,
       content,
+      contentId: stored.contentId,
+      inline: stored.inline,
     })),
     autoSubmitted: request.autoSubmitted,
     headers: additions.headers,
@@ -135,7 +144,7 @@ export async function prepareSend(
       from: draft.from,
       ...recipients,
       subject: request.subject,
-      textBody: request.textBody ?? (await toText(ports, request.htmlBody ?? '')),
+      textBody,
       htmlBody: request.htmlBody,
       date: draft.date,
       customerId: request.customerId,
@@ -233,6 +242,12 @@ function accountOf(ports: PrepareSendPorts, accountId: string): Account {
   const account = ports.accounts.get(accountId);
   if (account === undefined) throw new ServiceError('unknown_account', { values: { value: accountId } });
   return account;
+}
+
+/** For programs that show no HTML; null where there is nothing to read, or so much that it would only swell the message. */
+function textAlternative(text: string): string | null {
+  const isWorthSending = text.trim() !== '' && text.length <= MAX_TEXT_ALTERNATIVE_CHARS;
+  return isWorthSending ? text.replaceAll('\0', '').toWellFormed() : null;
 }
 
 /** Empty for HTML that can't be read: it is sent nevertheless, and kept. */

@@ -141,3 +141,6 @@ export const MAX_PARAMETER_SECTIONS = 100;
 
 /** Texts in which quotes are looked for, in UTF-16 units. Longer ones are kept whole; the work is about 5 µs a line. */
 export const MAX_REPLY_CHARS = 500_000;
+
+/** A Content-ID that a caller gives, in characters. Ours; its line stays far below 998 octets. */
+export const MAX_CONTENT_ID_CHARS = 200;

@@ -2,7 +2,8 @@
  * Generators of drafts: what callers write into emails, and what attackers would.
  */
 import * as fc from 'fast-check';
-import type { Draft, DraftAttachment } from '../../../src/core/mime/compose/compose.ts';
+import type { Draft } from '../../../src/core/mime/compose/compose.ts';
+import type { FilePart } from '../../../src/core/mime/compose/part.ts';
 import { addressArbitrary } from './address.ts';
 import { messageIdArbitrary } from './message-id.ts';
 
@@ -26,6 +27,7 @@ const LINE = fc.oneof(
   fc.constantFrom(
     `--=_m_${BOUNDARY_SEED}`,
     `--=_a_${BOUNDARY_SEED}--`,
+    `--=_r_${BOUNDARY_SEED}`,
     'Ein Satz über Größe und Maß.',
     '日本語のテキスト',
   ),
@@ -99,12 +101,14 @@ const CONTENT_TYPE = fc.constantFrom(
   'APPLICATION/Octet-Stream;',
 );
 
-const attachmentArbitrary: fc.Arbitrary<DraftAttachment> = fc.record({
+const attachmentArbitrary: fc.Arbitrary<FilePart> = fc.record({
   filename: filenameArbitrary,
   contentType: CONTENT_TYPE,
   content: fc
     .oneof(fc.uint8Array({ maxLength: 300 }), fc.constantFrom(56, 57, 58, 114, 58_368, 60_000).map(sawtooth))
     .map((bytes) => ({ kind: 'bytes' as const, bytes: Buffer.from(bytes) })),
+  contentId: fc.constantFrom(null, 'logo', 'image001.png@01DA0000.00000000', 'x'.repeat(200)),
+  inline: fc.boolean(),
 });
 
 export const draftArbitrary: fc.Arbitrary<Draft> = fc.record({
@@ -113,6 +117,7 @@ export const draftArbitrary: fc.Arbitrary<Draft> = fc.record({
   from: addressArbitrary,
   to: fc.array(addressArbitrary, { maxLength: 4 }),
   cc: fc.array(addressArbitrary, { maxLength: 2 }),
+  replyTo: fc.array(addressArbitrary, { maxLength: 2 }),
   subject: subjectArbitrary,
   textBody: fc.option(bodyTextArbitrary),
   htmlBody: fc.option(bodyTextArbitrary),
@@ -121,6 +126,12 @@ export const draftArbitrary: fc.Arbitrary<Draft> = fc.record({
   attachments: fc.array(attachmentArbitrary, { maxLength: 3 }),
   boundarySeed: fc.constant(BOUNDARY_SEED),
 });
+
+/** The attachments as a message has them: what the HTML shows stands beside it, before the other files. */
+export function filesInOrder({ attachments, htmlBody }: Draft): Draft['attachments'] {
+  const isShown = (file: Draft['attachments'][number]) => file.inline === true && htmlBody !== null;
+  return [...attachments.filter(isShown), ...attachments.filter((file) => !isShown(file))];
+}
 
 function sawtooth(length: number): Uint8Array {
   return Uint8Array.from({ length }, (_, index) => index % 251);

@@ -351,6 +351,7 @@ const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
   header_injection: { fields: ['subject', 'address', 'addresses'] },
   invalid_text: { fields: ['subject', 'note'] },
   invalid_base64: { fields: ['attachments'], values: { path: '[0].content' } },
+  invalid_content_id: { fields: ['attachments'], values: { path: '[0].content_id' } },
   invalid_filename: { fields: ['attachments'], values: { path: '[0].filename' } },
   invalid_content_type: { fields: ['attachments'], values: { path: '[0].content_type', value: 'text' } },
   header_not_allowed: { values: { field: 'Received' } },

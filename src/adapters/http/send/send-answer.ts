@@ -80,6 +80,7 @@ export const SEND_ERRORS = [
   'header_not_allowed',
   'invalid_tag',
   'metadata_too_large',
+  'invalid_content_id',
   'invalid_filename',
   'invalid_content_type',
   'invalid_base64',

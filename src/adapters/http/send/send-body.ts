@@ -50,6 +50,9 @@ const AttachmentBody = {
       description: 'Base64 of RFC 4648 §4 with padding; line breaks and spaces are skipped.',
     },
     content_type: OptionalText('MIME type; application/octet-stream when it is absent.'),
+    content_id: OptionalText(
+      'For an image that the HTML shows by `cid:…`. One that it does not refer to is a file like any other.',
+    ),
   },
 } as const;
 
@@ -309,7 +312,8 @@ function readAttachments(
     if (totalBytes > limits.maxAttachmentBytes) {
       throw new ServiceError('attachments_too_large', { values: { limit: limits.maxAttachmentBytes } });
     }
-    return { filename: filename ?? '', contentType, content };
+    const contentId = readText(fields, 'content_id', `${path}.content_id`);
+    return { filename: filename ?? '', contentType, content, ...(contentId === null ? {} : { contentId }) };
   });
 }
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { simpleParser, type AddressObject, type EmailAddress, type ParsedMail } from 'mailparser';
 import { describe, expect, it } from 'vitest';
-import { draftArbitrary } from '../../../../test/helpers/arbitrary/draft.ts';
+import { draftArbitrary, filesInOrder } from '../../../../test/helpers/arbitrary/draft.ts';
 import type { Address } from '../../address/address.ts';
 import { parseAddressList } from '../../address/address-list.ts';
 import { formatMessageId } from '../../message/message-id.ts';
@@ -12,7 +12,7 @@ import { runs } from '../../../../test/helpers/runs.ts';
 
 const OWN_FIELDS = new Set(
   (
-    'date from to cc subject message-id in-reply-to references mime-version ' +
+    'date from to cc reply-to subject message-id in-reply-to references mime-version ' +
     'content-type content-transfer-encoding content-disposition'
   ).split(' '),
 );
@@ -71,7 +71,9 @@ describe('a composed message', () => {
         expect(Math.max(...text.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(998);
         const body = text.slice(text.indexOf('\r\n\r\n'));
         expect(body).toMatch(/^[\t\r\n -~]*$/);
-        const utf8 = [draft.from, ...draft.to, ...draft.cc].some(({ localPart }) => /[^ -~]/.test(localPart));
+        const utf8 = [draft.from, ...draft.to, ...draft.cc, ...(draft.replyTo ?? [])].some(({ localPart }) =>
+          /[^ -~]/.test(localPart),
+        );
         // Whole-header check only where no local part is raw UTF-8.
         expect(utf8 || /^[\t\r\n -~]*$/.test(text)).toBe(true);
         expect(Math.max(...body.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(260);
@@ -96,18 +98,17 @@ describe('a composed message', () => {
     await fc.assert(
       fc.asyncProperty(draftArbitrary, async (draft) => {
         const mail = await parse(composeMessage(draft));
+        const files = filesInOrder(draft);
         expect(mail.subject ?? '').toBe(draft.subject);
         expect(mail.date?.getTime()).toBe(Math.floor(draft.date.getTime() / 1000) * 1000);
         expect(mail.messageId).toBe(`<${draft.messageId}>`);
         expect(withLf(mail.text ?? '')).toBe(withLf(draft.textBody));
         expect(withLf(mail.html || '')).toBe(withLf(draft.htmlBody));
         expect(mail.attachments.map(({ content }) => content.toString('base64'))).toEqual(
-          draft.attachments.map(({ content }) =>
-            content.kind === 'bytes' ? content.bytes.toString('base64') : null,
-          ),
+          files.map(({ content }) => (content.kind === 'bytes' ? content.bytes.toString('base64') : null)),
         );
         expect(mail.attachments.map(({ filename }) => filename)).toEqual(
-          draft.attachments.map(({ filename }) => readByMailparser(displayFilename(filename))),
+          files.map(({ filename }) => readByMailparser(displayFilename(filename))),
         );
         expect(mail.inReplyTo ?? '').toBe(draft.inReplyTo.map(formatMessageId).join(' '));
         expect([mail.references ?? []].flat()).toEqual(draft.references.map(formatMessageId));
@@ -125,6 +126,7 @@ describe('a composed message', () => {
         expect(read('from')).toEqual([draft.from]);
         expect(read('to')).toEqual(draft.to);
         expect(read('cc')).toEqual(draft.cc);
+        expect(read('reply-to')).toEqual(draft.replyTo);
 
         const mail = await parse(raw);
         const all = [draft.from, ...draft.to, ...draft.cc];

@@ -20,7 +20,7 @@ import {
   textTokens,
 } from './header.ts';
 import { attachmentPart, multipart, textPart } from './part.ts';
-import type { Part, PartContent } from './part.ts';
+import type { FilePart, Part, PartContent } from './part.ts';
 
 /** A message before composing. */
 export interface Draft {
@@ -42,21 +42,14 @@ export interface Draft {
   readonly inReplyTo: readonly MessageId[];
   /** Oldest first; bounded by buildReferences. */
   readonly references: readonly MessageId[];
-  readonly attachments: readonly DraftAttachment[];
+  /** Names go through displayFilename; content types are as given, such as `text/csv; charset=utf-8`. */
+  readonly attachments: readonly FilePart[];
   /** For an email that no person wrote; null for any other. */
   readonly autoSubmitted?: AutoSubmitted | null;
   /** Further fields; see readCustomHeaders. */
   readonly headers?: readonly CustomHeader[];
   /** 16 to 64 unguessable letters and digits: boundaries are made of them. */
   readonly boundarySeed: string;
-}
-
-export interface DraftAttachment {
-  /** Goes through displayFilename before it is written. */
-  readonly filename: string;
-  /** As given, such as `text/csv; charset=utf-8`. */
-  readonly contentType: string;
-  readonly content: PartContent;
 }
 
 type FileContent = Extract<PartContent, { kind: 'file' }>;
@@ -138,16 +131,20 @@ function planBody(draft: Draft): Part {
   if (draft.textBody !== null || draft.htmlBody === null) {
     texts.push(textPart('plain', draft.textBody ?? '', 'text_body', seed));
   }
-  // RFC 2046 §5.1.4: the richest alternative comes last.
-  if (draft.htmlBody !== null) texts.push(textPart('html', draft.htmlBody, 'html_body', seed));
-  const [only, ...others] = texts;
-  const text = only !== undefined && others.length === 0 ? only : multipart('alternative', seed, texts);
-  if (draft.attachments.length === 0) return text;
-
-  const attachments = draft.attachments.map(({ filename, contentType, content }, index) =>
-    attachmentPart(filename, contentType, content, `attachments[${index}].content_type`),
-  );
-  return multipart('mixed', seed, [text, ...attachments]);
+  const files = draft.attachments.map((file, index) => ({
+    part: attachmentPart(file, `attachments[${index}].content_type`),
+    isShown: file.inline === true && draft.htmlBody !== null,
+  }));
+  const shown = files.filter(({ isShown }) => isShown).map(({ part }) => part);
+  const others = files.filter(({ isShown }) => !isShown).map(({ part }) => part);
+  if (draft.htmlBody !== null) {
+    const html = textPart('html', draft.htmlBody, 'html_body', seed);
+    // RFC 2046 §5.1.4: the richest alternative comes last.
+    texts.push(shown.length === 0 ? html : multipart('related', seed, [html, ...shown]));
+  }
+  const [only, ...more] = texts;
+  const text = only !== undefined && more.length === 0 ? only : multipart('alternative', seed, texts);
+  return others.length === 0 ? text : multipart('mixed', seed, [text, ...others]);
 }
 
 function formatHead(draft: Draft): string {

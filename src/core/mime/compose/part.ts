@@ -31,11 +31,20 @@ export function textPart(subtype: 'plain' | 'html', text: string, field: string,
   return { header, body: [bytes] };
 }
 
-/** A file for download. `field` names its content type in errors. Throws `invalid_content_type`. */
+/** A file, for download or shown by the HTML beside it. */
+export interface FilePart {
+  readonly filename: string;
+  readonly contentType: string;
+  readonly content: PartContent;
+  /** Without angle brackets; see readContentId. */
+  readonly contentId?: string | null;
+  /** The HTML shows it. */
+  readonly inline?: boolean;
+}
+
+/** `field` names its content type in errors. Throws `invalid_content_type`. */
 export function attachmentPart(
-  filename: string,
-  contentType: string,
-  content: PartContent,
+  { filename, contentType, content, contentId = null, inline = false }: FilePart,
   field: string,
 ): Part {
   const name = displayFilename(filename);
@@ -44,19 +53,28 @@ export function attachmentPart(
   // Seen in practice: QQ webmail and old programs don't know RFC 2231; they get the name in ASCII. Encoded words in a
   // parameter, as other composers write them, are forbidden by RFC 2047 §5 (3).
   if (!isPlainParameter(name)) typeLines.push(`name="${asciiFilename(name)}"`);
-  const dispositionLines = ['attachment', ...formatParameter('filename', name)];
+  const dispositionLines = [inline ? 'inline' : 'attachment', ...formatParameter('filename', name)];
   const header =
     formatLines('Content-Type', typeLines) +
     formatLines('Content-Disposition', dispositionLines) +
+    (contentId === null ? '' : `Content-ID: <${contentId}>\r\n`) +
     'Content-Transfer-Encoding: base64\r\n';
   return { header, body: [content] };
 }
 
-/** Parts in one, RFC 2046 §5.1. The boundary must be in none of them; `=_` keeps it out of encoded ones. */
-export function multipart(subtype: 'mixed' | 'alternative', seed: string, parts: readonly Part[]): Part {
+/**
+ * Parts in one, RFC 2046 §5.1; those of `related` begin with the HTML that shows the others (RFC 2387). The boundary must be
+ * in none of them; `=_` keeps it out of encoded ones.
+ */
+export function multipart(
+  subtype: 'mixed' | 'alternative' | 'related',
+  seed: string,
+  parts: readonly Part[],
+): Part {
   const boundary = `=_${subtype.charAt(0)}_${seed}`;
   if (boundary.length > MAX_BOUNDARY_CHARS) throw new RangeError('boundary too long');
-  const header = `Content-Type: multipart/${subtype};\r\n boundary="${boundary}"\r\n`;
+  const type = subtype === 'related' ? ' type="text/html";' : '';
+  const header = `Content-Type: multipart/${subtype};${type}\r\n boundary="${boundary}"\r\n`;
   const body = parts.flatMap((part, index) => [
     `${index === 0 ? '' : '\r\n'}--${boundary}\r\n${part.header}\r\n`,
     ...part.body,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { draftArbitrary } from '../../../../test/helpers/arbitrary/draft.ts';
+import { draftArbitrary, filesInOrder } from '../../../../test/helpers/arbitrary/draft.ts';
 import { normaliseMessageId, type MessageId } from '../../message/message-id.ts';
 import { EML_FIXTURES } from '../../../../test/helpers/eml-fixtures.ts';
 import { composeMessage } from '../compose/compose.ts';
@@ -153,10 +153,10 @@ describe('parsing', () => {
         const text = withLf(draft.textBody ?? '');
         expect(message.text).toBe(text.trim() === '' ? htmlToText(html ?? '') : text);
         expect(message.attachments.map(({ filename }) => filename)).toEqual(
-          draft.attachments.map(({ filename }) => displayFilename(filename)),
+          filesInOrder(draft).map(({ filename }) => displayFilename(filename)),
         );
         expect(contentOf(raw, message)).toEqual(
-          draft.attachments.map(({ content }) => (content as { bytes: Buffer }).bytes.toString('base64')),
+          filesInOrder(draft).map(({ content }) => (content as { bytes: Buffer }).bytes.toString('base64')),
         );
         // A calendar is read as text, and these are random bytes.
         expect(message.defects.filter((defect) => !/charset|characters/.test(defect))).toEqual([]);

@@ -3,6 +3,7 @@
  */
 import { displayFilename } from '../text/filename.ts';
 import { fieldValue, parseHeaderBlock } from './header-fields.ts';
+import { contentIdsIn } from '../text/content-ids.ts';
 import { decodeHeaderText } from '../text/header-text.ts';
 import { MAX_UNPACKED_ATTACHMENTS } from '../limits.ts';
 import type { ParsedAttachment } from './parsed-message.ts';
@@ -119,18 +120,4 @@ function madeUpName(part: ReceivedPart): string {
   return (
     MADE_UP_NAMES[part.mediaType] ?? (part.mediaType.startsWith('text/') ? 'attachment.txt' : 'attachment')
   );
-}
-
-/** Collected once: a search for each attachment would be quadratic. */
-function contentIdsIn(html: string): ReadonlySet<string> {
-  const ids = new Set<string>();
-  for (const [, id = ''] of html.matchAll(/\bcid:([^"'\s<>)]{1,998})/gi)) {
-    ids.add(id);
-    try {
-      ids.add(decodeURIComponent(id));
-    } catch {
-      // Not percent-encoded, then: added as it is.
-    }
-  }
-  return ids;
 }

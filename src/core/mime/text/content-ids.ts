@@ -1,0 +1,32 @@
+/** Content-IDs, RFC 2392: how HTML refers to the files that it shows. */
+import { ServiceError } from '../../errors.ts';
+import { MAX_CONTENT_ID_CHARS } from '../limits.ts';
+
+/** Printable ASCII that can stand in angle brackets, in an attribute of HTML and in a URL; `%` would be decoded there. */
+const CONTENT_ID = /^[A-Za-z0-9!#$&*+./=?@^_{|}~-]+$/;
+
+/**
+ * The Content-ID that a caller gives, with or without angle brackets. RFC 2045 §7 wants a domain in it; Seen in practice:
+ * every reader takes a plain word. Throws `invalid_content_id`.
+ */
+export function readContentId(text: string, field: string): string {
+  const id = text.replace(/^<(.*)>$/, '$1');
+  if (!CONTENT_ID.test(id) || id.length > MAX_CONTENT_ID_CHARS) {
+    throw new ServiceError('invalid_content_id', { values: { field } });
+  }
+  return id;
+}
+
+/** What HTML refers to. Collected once: a search for each attachment would be quadratic. */
+export function contentIdsIn(html: string): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const [, id = ''] of html.matchAll(/\bcid:([^"'\s<>)]{1,998})/gi)) {
+    ids.add(id);
+    try {
+      ids.add(decodeURIComponent(id));
+    } catch {
+      // Not percent-encoded, then: added as it is.
+    }
+  }
+  return ids;
+}
