@@ -1,6 +1,7 @@
 /** The PostgreSQL server of a world, from outside: its processes, and queries that go round every proxy. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { DATABASE, USER } from '../../src/adapters/postgres/embedded/settings.ts';
 import { readPidFile } from '../../src/adapters/postgres/embedded/postmaster.ts';
 import { SOCKET_PORT, socketPath } from '../../src/adapters/postgres/embedded/socket-folder.ts';
@@ -27,10 +28,24 @@ export class Database {
   }
 
   async query(text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
+    return query(await this.#where(), text, values);
+  }
+
+  /** A connection of its own. */
+  async connect(): Promise<Client> {
+    const client = new Client(await this.#where());
+    // Its server may be killed while it is idle; its next query says so.
+    client.on('error', () => {});
+    await client.connect();
+    return client;
+  }
+
+  async #where() {
     const pidFile = await readPidFile(this.#dataFolder());
     if (pidFile === null || pidFile.socketFolder === null) throw new Error('there is no PostgreSQL server');
-    const where = { host: pidFile.socketFolder, port: SOCKET_PORT, user: USER, database: DATABASE };
-    return query({ ...where, connectionTimeoutMillis: 5_000, query_timeout: 20_000 }, text, values);
+    const { socketFolder: host } = pidFile;
+    const timeouts = { connectionTimeoutMillis: 5_000, query_timeout: 20_000 };
+    return { host, port: SOCKET_PORT, user: USER, database: DATABASE, ...timeouts };
   }
 
   /** Waits until the server answers, after whatever was done to it. */

@@ -8,6 +8,7 @@ import { checkEvidence, type EmailRow, type Findings, isFinal, tokenOf } from '.
 import { FeedFollower } from './feed-follower.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { Load } from './load.ts';
+import { LongTransactions } from './long-transactions.ts';
 import { findByCommand } from './processes.ts';
 import { createRandom, type Random } from './random.ts';
 import type { LedgerLine } from './smtp-counter.ts';
@@ -77,6 +78,11 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
     createRandom(options.seed, options.round, 2),
   );
   await world.webhooks.beginRound(world.database);
+  const transactions = new LongTransactions(
+    world.database,
+    createRandom(options.seed, options.round, 3),
+    `${prefix}held-`,
+  );
   world.starver?.begin();
   load.start(CLIENTS);
   await Promise.all([
@@ -86,6 +92,7 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
   for (const node of world.nodes) node.measureMemory();
   lap('faults');
   await Promise.all([load.stop(), healWorld(world, random)]);
+  await transactions.stop();
   await world.starver?.end();
   lap('load and heal');
   const accepted: LedgerLine[] = [];
@@ -97,7 +104,7 @@ export async function runRound(world: World, options: RoundOptions): Promise<Rou
     found.push(...(await audit(world)));
     lap('audit');
   }
-  found.push(...(await follower.end(world.database, prefix)));
+  found.push(...(await transactions.check()), ...(await follower.end(world.database, prefix)));
   lap('feed');
   found.push(
     ...(await world.webhooks.endRound(world.database, starved ? null : faults.length * world.nodes.length)),
