@@ -30,6 +30,8 @@ let pool: pg.Pool;
 /** Statements of the part under test. */
 let statements: string[] = [];
 let counted: pg.Pool;
+/** So many answers to this statement are lost: it is carried out, and the connection breaks. */
+const lost = { name: '', count: 0 };
 let time: SkippedTime;
 let receiver: WebhookReceiver;
 const closing: (() => unknown)[] = [];
@@ -40,9 +42,13 @@ beforeAll(async () => {
   counted = createTestPool(database);
   const query = counted.query.bind(counted) as (...parts: unknown[]) => unknown;
   Object.assign(counted, {
-    query: (...parts: unknown[]) => {
-      statements.push(String(Object(parts[0])['name']));
-      return query(...parts);
+    query: async (...parts: unknown[]) => {
+      const name = String(Object(parts[0])['name']);
+      statements.push(name);
+      const answer = await query(...parts);
+      if (name !== lost.name || lost.count === 0) return answer;
+      lost.count -= 1;
+      throw Object.assign(new Error('the connection broke'), { code: 'ECONNRESET' });
     },
   });
 });
@@ -174,6 +180,21 @@ async function skipToAttempts(node: Node, id: string, count: number): Promise<vo
     await received(attempt + 1);
   }
 }
+
+describe('progress', () => {
+  it('whose answer was lost is stored again, and delivering goes on', async () => {
+    const node = startNode();
+    const { id } = await create(node, { types: ['thread.updated'] });
+    Object.assign(lost, { name: 'settle-webhooks', count: 2 });
+    const happened = await node.happen(150);
+    await received(150);
+    await positionIs(node, id, happened.at(-1));
+    expect(lost.count).toBe(0);
+    expect(receiver.ids()).toEqual(happened);
+    const { rows } = await pool.query('select from webhook_deliveries where webhook_id = $1', [id]);
+    expect(rows).toHaveLength(150);
+  });
+});
 
 describe('an endpoint that fails', () => {
   it('is tried for three days, then paused, and resumed where it was: nothing is lost, the order is kept', async () => {

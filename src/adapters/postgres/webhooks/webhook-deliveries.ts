@@ -84,7 +84,8 @@ export const INSERT_DELIVERIES = `
     error, answer)
   select * from unnest($webhookIds::uuid[], $startedAts::timestamptz[], $deliveryIds::uuid[], $eventIds::text[],
     $types::text[], $attempts::int[], $durations::int[], $outcomes::text[], $statuses::int[], $errors::text[],
-    $answers::text[])`;
+    $answers::text[])
+  on conflict do nothing`;
 
 const ADD = statement('add-webhook-deliveries', INSERT_DELIVERIES);
 
