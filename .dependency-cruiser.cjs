@@ -59,7 +59,8 @@ module.exports = {
     ...layers('src/app', [
       ['base', 'accounts', 'search', 'work', 'events'],
       ['files', 'webhooks'],
-      ['emails', 'reading'],
+      ['reading'],
+      ['emails'],
       ['customers', 'threads', 'send'],
       ['receive', 'erase', 'reply'],
       ['mailboxes', 'import'],

@@ -79,6 +79,7 @@ export const ERRORS = {
   variant_not_found: permanent(404, 'Diese E-Mail hat keine solche Variante.'),
   quarantined_not_found: permanent(404, 'Es gibt keine zurückgestellte Nachricht mit dieser Kennung.'),
   attachment_not_found: permanent(404, 'Der Anhang wurde nicht gefunden.'),
+  image_not_found: permanent(404, 'Dieses Bild gibt es nicht, oder seine Adresse ist abgelaufen.'),
   suppression_not_found: permanent(404, 'Die Adresse ist nicht gesperrt.'),
   webhook_not_found: permanent(404, 'Der Webhook wurde nicht gefunden.'),
   method_not_allowed: permanent(405, 'Diese Methode ist hier nicht erlaubt.'),

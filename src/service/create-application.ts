@@ -31,7 +31,9 @@ import { createDeletions } from '../app/erase/delete-emails.ts';
 import { createFeedSignal } from '../app/events/feed-signal.ts';
 import { createEventReads } from '../app/events/read-events.ts';
 import { createPlacementReads } from '../app/threads/placement.ts';
+import { createImageUrls } from '../app/emails/image-urls.ts';
 import { createReads } from '../app/emails/read-emails.ts';
+import { createSafeHtml } from '../app/emails/safe-html.ts';
 import { createMailboxStatus } from '../app/mailboxes/read-mailbox-status.ts';
 import { createThreadReads } from '../app/threads/read-threads.ts';
 import { createThreadChangeActs, createThreadPageReads } from '../app/threads/thread-record.ts';
@@ -144,7 +146,16 @@ export function createApplication(
   const checkDatabase = createDatabaseCheck(pool);
   const threads = createThreadReads(createThreadList(pool), { readThread: createThreadReader(pool) });
   const threadPages = createThreadPages(pool);
-  const reads = createReads(emails, blobs);
+  const reads = {
+    ...createReads(emails, blobs),
+    ...createSafeHtml({
+      store: emails,
+      blobs,
+      reader: parts.reader,
+      imageUrls: createImageUrls(secrets, clock),
+      logger,
+    }),
+  };
   const mailboxes = createMailboxStatus({
     status: createMailboxStatusStore(pool),
     source: parts.mailboxSource,

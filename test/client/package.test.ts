@@ -24,6 +24,8 @@ const METHODS = {
   replyToEmail: 'client.emails.reply',
   replyToAll: 'client.emails.replyAll',
   getAttachment: 'client.attachments.download',
+  getImage: 'client.attachments.image',
+  getSafeHtml: 'client.emails.html',
   getCustomerAddresses: 'client.customers.addresses',
   getEmail: 'client.emails.get',
   getHealth: 'client.health.live',

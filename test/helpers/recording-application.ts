@@ -21,6 +21,7 @@ import type { ThreadListing } from '../../src/app/threads/thread-list-ports.ts';
 import type { ExplainedPlacement } from '../../src/app/threads/placement-facts.ts';
 import type { RefusedMerge } from '../../src/app/threads/refused-merge-ports.ts';
 import type { DecisionResult } from '../../src/app/threads/thread-decisions.ts';
+import { nothingRemoved } from '../../src/core/html/removed.ts';
 import type { Suppression } from '../../src/core/delivery/suppression.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
 import type { WebhookView } from '../../src/app/webhooks/use-cases.ts';
@@ -497,6 +498,19 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     readRaw: async () => ({ sizeBytes: FILE.length, stream: open(FILE) }),
     readVariant: async () => sampleVariant,
     readVariantRaw: async () => ({ sizeBytes: FILE.length, stream: open(FILE) }),
+    readSafeHtml: async () => ({
+      html: '<div>Hallo</div>',
+      madeFrom: 'html',
+      removed: { ...nothingRemoved(), scripts: 1, remote_images: 2 },
+      deceptiveLinks: 1,
+      isCut: false,
+      images: [
+        { attachmentId: IDS.attachment, contentId: 'logo@example.com', url: `/api/images/${IDS.attachment}` },
+      ],
+      imagesExpireAt: sampleEmail.date,
+    }),
+    readSignedImage: async () => ({ attachment: sampleAttachment, type: 'image/png' }),
+    inlineTypeOf: async () => null,
     readAttachment: async () => sampleAttachment,
     openAttachment: async (_attachment, range) =>
       open(range === undefined ? FILE : FILE.subarray(range.start, range.end + 1)),

@@ -31,6 +31,8 @@ import { registerCustomerRuleRoutes } from './customers/customer-rules.ts';
 import { registerCustomerRoutes } from './customers/customers.ts';
 import { registerEventRoutes } from './events/events.ts';
 import { registerEmailRoutes } from './emails/emails.ts';
+import { registerSafeHtmlRoutes } from './emails/safe-html.ts';
+import { registerSignedImageRoutes } from './emails/signed-images.ts';
 import { registerHealthRoutes } from './health/health.ts';
 import { registerInboundRoutes } from './receive/inbound.ts';
 import { registerPlacementRoutes } from './threads/placement.ts';
@@ -85,6 +87,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const context: HttpContext = {
     applicationFor: () => application,
     checkReadiness: () => application.checkReadiness(),
+    signedImages: application,
     operationsFor,
     spool,
     limits,
@@ -158,6 +161,7 @@ function registerRoutes(
 ): void {
   registerHealthRoutes(app, context);
   registerDocumentRoutes(app, context, routes);
+  registerSignedImageRoutes(app, context);
   app.register(async (secured: HttpServer) => {
     secured.addHook('onRoute', requireDeclaredRight);
     secured.addHook('onRequest', authenticate);
@@ -176,6 +180,7 @@ function registerRoutes(
     registerCustomerRoutes(secured, context);
     registerCustomerRuleRoutes(secured, context);
     registerEmailRoutes(secured, context);
+    registerSafeHtmlRoutes(secured, context);
     registerEventRoutes(secured, context);
     registerWebhookRoutes(secured, context);
     registerWebhookActRoutes(secured, context);

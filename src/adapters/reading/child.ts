@@ -4,7 +4,7 @@ import { setPriority } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import type { Content } from '../../app/files/file-ports.ts';
 import type { Readings } from '../../app/reading/reading-ports.ts';
-import { READINGS, understand } from '../../app/reading/readings.ts';
+import { loadSafeHtml, READINGS, understand } from '../../app/reading/readings.ts';
 import type { Question } from './protocol.ts';
 import { serveReadings } from './serve-readings.ts';
 
@@ -21,14 +21,21 @@ setPriority(NICENESS);
  */
 setFlagsFromString('--interrupt-budget=500000');
 
+let readSafeHtml: Awaited<ReturnType<typeof loadSafeHtml>> | null = null;
+
+async function prepare({ kind }: Question): Promise<void> {
+  if (kind === 'safeHtml') readSafeHtml ??= await loadSafeHtml();
+}
+
 serveReadings(({ kind, asked }: Question) => {
+  if (kind === 'safeHtml') return readSafeHtml?.(asked as Readings['safeHtml']['asked']);
   if (kind !== 'message') {
     const reading: (asked: never) => unknown = READINGS[kind];
     return reading(asked as never);
   }
   const { raw, context } = asked as Readings['message']['asked'];
   return understand(chunksOf(raw), context);
-});
+}, prepare);
 
 function* chunksOf(raw: Content): Generator<Buffer> {
   if (raw.kind === 'bytes') {

@@ -15,8 +15,16 @@ const CALL = Symbol.for('email-worker.reading');
 /** The only way to end code that does not return: a watchdog of the engine, which takes 50 µs. */
 const guarded = new Script(`globalThis[Symbol.for(${JSON.stringify(CALL.description)})]()`);
 
-/** Answers until the asking process goes away. */
-export function serveReadings(read: (question: Question) => unknown, orphanMs = ORPHAN_MS): void {
+/**
+ * Answers until the asking process goes away.
+ *
+ * @param prepare loads what a question needs, before its time begins
+ */
+export function serveReadings(
+  read: (question: Question) => unknown,
+  prepare: (question: Question) => Promise<void> = () => Promise.resolve(),
+  orphanMs = ORPHAN_MS,
+): void {
   const waiting: Question[] = [];
   let isBusy = false;
 
@@ -24,6 +32,7 @@ export function serveReadings(read: (question: Question) => unknown, orphanMs = 
     if (isBusy) return;
     isBusy = true;
     for (let question = waiting.shift(); question !== undefined; question = waiting.shift()) {
+      await prepare(question);
       await say(answer(read, question, orphanMs));
     }
     isBusy = false;

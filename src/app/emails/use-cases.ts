@@ -3,6 +3,8 @@ import type { PageRequest } from '../base/paging.ts';
 import type { Readable } from 'node:stream';
 import type { ListedDefect } from './email-ports.ts';
 import type { EmailDetail, EmailsJson, StoredAttachment } from './email-ports.ts';
+import type { SignedImage } from './image-urls.ts';
+import type { SafeHtmlView } from './safe-html-view.ts';
 import type { VariantDetail } from './variant-view.ts';
 import type { ByteRange } from '../files/file-ports.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
@@ -51,6 +53,14 @@ export interface EmailUseCases {
   readVariant(emailId: string, id: string): Promise<VariantDetail>;
   /** Throws `variant_not_found`, `content_missing`. */
   readVariantRaw(emailId: string, id: string): Promise<RawMessage>;
+  /** Throws `email_not_found`, `reading_unavailable`. */
+  readSafeHtml(id: string, options: { readonly allowRemote: boolean }): Promise<SafeHtmlView>;
+  /** An image by an address that readSafeHtml gave, and its type by its bytes. Throws `image_not_found`, `content_missing`. */
+  readSignedImage(
+    image: SignedImage,
+  ): Promise<{ readonly attachment: StoredAttachment; readonly type: string }>;
+  /** The type under which a browser may show it; null for what may only be downloaded. Throws `content_missing`. */
+  inlineTypeOf(attachment: StoredAttachment): Promise<string | null>;
   /** Throws `attachment_not_found`. */
   readAttachment(id: string): Promise<StoredAttachment>;
   /** Throws `content_missing`. */

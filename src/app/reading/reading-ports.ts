@@ -4,6 +4,7 @@
  */
 import type { AutomaticContext, AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { Bounce } from '../../core/delivery/bounce.ts';
+import type { SafeHtml, SanitizeOptions } from '../../core/html/sanitize-html.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import type { CopyContent, SentCandidate, SentContent } from '../../core/message/sent-copy.ts';
 import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
@@ -37,6 +38,11 @@ export interface Readings {
     readonly given: ReadHeader;
   };
   readonly html: { readonly asked: { readonly html: string }; readonly given: string };
+  /** See sanitizeHtml; null for HTML that can't be made safe within its limits. */
+  readonly safeHtml: {
+    readonly asked: { readonly html: string } & SanitizeOptions;
+    readonly given: SafeHtml | null;
+  };
   /** See isRewrittenCopy. */
   readonly isCopy: {
     readonly asked: { readonly copy: CopyContent; readonly sent: SentContent };

@@ -12,11 +12,10 @@ import { newText } from '../../core/mime/text/reply-text.ts';
 import { shortenHeader } from '../../core/mime/parse/shorten-header.ts';
 import type { ReadHeader, ReadingKind, Readings, ReceivedMessage } from './reading-ports.ts';
 
-type Read = {
-  readonly [K in Exclude<ReadingKind, 'message'>]: (asked: Readings[K]['asked']) => Readings[K]['given'];
-};
+type Reading<K extends ReadingKind> = (asked: Readings[K]['asked']) => Readings[K]['given'];
+type Read = { readonly [K in Exclude<ReadingKind, 'message' | 'safeHtml'>]: Reading<K> };
 
-/** All but whole messages. */
+/** All but whole messages, and what is loaded when it is asked for. */
 export const READINGS: Read = {
   fields: ({ header }) => parse([shortenHeader(header)]),
   header: ({ header, isShortened }) => readHeader(isShortened ? shortenHeader(header) : header),
@@ -24,6 +23,12 @@ export const READINGS: Read = {
   isCopy: ({ copy, sent }) => isRewrittenCopy(copy, sent),
   choice: ({ copy, candidates }) => chooseSent(copy, candidates)?.id ?? null,
 };
+
+/** Its libraries take 0.2 s and 40 MB, which receiving mail does without. */
+export async function loadSafeHtml(): Promise<Reading<'safeHtml'>> {
+  const { readSafeHtml } = await import('./read-safe-html.ts');
+  return readSafeHtml;
+}
 
 /** Whatever the bytes are, something comes out that can be recorded. Throws what `chunks` throws. */
 export function understand(chunks: Iterable<Buffer>, context: AutomaticContext): ReceivedMessage {

@@ -64,6 +64,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/images/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show an image within an email
+         * @description By an address that `html_safe` has: it needs no secret, works for an hour and for this image only. Raster images by their bytes; anything else, and an address that is not valid any more, is 404.
+         */
+        get: operations["getImage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/thread/{threadId}": {
         parameters: {
             query?: never;
@@ -684,6 +704,26 @@ export interface paths {
          * @description The bytes as they were received, RFC 5322. Needs the right `read`.
          */
         get: operations["getRawVariant"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/emails/{id}/html": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the HTML of an email, safe to be shown
+         * @description Whoever wrote it: scripts, forms, frames and remote content are left out, links open in a new window and tell nothing of the page, `cid:` images have signed addresses that work for an hour. An email without HTML has its text in the same form. Needs the right `read`.
+         */
+        get: operations["getSafeHtml"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1936,6 +1976,58 @@ export interface components {
             /** @description Its text, read as that of an email. */
             text_body: string;
         };
+        RemovedContent: {
+            /** @description Scripts, and links that run one. */
+            scripts: number;
+            /** @description Attributes such as `onclick`. */
+            event_handlers: number;
+            /** @description Forms, fields and buttons; their text stays. */
+            forms: number;
+            /** @description Pages and programs within the page: `iframe`, `object`, `embed`. */
+            frames: number;
+            /** @description Sound and film. */
+            media: number;
+            /** @description SVG and MathML. */
+            vector_graphics: number;
+            /** @description `meta`, `base` and `link`. */
+            metadata: number;
+            /** @description Declarations of styles that are not allowed, such as `position`. */
+            styles: number;
+            /** @description Links to anything but web pages, mail addresses and telephone numbers. */
+            links: number;
+            /** @description Images that would be fetched from elsewhere; `remote=allow` keeps them. */
+            remote_images: number;
+            /** @description Anything else that would be fetched: backgrounds, fonts, style sheets, films. */
+            remote_content: number;
+            /** @description Images that are neither raster images nor files of the email. */
+            images: number;
+        };
+        ShownImage: {
+            attachment_id: components["schemas"]["Uuid"];
+            /** @description Without angle brackets. */
+            content_id: string;
+            /** @description A path of this service, with its signature. */
+            url: string;
+        };
+        SafeHtml: {
+            /** @description One `div`, without anything that runs, is fetched without being asked for, or leaves its box. Show it in a frame of its own (`<iframe sandbox="allow-popups" srcdoc=…>`) with a Content-Security-Policy all the same. Addresses of images of the email are paths of this service: put its origin before them where the page comes from another. */
+            html_safe: string;
+            /**
+             * @description `text`: the email has no HTML, or HTML that takes too much to be made safe.
+             * @enum {string}
+             */
+            made_from: "html" | "text";
+            /** @description How much of each kind was left out. */
+            removed: components["schemas"]["RemovedContent"];
+            /** @description Links whose text shows another site than the one they lead to. They have `data-shown-host`, `data-link-host` and a `title` with the true host. */
+            deceptive_links: number;
+            /** @description The HTML is longer than 2 million characters: its end is left out. */
+            cut: boolean;
+            /** @description The files of the email that its HTML can show, with the addresses that `html_safe` has for them. */
+            images: components["schemas"]["ShownImage"][];
+            /** @description Until then the addresses of its images work. */
+            images_expire_at: components["schemas"]["Timestamp"];
+        };
         /** @description Where an event stands in the feed. Opaque; ids sort as text in the order of the feed. */
         EventId: string;
         /**
@@ -2209,6 +2301,18 @@ export interface components {
             /** @enum {unknown} */
             code?: "shutting_down";
         };
+        InvalidRequestOrInvalidUuidError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "invalid_request" | "invalid_uuid";
+        };
+        ContentMissingOrInternalError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "content_missing" | "internal_error";
+        };
+        DatabaseUnavailableOrShuttingDownOrStorageUnavailableError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "database_unavailable" | "shutting_down" | "storage_unavailable";
+        };
         InvalidUuidError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "invalid_uuid";
@@ -2313,14 +2417,6 @@ export interface components {
             /** @enum {unknown} */
             code?: "invalid_cursor" | "invalid_request" | "unknown_field";
         };
-        ContentMissingOrInternalError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "content_missing" | "internal_error";
-        };
-        DatabaseUnavailableOrShuttingDownOrStorageUnavailableError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "database_unavailable" | "shutting_down" | "storage_unavailable";
-        };
         VariantNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "variant_not_found";
@@ -2360,6 +2456,25 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ShuttingDownError"];
+            };
+        };
+        /** @description Codes: `content_missing`, `internal_error`. */
+        ContentMissingOrInternalError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ContentMissingOrInternalError"];
+            };
+        };
+        /** @description Codes: `database_unavailable`, `shutting_down`, `storage_unavailable`. */
+        DatabaseUnavailableOrShuttingDownOrStorageUnavailableError: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];
             };
         };
         /** @description Codes: `unauthorized`. */
@@ -2550,25 +2665,6 @@ export interface components {
                 "application/json": components["schemas"]["SuppressionNotFoundError"];
             };
         };
-        /** @description Codes: `content_missing`, `internal_error`. */
-        ContentMissingOrInternalError: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ContentMissingOrInternalError"];
-            };
-        };
-        /** @description Codes: `database_unavailable`, `shutting_down`, `storage_unavailable`. */
-        DatabaseUnavailableOrShuttingDownOrStorageUnavailableError: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];
-            };
-        };
         /** @description Codes: `variant_not_found`. */
         VariantNotFoundError: {
             headers: {
@@ -2607,6 +2703,8 @@ export interface components {
         };
     };
     parameters: {
+        /** @description The attachment. */
+        id: components["schemas"]["Uuid"];
         /** @description The thread, or one that was merged into it. */
         threadId: components["schemas"]["Uuid"];
         /** @description ETags that the caller has; 304 when one of them is current. */
@@ -2621,8 +2719,6 @@ export interface components {
         "Idempotency-Key": string;
         /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
         Prefer: string;
-        /** @description The email. */
-        id: components["schemas"]["Uuid"];
         /** @description One email address, URL-encoded. */
         address: string;
         /** @description The customer, as the calling system knows it. */
@@ -2634,6 +2730,12 @@ export interface components {
     headers: {
         /** @description In seconds. */
         RetryAfter: number;
+        /** @description Bytes of this answer. */
+        ContentLength: number;
+        /** @description `attachment` or `inline`, with the name of the file (RFC 6266). */
+        ContentDisposition: string;
+        /** @description RFC 9110 §14.3. */
+        AcceptRanges: "bytes" | "none";
         /** @description Another one whenever the emails look different. */
         ETag: string;
         CacheControl: "private, no-cache";
@@ -2645,12 +2747,6 @@ export interface components {
         Location: string;
         /** @description When the request preferred it (RFC 7240 §3). */
         PreferenceApplied: "respond-async";
-        /** @description Bytes of this answer. */
-        ContentLength: number;
-        /** @description `attachment` with the name of the file (RFC 6266). */
-        ContentDisposition: string;
-        /** @description RFC 9110 §14.3. */
-        AcceptRanges: "bytes" | "none";
     };
     pathItems: never;
 }
@@ -2795,6 +2891,61 @@ export interface operations {
             };
             500: components["responses"]["InternalError"];
             503: components["responses"]["ShuttingDownError"];
+        };
+    };
+    getImage: {
+        parameters: {
+            query: {
+                /** @description Unix time in seconds. */
+                expires: number;
+                /** @description As the address has it. */
+                signature: string;
+            };
+            header?: never;
+            path: {
+                /** @description The attachment. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The image. */
+            200: {
+                headers: {
+                    "Content-Length": components["headers"]["ContentLength"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example GIF89a */
+                    "image/*": string;
+                };
+            };
+            /** @description Codes: `invalid_request`, `invalid_uuid`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidError"];
+                };
+            };
+            /** @description Codes: `image_not_found`. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "image_not_found";
+                    };
+                };
+            };
+            500: components["responses"]["ContentMissingOrInternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];
         };
     };
     getThread: {
@@ -3706,7 +3857,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id"];
+                id: components["schemas"]["Uuid"];
             };
             cookie?: never;
         };
@@ -3772,7 +3923,7 @@ export interface operations {
             };
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id"];
+                id: components["schemas"]["Uuid"];
             };
             cookie?: never;
         };
@@ -3877,7 +4028,7 @@ export interface operations {
             };
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id"];
+                id: components["schemas"]["Uuid"];
             };
             cookie?: never;
         };
@@ -3982,7 +4133,7 @@ export interface operations {
             };
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id"];
+                id: components["schemas"]["Uuid"];
             };
             cookie?: never;
         };
@@ -4180,7 +4331,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id"];
+                id: components["schemas"]["Uuid"];
             };
             cookie?: never;
         };
@@ -4238,7 +4389,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id"];
+                id: components["schemas"]["Uuid"];
             };
             cookie?: never;
         };
@@ -4296,7 +4447,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id"];
+                id: components["schemas"]["Uuid"];
             };
             cookie?: never;
         };
@@ -4363,7 +4514,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id"];
+                id: components["schemas"]["Uuid"];
             };
             cookie?: never;
         };
@@ -4500,7 +4651,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id"];
+                id: components["schemas"]["Uuid"];
             };
             cookie?: never;
         };
@@ -5414,7 +5565,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id"];
+                id: components["schemas"]["Uuid"];
             };
             cookie?: never;
         };
@@ -5463,7 +5614,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id"];
+                id: components["schemas"]["Uuid"];
                 /** @description The variant. */
                 variantId: components["parameters"]["variantId"];
             };
@@ -5516,7 +5667,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id"];
+                id: components["schemas"]["Uuid"];
                 /** @description The variant. */
                 variantId: components["parameters"]["variantId"];
             };
@@ -5559,6 +5710,88 @@ export interface operations {
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];
+        };
+    };
+    getSafeHtml: {
+        parameters: {
+            query?: {
+                /** @description `allow` keeps images that are fetched by http and https, which tells their sender that the email is read. */
+                remote?: "block" | "allow";
+            };
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The HTML. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "html_safe": "<div data-email-body=\"1\" style=\"contain:content\"><p>Gerne!</p></div>",
+                     *       "made_from": "html",
+                     *       "removed": {
+                     *         "scripts": 0,
+                     *         "event_handlers": 0,
+                     *         "forms": 0,
+                     *         "frames": 0,
+                     *         "media": 0,
+                     *         "vector_graphics": 0,
+                     *         "metadata": 1,
+                     *         "styles": 0,
+                     *         "links": 0,
+                     *         "remote_images": 2,
+                     *         "remote_content": 0,
+                     *         "images": 0
+                     *       },
+                     *       "deceptive_links": 0,
+                     *       "cut": false,
+                     *       "images": [
+                     *         {
+                     *           "attachment_id": "0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29",
+                     *           "content_id": "logo@example.com",
+                     *           "url": "/api/images/0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29?expires=1769864400&signature=q1bR3c5kQmM8o0uU3bY2f7h9d1e4g6i8j0k2l4n6p8s"
+                     *         }
+                     *       ],
+                     *       "images_expire_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SafeHtml"];
+                };
+            };
+            /** @description Codes: `invalid_request`, `invalid_uuid`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            404: components["responses"]["EmailNotFoundError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            /** @description Codes: `database_unavailable`, `reading_unavailable`, `shutting_down`. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "database_unavailable" | "reading_unavailable" | "shutting_down";
+                    };
+                };
+            };
         };
     };
     listEvents: {
@@ -6495,7 +6728,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The email. */
-                id: components["parameters"]["id"];
+                id: components["schemas"]["Uuid"];
             };
             cookie?: never;
         };
@@ -6621,7 +6854,10 @@ export interface operations {
     };
     getAttachment: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `inline` for a page that shows the file. It counts for raster images and PDF, by their bytes, and for plain text; anything else is a download all the same. */
+                disposition?: "attachment" | "inline";
+            };
             header?: {
                 /** @description One range of bytes, such as `bytes=0-1023`, `bytes=1024-` or `bytes=-500`. */
                 range?: string;
@@ -6632,7 +6868,7 @@ export interface operations {
             };
             path: {
                 /** @description The attachment. */
-                id: components["schemas"]["Uuid"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -6682,13 +6918,13 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Codes: `invalid_uuid`. */
+            /** @description Codes: `invalid_request`, `invalid_uuid`. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidUuidError"];
+                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];

@@ -8,6 +8,8 @@ export interface DownloadOptions extends RequestOptions {
   readonly range?: { readonly start: number; readonly end?: number | undefined } | undefined;
   /** The `etag` that the range belongs to: when the file is another one, all of it comes. */
   readonly ifRange?: string | undefined;
+  /** `inline` for what a page shows: raster images, PDF and plain text. */
+  readonly disposition?: 'attachment' | 'inline' | undefined;
 }
 
 export class Attachments {
@@ -20,14 +22,29 @@ export class Attachments {
 
   /** The file of an attachment, whose name and size are in `email_attachments` of its email. */
   async download(id: string, options: DownloadOptions = {}): Promise<Download> {
-    const { range, ifRange } = options;
+    const { range, ifRange, disposition } = options;
     const header = {
       ...(range === undefined ? {} : { range: formatRange(range) }),
       ...(ifRange === undefined ? {} : { 'if-range': ifRange }),
     };
-    const params = { path: { id: segment('id', id) }, header };
+    const query = disposition === undefined ? {} : { disposition };
+    const params = { path: { id: segment('id', id) }, header, query };
     const { response } = await this.#transport.answer({ ...options, repeatable: true }, (attempt) =>
       this.#transport.api.GET('/api/attachments/{id}', { ...attempt, params, parseAs: 'stream' }),
+    );
+    return new Download(response);
+  }
+
+  /** An image within an email, by its address in `images` of `client.emails.html`. */
+  async image(url: string, options: RequestOptions = {}): Promise<Download> {
+    const { pathname, searchParams } = new URL(url, 'http://localhost');
+    const query = {
+      expires: Number(searchParams.get('expires')),
+      signature: searchParams.get('signature') ?? '',
+    };
+    const params = { path: { id: segment('url', pathname.split('/').at(-1) ?? '') }, query };
+    const { response } = await this.#transport.answer({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/images/{id}', { ...attempt, params, parseAs: 'stream' }),
     );
     return new Download(response);
   }

@@ -16,6 +16,7 @@ import type {
   ReplyPreview,
   ReplyPreviewOptions,
   ResolveRequest,
+  SafeHtml,
   Schemas,
   SendResult,
   SendState,
@@ -49,6 +50,23 @@ export class Emails {
       (attempt, query: QueryOf<'listEmails'>) =>
         this.#transport.api.GET('/api/emails', { ...attempt, params: { query } }),
       (data) => data.emails,
+    );
+  }
+
+  /**
+   * The HTML of an email, safe to be shown, with its images at signed addresses; its text in the same form where it has none.
+   * `remote: 'allow'` keeps images that are fetched from elsewhere.
+   */
+  async html(
+    id: string,
+    options: RequestOptions & { readonly remote?: 'block' | 'allow' | undefined } = {},
+  ): Promise<SafeHtml> {
+    const { remote = 'block' } = options;
+    return this.#json(true, { id: segment('id', id) }, options, ({ params, ...request }) =>
+      this.#transport.api.GET('/api/emails/{id}/html', {
+        ...request,
+        params: { ...params, query: { remote } },
+      }),
     );
   }
 

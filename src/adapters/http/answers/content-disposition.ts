@@ -5,8 +5,8 @@
 /** Characters of a name; longer ones are cut at the front part, the extension stays. File systems take 255 bytes. */
 const MAX_NAME_LENGTH = 150;
 
-/** `attachment` with the name for old clients (`filename`) and for all others (`filename*`). */
-export function formatAttachmentDisposition(filename: string): string {
+/** With the name for old clients (`filename`) and for all others (`filename*`). */
+export function formatDisposition(kind: 'attachment' | 'inline', filename: string): string {
   const name = toSafeName(filename);
   const ascii = name.replace(/[^\u0020-\u007e]/g, '_').replace(/["\\%]/g, '_');
   // encodeURIComponent leaves '()* which RFC 8187 §3.2.1 does not allow.
@@ -14,7 +14,7 @@ export function formatAttachmentDisposition(filename: string): string {
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+  return `${kind}; filename="${ascii}"; filename*=UTF-8''${encoded}`;
 }
 
 /**

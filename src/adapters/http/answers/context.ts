@@ -25,6 +25,8 @@ export interface HttpContext extends EmailsResponse {
    */
   readonly applicationFor: (request: FastifyRequest) => Application;
   readonly checkReadiness: Application['checkReadiness'];
+  /** What signed addresses open, whoever has them. */
+  readonly signedImages: Pick<Application, 'readSignedImage' | 'openAttachment'>;
   /** What operators do, as acts of the one whose request it is. */
   readonly operationsFor: (request: FastifyRequest) => Operations;
   readonly spool: Spool;

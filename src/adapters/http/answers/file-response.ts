@@ -1,16 +1,18 @@
 /**
- * Answers with a file that a stranger may have made: always a download, never something a browser runs.
+ * Answers with a file that a stranger may have made: a download, or something that a browser shows, never something that it runs.
  */
 import { pipeline, Transform } from 'node:stream';
 import type { Readable, TransformCallback } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { formatAttachmentDisposition } from './content-disposition.ts';
+import { formatDisposition } from './content-disposition.ts';
 import type { HttpContext } from './context.ts';
 import { FILE_CSP } from '../connections/security-headers.ts';
 import { cutStalledReader } from '../connections/stalled-reader.ts';
 
 export interface FileResponse {
   readonly filename: string;
+  /** `inline` only for what a browser shows without running anything; default: `attachment`. */
+  readonly disposition?: 'attachment' | 'inline';
   /** What Content-Length says: the bytes of the stream. */
   readonly sizeBytes: number;
   /** null when only the headers are asked for. */
@@ -22,7 +24,7 @@ export const FILE_HEADERS = {
   'Content-Length': { type: 'integer', minimum: 0, description: 'Bytes of this answer.' },
   'Content-Disposition': {
     type: 'string',
-    description: '`attachment` with the name of the file (RFC 6266).',
+    description: '`attachment` or `inline`, with the name of the file (RFC 6266).',
   },
   'Accept-Ranges': { type: 'string', enum: ['bytes', 'none'], description: 'RFC 9110 §14.3.' },
 } as const;
@@ -34,7 +36,7 @@ export function sendFile(
   file: FileResponse,
 ): FastifyReply {
   reply.header('content-length', file.sizeBytes);
-  reply.header('content-disposition', formatAttachmentDisposition(file.filename));
+  reply.header('content-disposition', formatDisposition(file.disposition ?? 'attachment', file.filename));
   reply.header('content-security-policy', FILE_CSP);
   if (reply.request.method === 'HEAD') {
     file.stream?.destroy();

@@ -75,6 +75,7 @@ describe('the OpenAPI document', () => {
       'get /api/customers/ambiguous/emails',
       'get /api/emails',
       'get /api/emails/{id}',
+      'get /api/emails/{id}/html',
       'get /api/emails/{id}/placement',
       'get /api/emails/{id}/raw',
       'get /api/emails/{id}/reply',
@@ -84,6 +85,7 @@ describe('the OpenAPI document', () => {
       'get /api/events/latest',
       'get /api/health',
       'get /api/health/ready',
+      'get /api/images/{id}',
       'get /api/openapi.json',
       'get /api/quarantine',
       'get /api/refused-merges',
@@ -130,7 +132,7 @@ describe('the OpenAPI document', () => {
         expect(operation.description).toMatch(/\S/);
         expect(ids).not.toContain(operation.operationId);
         ids.add(operation.operationId ?? '');
-        const open = /^\/api\/(health|openapi)/.test(path);
+        const open = /^\/api\/(health|openapi|images)/.test(path);
         expect(operation.security ?? document.security).toEqual(open ? [] : [{ bearer: [] }]);
         const right = operation['x-right'];
         const isKnown = RIGHTS.some((known) => known === right);

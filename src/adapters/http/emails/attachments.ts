@@ -33,6 +33,21 @@ const ConditionalHeaders = {
   },
 } as const;
 
+const AttachmentQuery = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    disposition: {
+      type: 'string',
+      enum: ['attachment', 'inline'],
+      default: 'attachment',
+      description:
+        '`inline` for a page that shows the file. It counts for raster images and PDF, by their bytes, and for plain ' +
+        'text; anything else is a download all the same.',
+    },
+  },
+} as const;
+
 const Bytes = { '*/*': { schema: { type: 'string', format: 'binary' } } } as const;
 
 const CacheHeaders = {
@@ -59,6 +74,7 @@ export function registerAttachmentRoutes(app: HttpServer, context: HttpContext):
         'With the content type and the name that the sender gave it. The ETag is the SHA-256 of the bytes; an ' +
         'attachment never changes. Several ranges at once are not supported: the whole file is sent.',
       params: AttachmentParams,
+      querystring: AttachmentQuery,
       headers: ConditionalHeaders,
       response: {
         200: { description: 'The whole file.', headers: AttachmentHeaders, content: Bytes },
@@ -66,6 +82,7 @@ export function registerAttachmentRoutes(app: HttpServer, context: HttpContext):
         304: { description: 'The caller has it already.', headers: CacheHeaders, type: 'null' },
         ...errorResponses(
           'invalid_uuid',
+          'invalid_request',
           'unauthorized',
           'attachment_not_found',
           'range_not_satisfiable',
@@ -87,8 +104,11 @@ export function registerAttachmentRoutes(app: HttpServer, context: HttpContext):
         return reply.code(304).send();
       }
       reply.header('accept-ranges', 'bytes');
-      reply.header('content-type', toContentType(attachment.contentType));
-      const file = { filename: attachment.filename, sizeBytes };
+      const isInlineAsked = request.query.disposition === 'inline';
+      const inlineType = isInlineAsked ? await applicationFor(request).inlineTypeOf(attachment) : null;
+      reply.header('content-type', inlineType ?? toContentType(attachment.contentType));
+      const disposition = inlineType === null ? ('attachment' as const) : ('inline' as const);
+      const file = { filename: attachment.filename, sizeBytes, disposition };
       if (request.method === 'HEAD') return sendFile(reply, context, { ...file, stream: null });
 
       const applies = headers['if-range'] === undefined || isSameEntity(headers['if-range'], etag);
@@ -104,7 +124,7 @@ export function registerAttachmentRoutes(app: HttpServer, context: HttpContext):
       const stream = await applicationFor(request).openAttachment(attachment, range);
       reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${sizeBytes}`);
       return sendFile(reply, context, {
-        filename: attachment.filename,
+        ...file,
         sizeBytes: range.end - range.start + 1,
         stream,
       });

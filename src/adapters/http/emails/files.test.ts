@@ -10,7 +10,7 @@ import {
 import type { Application } from '../../../app/application.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import { parseByteRange } from '../answers/byte-range.ts';
-import { formatAttachmentDisposition } from '../answers/content-disposition.ts';
+import { formatDisposition } from '../answers/content-disposition.ts';
 import { isUnchanged } from '../answers/entity-tag.ts';
 import { toContentType } from '../answers/file-response.ts';
 
@@ -182,7 +182,7 @@ describe('isUnchanged', () => {
   });
 });
 
-describe('formatAttachmentDisposition', () => {
+describe('formatDisposition', () => {
   it.each([
     ['a.txt', `attachment; filename="a.txt"; filename*=UTF-8''a.txt`],
     [`it's (1)*.txt`, `attachment; filename="it's (1)*.txt"; filename*=UTF-8''it%27s%20%281%29%2A.txt`],
@@ -194,11 +194,11 @@ describe('formatAttachmentDisposition', () => {
     ['', `attachment; filename="attachment"; filename*=UTF-8''attachment`],
     ['..', `attachment; filename="attachment"; filename*=UTF-8''attachment`],
   ])('%j', (name, expected) => {
-    expect(formatAttachmentDisposition(name)).toBe(expected);
+    expect(formatDisposition('attachment', name)).toBe(expected);
   });
 
   it('keeps the extension of a very long name', () => {
-    const value = formatAttachmentDisposition(`${'\ud83d\ude00'.repeat(400)}.pdf`);
+    const value = formatDisposition('attachment', `${'\ud83d\ude00'.repeat(400)}.pdf`);
     expect(value).toMatch(/\.pdf$/);
     expect(value.length).toBeLessThan(2200);
   });

@@ -1,0 +1,127 @@
+/** GET /api/emails/{id}/html: the HTML of an email, safe to be shown. */
+import type { XStatic } from 'typebox/schema';
+import type { SafeHtmlView } from '../../../app/emails/safe-html-view.ts';
+import type { RemovedKind } from '../../../core/html/removed.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { EmailParams, jsonResponse, record, Timestamp, Uuid } from '../schemas/schemas.ts';
+
+const count = (description: string) => ({ type: 'integer', minimum: 0, description }) as const;
+
+const removedProperties = {
+  scripts: count('Scripts, and links that run one.'),
+  event_handlers: count('Attributes such as `onclick`.'),
+  forms: count('Forms, fields and buttons; their text stays.'),
+  frames: count('Pages and programs within the page: `iframe`, `object`, `embed`.'),
+  media: count('Sound and film.'),
+  vector_graphics: count('SVG and MathML.'),
+  metadata: count('`meta`, `base` and `link`.'),
+  styles: count('Declarations of styles that are not allowed, such as `position`.'),
+  links: count('Links to anything but web pages, mail addresses and telephone numbers.'),
+  remote_images: count('Images that would be fetched from elsewhere; `remote=allow` keeps them.'),
+  remote_content: count('Anything else that would be fetched: backgrounds, fonts, style sheets, films.'),
+  images: count('Images that are neither raster images nor files of the email.'),
+} satisfies Record<RemovedKind, object>;
+
+export const SafeHtmlSchema = record('SafeHtml', {
+  html_safe: {
+    type: 'string',
+    description:
+      'One `div`, without anything that runs, is fetched without being asked for, or leaves its box. Show it in a frame ' +
+      'of its own (`<iframe sandbox="allow-popups" srcdoc=…>`) with a Content-Security-Policy all the same. Addresses of ' +
+      'images of the email are paths of this service: put its origin before them where the page comes from another.',
+  },
+  made_from: {
+    type: 'string',
+    enum: ['html', 'text'],
+    description: '`text`: the email has no HTML, or HTML that takes too much to be made safe.',
+  },
+  removed: {
+    ...record('RemovedContent', removedProperties),
+    description: 'How much of each kind was left out.',
+  },
+  deceptive_links: count(
+    'Links whose text shows another site than the one they lead to. They have `data-shown-host`, `data-link-host` and a ' +
+      '`title` with the true host.',
+  ),
+  cut: { type: 'boolean', description: 'The HTML is longer than 2 million characters: its end is left out.' },
+  images: {
+    type: 'array',
+    items: record('ShownImage', {
+      attachment_id: Uuid,
+      content_id: { type: 'string', description: 'Without angle brackets.' },
+      url: { type: 'string', description: 'A path of this service, with its signature.' },
+    }),
+    description:
+      'The files of the email that its HTML can show, with the addresses that `html_safe` has for them.',
+  },
+  images_expire_at: { ...Timestamp, description: 'Until then the addresses of its images work.' },
+});
+
+const SafeHtmlQuery = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    remote: {
+      type: 'string',
+      enum: ['block', 'allow'],
+      default: 'block',
+      description:
+        '`allow` keeps images that are fetched by http and https, which tells their sender that the email is read.',
+    },
+  },
+} as const;
+
+export function registerSafeHtmlRoutes(app: HttpServer, { applicationFor }: HttpContext): void {
+  app.get(
+    '/api/emails/:id/html',
+    {
+      schema: {
+        operationId: 'getSafeHtml',
+        right: 'read',
+        tags: ['Emails'],
+        summary: 'Read the HTML of an email, safe to be shown',
+        description:
+          'Whoever wrote it: scripts, forms, frames and remote content are left out, links open in a new window and tell ' +
+          'nothing of the page, `cid:` images have signed addresses that work for an hour. An email without HTML has its ' +
+          'text in the same form.',
+        params: EmailParams,
+        querystring: SafeHtmlQuery,
+        response: {
+          200: jsonResponse('The HTML.', SafeHtmlSchema),
+          ...errorResponses(
+            'invalid_uuid',
+            'invalid_request',
+            'unauthorized',
+            'email_not_found',
+            'database_unavailable',
+            'reading_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { remote } = request.query;
+      const id = request.params.id.toLowerCase();
+      return toSafeHtmlJson(
+        await applicationFor(request).readSafeHtml(id, { allowRemote: remote === 'allow' }),
+      );
+    },
+  );
+}
+
+function toSafeHtmlJson(safe: SafeHtmlView): XStatic<typeof SafeHtmlSchema> {
+  return {
+    html_safe: safe.html,
+    made_from: safe.madeFrom,
+    removed: safe.removed,
+    deceptive_links: safe.deceptiveLinks,
+    cut: safe.isCut,
+    images: safe.images.map(({ attachmentId, contentId, url }) => ({
+      attachment_id: attachmentId,
+      content_id: contentId,
+      url,
+    })),
+    images_expire_at: safe.imagesExpireAt.toISOString(),
+  };
+}

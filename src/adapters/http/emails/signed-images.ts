@@ -1,0 +1,78 @@
+/**
+ * GET /api/images/{id}: an image within an email, by the signed address that its safe HTML has. A page's `img` can show no
+ * secret; the signature is what it shows instead.
+ */
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { FILE_HEADERS, sendFile } from '../answers/file-response.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { Uuid } from '../schemas/schemas.ts';
+
+const ImageQuery = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['expires', 'signature'],
+  properties: {
+    expires: {
+      type: 'integer',
+      minimum: 0,
+      // The last second that a Date can hold.
+      maximum: 8_640_000_000_000,
+      description: 'Unix time in seconds.',
+    },
+    signature: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$', description: 'As the address has it.' },
+  },
+} as const;
+
+export function registerSignedImageRoutes(app: HttpServer, context: HttpContext): void {
+  app.get(
+    '/api/images/:id',
+    {
+      schema: {
+        operationId: 'getImage',
+        tags: ['Emails'],
+        summary: 'Show an image within an email',
+        description:
+          'By an address that `html_safe` has: it needs no secret, works for an hour and for this image only. Raster images ' +
+          'by their bytes; anything else, and an address that is not valid any more, is 404.',
+        security: [],
+        params: {
+          type: 'object',
+          required: ['id'],
+          properties: { id: { ...Uuid, description: 'The attachment.' } },
+        },
+        querystring: ImageQuery,
+        response: {
+          200: {
+            description: 'The image.',
+            headers: FILE_HEADERS,
+            content: { 'image/*': { schema: { type: 'string', format: 'binary' } } },
+          },
+          ...errorResponses(
+            'invalid_uuid',
+            'invalid_request',
+            'image_not_found',
+            'content_missing',
+            'database_unavailable',
+            'storage_unavailable',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { expires, signature } = request.query;
+      const { readSignedImage, openAttachment } = context.signedImages;
+      const attachmentId = request.params.id.toLowerCase();
+      const { attachment, type } = await readSignedImage({ attachmentId, expires, signature });
+      const seconds = Math.max(0, expires - Math.ceil(context.clock().getTime() / 1000));
+      reply.header('cache-control', `private, max-age=${seconds}, immutable`);
+      reply.header('accept-ranges', 'none');
+      reply.header('content-type', type);
+      return sendFile(reply, context, {
+        filename: attachment.filename,
+        sizeBytes: attachment.sizeBytes,
+        disposition: 'inline',
+        stream: await openAttachment(attachment),
+      });
+    },
+  );
+}

@@ -1,0 +1,32 @@
+/** What a file is by its first bytes, where a browser may show it in the page. */
+
+/** As many bytes are needed. */
+export const SIGNATURE_BYTES = 16;
+
+/** The type of a raster image; null for anything else, also for an SVG, which can hold scripts. */
+export function rasterImageType(start: Buffer): string | null {
+  const has = (signature: string, at = 0) =>
+    start.subarray(at, at + signature.length).toString('latin1') === signature;
+  if (has('\x89PNG\r\n\x1a\n')) return 'image/png';
+  if (has('\xff\xd8\xff')) return 'image/jpeg';
+  if (has('GIF87a') || has('GIF89a')) return 'image/gif';
+  if (has('RIFF') && has('WEBP', 8)) return 'image/webp';
+  if (has('ftypavif', 4) || has('ftypavis', 4)) return 'image/avif';
+  // The lengths behind it are small, so a text that begins with BM is none.
+  if (has('BM') && start.length >= 14 && start.readUInt32LE(6) === 0) return 'image/bmp';
+  return null;
+}
+
+/**
+ * The type under which a file is shown in the page: that of a raster image by its bytes whatever it is called, a PDF that is one, and
+ * plain text, which browsers show as text and nothing else. null: it may only be downloaded.
+ */
+export function inlineType(declared: string, start: Buffer): string | null {
+  const image = rasterImageType(start);
+  if (image !== null) return image;
+  const [type = ''] = declared.toLowerCase().split(';');
+  if (type.trim() === 'application/pdf') {
+    return start.subarray(0, 5).toString('latin1') === '%PDF-' ? 'application/pdf' : null;
+  }
+  return type.trim() === 'text/plain' ? 'text/plain' : null;
+}

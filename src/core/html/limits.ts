@@ -1,0 +1,34 @@
+/** The bounds of making HTML safe, with unit and origin. All are ours: above what real mail has, below what hurts. */
+
+/** HTML that is made safe, in UTF-16 units; the rest is left out. A long newsletter has 0.2 million, images apart. */
+export const MAX_SAFE_INPUT_CHARS = 2_000_000;
+
+/** What comes out of it, in UTF-16 units. Small HTML can say a great deal: open tags are repeated in each paragraph. */
+export const MAX_SAFE_OUTPUT_CHARS = 4_000_000;
+
+/** Elements and texts. Newsletters have 1000 to 20,000. */
+export const MAX_SAFE_NODES = 100_000;
+
+/** Elements within elements. Browsers follow 512; newsletters have 40 to 80. */
+export const MAX_SAFE_DEPTH = 400;
+
+/** Style sheets of one email together, in UTF-16 units; what is beyond is left out. Outlook writes 10,000. */
+export const MAX_STYLE_SHEET_CHARS = 200_000;
+
+/** Rules of style sheets that are followed. Newsletters have up to 500. */
+export const MAX_STYLE_RULES = 2000;
+
+/** Rules that one element can get. */
+export const MAX_RULES_OF_ELEMENT = 50;
+
+/** The attribute `style` of one element, in UTF-16 units; a longer one is left out. */
+export const MAX_STYLE_CHARS = 10_000;
+
+/** The address of a link or a remote image, in UTF-16 units. As long as browsers and proxies take. */
+export const MAX_URL_CHARS = 8192;
+
+/** Text of one link in which an address is looked for, in UTF-16 units. */
+export const MAX_LINK_TEXT_CHARS = 2000;
+
+/** Times that the result is read and made safe again until it stays the same. Nearly all HTML needs one. */
+export const MAX_ROUNDS = 4;

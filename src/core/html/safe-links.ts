@@ -1,0 +1,80 @@
+/** Addresses in safe HTML: what a link or an image may lead to, and whether a link says that it leads elsewhere. */
+import { parse as parseDomain } from 'tldts';
+import { MAX_LINK_TEXT_CHARS, MAX_URL_CHARS } from './limits.ts';
+
+const LINKED = new Set(['http:', 'https:', 'mailto:', 'tel:']);
+const RUNNING = new Set(['javascript:', 'vbscript:', 'livescript:', 'data:']);
+
+/** `unsafe` runs something, `other` leads nowhere that a link may lead. */
+export type SafeLink = { readonly kind: 'link'; readonly url: URL } | { readonly kind: 'unsafe' | 'other' };
+
+/** As browsers read it (WHATWG URL), but that a relative address leads nowhere: an email has no address itself. */
+export function readLink(href: string): SafeLink {
+  if (href.length > MAX_URL_CHARS) return { kind: 'other' };
+  const url = URL.parse === undefined ? parseUrl(href) : URL.parse(href);
+  if (url === null) return { kind: 'other' };
+  if (LINKED.has(url.protocol)) return { kind: 'link', url };
+  return { kind: RUNNING.has(url.protocol) ? 'unsafe' : 'other' };
+}
+
+function parseUrl(text: string): URL | null {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Of an image in the network; null for any other. */
+export function remoteImage(src: string): string | null {
+  if (src.length > MAX_URL_CHARS) return null;
+  // Without a scheme, as `//host/image`, browsers take that of the page.
+  const url = parseUrl(src.trim().replace(/^[\\/]{2}/, 'https://'));
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return null;
+  return url.href;
+}
+
+/** Something that would be fetched from elsewhere, whatever it is. */
+export const isRemote = (address: string): boolean => remoteImage(address.slice(0, MAX_URL_CHARS)) !== null;
+
+const RASTER_DATA = /^data:image\/(?:png|jpe?g|gif|webp|bmp);base64,[A-Za-z0-9+/]+={0,2}$/i;
+
+/** A raster image within its address, RFC 2397; null for any other. */
+export function embeddedImage(src: string): string | null {
+  const text = src.replace(/[\t\n\f\r ]+/g, '');
+  return RASTER_DATA.test(text) ? text : null;
+}
+
+/** The identifier in `cid:…` (RFC 2392), as it is written and decoded; empty for any other address. */
+export function contentIdsOf(src: string): readonly string[] {
+  const [, id] = /^\s*cid:(\S{1,998})\s*$/i.exec(src) ?? [];
+  if (id === undefined) return [];
+  try {
+    return [id, decodeURIComponent(id)];
+  } catch {
+    return [id];
+  }
+}
+
+/** Something that looks like a web address: a host with a domain that exists, perhaps with a scheme before it. */
+const HOST =
+  /(?<![\p{L}\p{N}@._-])(?:(https?):\/{1,2})?((?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?[.。．｡]){1,8}[\p{L}\p{N}-]{1,63})(?![\p{L}\p{N}@])/iu;
+/** Marks that are not seen, and those that turn the direction of writing. */
+const UNSEEN = /\u034f|[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+
+/**
+ * The host that the text of a link shows, where it is another site's than the one it leads to; null else. Sites are
+ * compared, so `www.shop.test` may lead to `shop.test`.
+ */
+export function otherHostShown(text: string, url: URL): string | null {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return null;
+  const [, scheme, written] = HOST.exec(text.slice(0, MAX_LINK_TEXT_CHARS).replace(UNSEEN, '')) ?? [];
+  if (written === undefined) return null;
+  const shown = parseUrl(`http://${written}`)?.hostname;
+  if (shown === undefined) return null;
+  const { domain, isIcann } = parseDomain(shown);
+  // `Vertrag.docx` is a file; what follows `https://` is meant as an address in any case.
+  if (scheme === undefined && isIcann !== true) return null;
+  const site = (domain ?? shown).toLowerCase();
+  return site === (parseDomain(url.hostname).domain ?? url.hostname) ? null : shown;
+}

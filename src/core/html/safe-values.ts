@@ -1,0 +1,118 @@
+/** Attributes of safe HTML: which ones elements may have, and what they may say. Everything else is left out. */
+
+/** Gives the value as it is written, or null when it may not stay. */
+type Check = (value: string) => string | null;
+
+const matching =
+  (pattern: RegExp): Check =>
+  (value) => {
+    const text = value.trim();
+    return pattern.test(text) ? text : null;
+  };
+const oneOf = (...words: readonly string[]): Check => {
+  const allowed = new Set(words);
+  return (value) => {
+    const word = value.trim().toLowerCase();
+    return allowed.has(word) ? word : null;
+  };
+};
+
+/** Text that is shown, without controls, cut. */
+const MAX_SHOWN_CHARS = 1000;
+const shown: Check = (value) =>
+  value
+    .replace(/[\u0000-\u001f\u007f]+/g, ' ')
+    .slice(0, MAX_SHOWN_CHARS)
+    .toWellFormed();
+
+const color = matching(/^(?:#[0-9a-f]{3,8}|[a-z]{3,24}|[0-9a-f]{6})$/i);
+/** Pixels or parts of a hundred, up to four digits. */
+const length = matching(/^[0-9]{1,4}%?$/);
+const small = matching(/^[0-9]{1,2}$/);
+const alignment = oneOf('left', 'right', 'center', 'justify', 'middle', 'top', 'bottom', 'baseline', 'char');
+/** Cells over very many rows or columns make browsers slow. */
+const span = matching(/^[1-9][0-9]{0,2}$/);
+
+const PROPERTIES: Readonly<Record<string, string>> = {
+  valign: 'vAlign',
+  bgcolor: 'bgColor',
+  bordercolor: 'borderColor',
+  cellpadding: 'cellPadding',
+  cellspacing: 'cellSpacing',
+  colspan: 'colSpan',
+  rowspan: 'rowSpan',
+  nowrap: 'noWrap',
+  noshade: 'noShade',
+  hspace: 'hSpace',
+  vspace: 'vSpace',
+};
+
+const ANY: Readonly<Record<string, Check>> = {
+  dir: oneOf('ltr', 'rtl', 'auto'),
+  lang: matching(/^[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,4}$/i),
+  title: shown,
+  align: alignment,
+  valign: alignment,
+  bgcolor: color,
+  width: length,
+  height: length,
+  // Tables that only lay out are not read aloud as tables.
+  role: oneOf('presentation', 'none'),
+};
+
+const CELL = { colspan: span, rowspan: span, nowrap: () => '' };
+
+const OF_ELEMENT: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
+  table: { border: small, cellpadding: small, cellspacing: small, bordercolor: color },
+  td: CELL,
+  th: CELL,
+  col: { span },
+  colgroup: { span },
+  font: { color, face: matching(/^[\p{L}0-9 ,'"_-]{1,200}$/u), size: matching(/^[+-]?[0-9]$/) },
+  img: { alt: shown, border: small, hspace: small, vspace: small },
+  hr: { color, size: small, noshade: () => '' },
+  ol: { start: matching(/^-?[0-9]{1,6}$/), type: matching(/^[1aAiI]$/) },
+  ul: { type: oneOf('disc', 'circle', 'square') },
+  li: { value: matching(/^-?[0-9]{1,6}$/) },
+};
+
+/** Of elements and attributes in lower case. null: it may not stay. */
+export function safeAttribute(tag: string, name: string, value: string): string | null {
+  const check = own(own(OF_ELEMENT, tag) ?? {}, name) ?? own(ANY, name);
+  return check === undefined ? null : check(value);
+}
+
+function own<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}
+
+/** Set by ourselves: addresses, styles, and what goes with them. */
+const SET_HERE: Readonly<Record<string, readonly string[]>> = {
+  a: ['href', 'target', 'rel', 'title', 'dataLinkHost', 'dataShownHost'],
+  img: ['src', 'referrerPolicy'],
+  div: ['dataEmailBody'],
+};
+
+/** For hast-util-sanitize, which has the last word: names as it writes them. */
+export const ALLOWED_ATTRIBUTES: Record<string, string[]> = {
+  ...Object.fromEntries(
+    [...new Set([...Object.keys(OF_ELEMENT), ...Object.keys(SET_HERE)])].map((tag) => [
+      tag,
+      [...Object.keys(own(OF_ELEMENT, tag) ?? {}).map(toProperty), ...(own(SET_HERE, tag) ?? [])],
+    ]),
+  ),
+  '*': ['style', ...Object.keys(ANY).map(toProperty)],
+};
+
+/** An attribute as hast names it. */
+export function toProperty(name: string): string {
+  return own(PROPERTIES, name) ?? name;
+}
+
+/** Elements that stay. Those that are neither here nor in DROPPED are replaced by what they contain. */
+export const ALLOWED_ELEMENTS: readonly string[] = (
+  'a abbr acronym address article aside b big blockquote br caption center cite code col colgroup ' +
+  'dd del dfn dir div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr i img ins ' +
+  'kbd li main mark ol p pre q s samp section small span strike strong sub sup table tbody td ' +
+  'tfoot th thead time tr tt u ul var wbr'
+).split(' ');

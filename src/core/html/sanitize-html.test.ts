@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import { HOSTILE_HTML } from '../../../test/fixtures/hostile-html.ts';
+import { MAX_SAFE_INPUT_CHARS } from './limits.ts';
+import { nothingRemoved } from './removed.ts';
+import { sanitizeHtml, type SafeHtml } from './sanitize-html.ts';
+import { BOX } from './text-as-html.ts';
+
+const OWN = '/api/images/1?expires=2&signature=x';
+const images = new Map([['logo@a.test', OWN]]);
+const PIXEL = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=';
+
+const make = (html: string, allowRemote = false): SafeHtml => sanitizeHtml(html, { allowRemote, images });
+
+/** What is in the box. */
+function safe(html: string, allowRemote = false): string {
+  const [, inner] =
+    /^<div data-email-body="1" style="[^"]*">(.*)<\/div>$/s.exec(make(html, allowRemote).html) ?? [];
+  if (inner === undefined) throw new Error('no box');
+  return inner;
+}
+
+describe('what mail looks like', () => {
+  it.each([
+    [
+      'text and its marks',
+      '<p>a <b>b</b> <i>c</i><br>d &amp; <font color="#ff0000" face="Arial, sans-serif" size="2">e</font></p>',
+    ],
+    ['lists', '<ul type="disc"><li>a</li></ul><ol start="3"><li value="4">b</li></ol>'],
+    [
+      'headings and quotes',
+      '<h1>a</h1><blockquote dir="rtl" lang="he">b</blockquote><pre>c\n d</pre><hr size="1">',
+    ],
+    [
+      'tables that lay out',
+      '<table width="600" cellpadding="0" cellspacing="0" border="0" role="presentation" bgcolor="#eeeeee"><tbody>' +
+        '<tr><td colspan="2" align="center" valign="top" style="padding:10px 20px;color:#333">a</td></tr></tbody></table>',
+    ],
+    [
+      'styles',
+      '<p style="margin:0 0 10px;font:12px/1.5 Arial,sans-serif;color:rgb(1,2,3);border:1px solid #ccc;text-decoration:none">a</p>',
+    ],
+    ['embedded images', `<img alt="a" width="10" height="20" src="${PIXEL}">`],
+  ])('keeps %s', (_, html) => {
+    expect(safe(html).replaceAll('&#x26;', '&amp;')).toBe(html);
+  });
+
+  it('makes style sheets a part of the elements they are about', () => {
+    const css =
+      '<!-- p.MsoNormal, li.MsoNormal { margin: 0cm; font-size: 11pt } a:link, span.x { color: blue !important } ' +
+      '#y { color: red } td p { color: green } @media print { p { color: green } } p:hover { color: green } -->';
+    expect(
+      safe(`<style>${css}</style><p class=MsoNormal style="color:#333">a</p><p>b</p><i id=y class=x>c</i>`),
+    ).toBe('<p style="margin:0cm;font-size:11pt;color:#333">a</p><p>b</p><i style="color:red">c</i>');
+  });
+
+  it('gives the box the colours of the body', () => {
+    const { html } = make(
+      '<body bgcolor="#eee" text=black style="font-family:Arial;position:fixed;display:inline">x',
+    );
+    expect(html).toContain(`style="${BOX};background-color:#eee;color:black;font-family:Arial"`);
+  });
+
+  it('shows images of the email at their signed addresses', () => {
+    const src = OWN.replaceAll('&', '&#x26;');
+    expect(safe('<img src="cid:logo@a.test"><img src="CID:logo%40a.test">')).toBe(
+      `<img src="${src}"><img src="${src}">`,
+    );
+    expect(safe('<p style="background:#fff url(cid:logo@a.test) no-repeat">x</p>')).toContain(
+      `url(&#x22;${src}&#x22;)`,
+    );
+    expect(safe('<img src="cid:other" alt="Logo">')).toBe('<img alt="Logo">');
+  });
+});
+
+describe('what is left out', () => {
+  it.each([
+    ['scripts', '<script>x</script><a href="javascript:x">a</a>', { scripts: 2 }],
+    ['handlers', '<p onclick=x onload=y>a</p>', { event_handlers: 2 }],
+    ['forms', '<form><input><button>a</button></form>', { forms: 3 }],
+    ['frames', '<iframe></iframe><object></object><embed>', { frames: 3 }],
+    ['media', '<video src="https://a.test/x"></video><audio></audio>', { media: 2, remote_content: 1 }],
+    [
+      'vector graphics',
+      '<svg><script>x</script><path></svg><math><mi>x</mi></math>',
+      { vector_graphics: 2, scripts: 1 },
+    ],
+    [
+      'metadata',
+      '<base href="https://a.test"><meta charset=x><link rel=x href="https://a.test/x">',
+      { metadata: 3, remote_content: 2 },
+    ],
+    ['styles', '<p style="position:fixed;z-index:9;color:red;mso-x:y">a</p>', { styles: 2 }],
+    ['links', '<a href="ftp://a.test">a</a><a href="/x">b</a><a href="#c">c</a>', { links: 2 }],
+    ['remote images', '<img src="https://a.test/x"><img src="//a.test/y" alt=y>', { remote_images: 2 }],
+    ['other images', '<img src="data:image/svg+xml,x"><img src="x.png">', { images: 2 }],
+    [
+      'remote backgrounds',
+      '<p style="background:url(https://a.test/x)">a</p><table background="https://a.test/x"></table>',
+      { remote_content: 2 },
+    ],
+  ])('is counted: %s', (_, html, removed) => {
+    expect(make(html).removed).toEqual({ ...nothingRemoved(), ...removed });
+  });
+
+  it('keeps the text of forms, the colour of backgrounds, and the alternative text of images', () => {
+    expect(safe('<form>a<button>b</button></form>')).toBe('ab');
+    expect(safe('<p style="background:#123 url(https://a.test/x)">a</p>')).toBe(
+      '<p style="background-color:#123">a</p>',
+    );
+    expect(safe('<img src="https://a.test/x" alt="Offer" width="10">')).toBe('<img alt="Offer" width="10">');
+  });
+
+  it('leaves no trace of images that only count readers', () => {
+    expect(safe('<p>a<img src="https://a.test/track?x"></p>')).toBe('<p>a</p>');
+  });
+
+  it('keeps remote images when they are allowed, and nothing else that is remote', () => {
+    const html =
+      '<img src="http://a.test/x"><img src="ftp://a.test/x"><p style="background:url(https://a.test/y)">a</p>';
+    expect(safe(html, true)).toBe('<img src="http://a.test/x" referrerpolicy="no-referrer"><p>a</p>');
+  });
+});
+
+describe('links', () => {
+  it('open in a window of their own and tell nothing', () => {
+    expect(safe('<a href="https://a.test/x?y=1#z" title=t target=_top>a</a>')).toBe(
+      '<a href="https://a.test/x?y=1#z" target="_blank" rel="noopener noreferrer nofollow">a</a>',
+    );
+    expect(safe('<a href="mailto:ann@a.test?subject=x">a</a> <a href="tel:+49123">b</a>')).toContain(
+      'href="tel:+49123"',
+    );
+  });
+
+  it.each([
+    ['www.paypal.com', 'https://evil.example/x', 'www.paypal.com'],
+    ['https://www.paypal.com/login', 'https://evil.example/x', 'www.paypal.com'],
+    ['<b>www.</b>pay<i>pal</i>.com', 'https://evil.example/x', 'www.paypal.com'],
+    ['Go to paypal.com now', 'https://paypal.com.evil.example/', 'paypal.com'],
+    ['pay\u200bpal.com', 'https://evil.example/', 'paypal.com'],
+    ['p\u0430ypal.com', 'https://paypal.com/', 'xn--pypal-4ve.com'],
+    ['paypal。com', 'https://evil.example/', 'paypal.com'],
+    ['x', 'https://paypal.com@evil.example/', 'paypal.com'],
+    ['http://192.0.2.1/', 'https://evil.example/', '192.0.2.1'],
+  ])('are told when %s leads to %s', (text, href, shown) => {
+    const result = make(`<a href="${href}">${text}</a>`);
+    expect(result.deceptiveLinks).toBe(1);
+    expect(result.html).toContain(`data-shown-host="${shown}"`);
+    expect(result.html).toContain(`title="${new URL(href).host}"`);
+  });
+
+  it.each([
+    ['www.shop.example', 'https://shop.example/x'],
+    ['shop.example', 'https://mail.shop.example/x'],
+    ['Vertrag.docx', 'https://files.example/x'],
+    ['ann@paypal.com', 'mailto:ann@paypal.com'],
+    ['3.14', 'https://a.example/'],
+    ['Click here', 'https://a.example/'],
+  ])('are not told when %s leads to %s', (text, href) => {
+    expect(make(`<a href="${href}">${text}</a>`).deceptiveLinks).toBe(0);
+  });
+});
+
+describe('whatever comes', () => {
+  it.each(HOSTILE_HTML.map((html) => [html]))('is the same when it is made safe again: %s', (html) => {
+    for (const allowRemote of [false, true]) {
+      const once = make(html, allowRemote).html;
+      expect(make(once, allowRemote).html).toBe(once);
+    }
+  });
+
+  it.each([
+    ['deep nesting', '<div>'.repeat(10_000)],
+    ['very many elements', '<br>'.repeat(200_000)],
+    [
+      'open tags that every paragraph repeats',
+      `<p>${Array.from({ length: 300 }, (_, index) => `<b title=${index}>`).join('')}${'</p><p>x'.repeat(10_000)}`,
+    ],
+  ])('is given up when it takes too much: %s', (_, html) => {
+    expect(() => make(html)).toThrow(/more than|deeper than/);
+  });
+
+  it('is cut when it is too long', () => {
+    const result = make('a'.repeat(MAX_SAFE_INPUT_CHARS + 1));
+    expect(result.isCut).toBe(true);
+    expect(result.html.length).toBeLessThan(MAX_SAFE_INPUT_CHARS + 200);
+  });
+
+  it('is one empty box when there is nothing', () => {
+    expect(make('').html).toBe(`<div data-email-body="1" style="${BOX}"></div>`);
+  });
+});
