@@ -72,8 +72,10 @@ create table deleted_emails (
   account_id account_id not null,
   thread_id uuid not null,
   deleted_at timestamp with time zone not null default now(),
+  erasure_id uuid,
   constraint deleted_emails_pkey PRIMARY KEY (id)
 );
+CREATE INDEX deleted_emails_erasure ON deleted_emails (erasure_id) WHERE (erasure_id IS NOT NULL);
 
 create table deleted_files (
   path text not null,
@@ -399,6 +401,27 @@ CREATE TRIGGER emails_queue_moved AFTER UPDATE OF thread_id, state, date ON emai
 CREATE TRIGGER emails_queue_rewritten AFTER UPDATE OF subject, text_body, from_address, to_addresses, cc_addresses, bcc_addresses ON emails FOR EACH ROW EXECUTE FUNCTION emails_queue_updated();
 CREATE TRIGGER emails_tags_after_insert AFTER INSERT ON emails FOR EACH ROW WHEN ((new.tags <> '{}'::text[])) EXECUTE FUNCTION emails_tags();
 CREATE TRIGGER emails_tags_after_update AFTER UPDATE OF tags, date ON emails FOR EACH ROW WHEN ((((old.tags <> '{}'::text[]) OR (new.tags <> '{}'::text[])) AND ((old.tags IS DISTINCT FROM new.tags) OR (old.date IS DISTINCT FROM new.date)))) EXECUTE FUNCTION emails_tags();
+
+create table erasures (
+  id uuid not null,
+  requested_at timestamp with time zone not null default now(),
+  requested_by text not null,
+  addresses text[] not null,
+  customer_id uuid,
+  scanned_to uuid,
+  has_found boolean not null default false,
+  has_waiting boolean not null default false,
+  events_to bigint not null default 0,
+  erased jsonb not null default '{}'::jsonb,
+  owner uuid,
+  lease_until timestamp with time zone,
+  finished_at timestamp with time zone,
+  constraint erasures_pkey PRIMARY KEY (id),
+  constraint erasures_check CHECK (((finished_at IS NULL) OR (addresses = '{}'::text[]))),
+  constraint erasures_check1 CHECK (((owner IS NULL) = (lease_until IS NULL))),
+  constraint erasures_erased_check CHECK ((jsonb_typeof(erased) = 'object'::text))
+);
+CREATE INDEX erasures_open ON erasures (requested_at) WHERE (finished_at IS NULL);
 
 create table event_clock (
   position bigint not null default 0,
@@ -1328,6 +1351,12 @@ AS $function$
     insert into email_tags (tag, date, email_id) select distinct tag, new.date, new.id from unnest(new.tags) tag;
     return null;
   end $function$;
+
+CREATE OR REPLACE FUNCTION public.erased_address(address text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN (encode(keyed_digest(convert_to(('address:'::text || address), 'UTF8'::name)), 'hex'::text) || '@erased.invalid'::text);
 
 CREATE OR REPLACE FUNCTION public.event_day(at timestamp with time zone)
  RETURNS bigint

@@ -3,6 +3,7 @@
  */
 import type { CustomerUseCases } from './customers/use-cases.ts';
 import type { EmailUseCases } from './emails/use-cases.ts';
+import type { ErasureUseCases } from './erase/erase-people.ts';
 import type { EraseUseCases } from './erase/use-cases.ts';
 import type { EventUseCases } from './events/use-cases.ts';
 import type { MailboxUseCases } from './mailboxes/use-cases.ts';
@@ -22,6 +23,7 @@ export interface Application
     ReceiveUseCases,
     CustomerUseCases,
     EraseUseCases,
+    ErasureUseCases,
     ThreadUseCases,
     MailboxUseCases,
     WebhookUseCases {

@@ -7,6 +7,8 @@ import type { Suppression } from '../core/delivery/suppression.ts';
 import { ServiceError } from '../core/errors.ts';
 import { formatEventId } from '../core/event/event-id.ts';
 import type { Application } from './application.ts';
+import type { Erasure } from './erase/erasure-ports.ts';
+import type { PersonRequest } from './erase/erase-people.ts';
 import type { CustomerRegistration } from './customers/customer-ports.ts';
 import type { SecurityEvent, SecurityLog } from './base/security-log.ts';
 import type { ThreadChange } from './threads/thread-record-ports.ts';
@@ -22,7 +24,11 @@ export interface HttpActor {
   readonly credential: number;
 }
 
-export type Operations = Pick<
+/** What operators do, with what their actor adds. */
+export type Operations = {
+  /** By the actor whose request it is. */
+  requestErasure(request: Omit<PersonRequest, 'requestedBy'>): Promise<Erasure>;
+} & Pick<
   Application,
   | 'deleteEmail'
   | 'deleteThread'
@@ -93,6 +99,16 @@ export function auditOperations(
   ) => act(event, { webhookId: id, ...what }, { before: webhookBefore(id), work, after: toWebhookFields });
 
   return {
+    requestErasure: (request) =>
+      // The address is not told: it would stay in the log.
+      act(
+        'erasure.requested',
+        { customerId: request.customerId },
+        {
+          work: () => application.requestErasure({ ...request, requestedBy: nameOf(actor) }),
+          after: ({ id }) => ({ erasureId: id }),
+        },
+      ),
     deleteEmail: (id) =>
       act('email.deleted', { emailId: id }, { work: () => application.deleteEmail(id), after: () => null }),
     deleteThread: (id) =>
@@ -263,6 +279,9 @@ export function auditOperations(
       ),
   };
 }
+
+/** In a protocol that is kept. */
+const nameOf = ({ credential }: HttpActor): string => `secret ${credential}`;
 
 /** null when it does not exist or the request is invalid: the act itself reports that. */
 async function unlessRefused(read: () => Promise<unknown>): Promise<unknown> {

@@ -76,6 +76,7 @@ export const ERRORS = {
   not_found: permanent(404, 'Diese Adresse gibt es nicht.'),
   thread_not_found: permanent(404, 'Der Thread wurde nicht gefunden.'),
   email_not_found: permanent(404, 'Die E-Mail wurde nicht gefunden.'),
+  erasure_not_found: permanent(404, 'Diese Löschung gibt es nicht.'),
   variant_not_found: permanent(404, 'Diese E-Mail hat keine solche Variante.'),
   quarantined_not_found: permanent(404, 'Es gibt keine zurückgestellte Nachricht mit dieser Kennung.'),
   attachment_not_found: permanent(404, 'Der Anhang wurde nicht gefunden.'),
@@ -96,6 +97,10 @@ export const ERRORS = {
   not_cancellable: permanent(
     409,
     'Die E-Mail kann nicht abgebrochen werden: Sie wartet nicht auf den Versand oder wird gerade gesendet.',
+  ),
+  own_address: permanent(
+    409,
+    'Die Adresse gehört einem Konto dieses Dienstes und kann nicht gelöscht werden.',
   ),
   not_deletable: permanent(
     409,
@@ -184,6 +189,7 @@ const REQUEST_FAULTS = {
   repeated: '{field} ist mehrfach angegeben.',
   wrong_type: '{field} muss {type} sein.',
   not_one_of: '{field} muss einer dieser Werte sein: {values}.',
+  exactly_one_of: 'Genau eines der Felder {field} muss angegeben werden.',
   malformed: '{field} hat nicht die verlangte Form.',
   not_a_moment: '{field} muss ein Zeitpunkt der Form 2026-01-31T12:00:00Z sein.',
   no_such_moment: '{field} ist kein gültiger Zeitpunkt.',

@@ -2,6 +2,7 @@
 import { createDatabaseCheck } from '../adapters/postgres/db/check-database.ts';
 import { createFileReferences } from '../adapters/postgres/emails/file-references.ts';
 import { createDeletedFiles, createDeletionStore } from '../adapters/postgres/erase/deletion-store.ts';
+import { createErasureStore } from '../adapters/postgres/erase/erasure-store.ts';
 import { createEmailStore } from '../adapters/postgres/emails/email-store.ts';
 import { createThreadReader } from '../adapters/postgres/threads/read-thread.ts';
 import { createCustomerStore } from '../adapters/postgres/customers/customer-rules.ts';
@@ -28,6 +29,7 @@ import { createKeyWork } from '../app/send/idempotency.ts';
 import { refuseUnknownAccounts } from '../app/known-accounts.ts';
 import { deleteDeletedFiles } from '../app/erase/delete-deleted-files.ts';
 import { createDeletions } from '../app/erase/delete-emails.ts';
+import { createErasures } from '../app/erase/erase-people.ts';
 import { createFeedSignal } from '../app/events/feed-signal.ts';
 import { createEventReads } from '../app/events/read-events.ts';
 import { createPlacementReads } from '../app/threads/placement.ts';
@@ -51,6 +53,7 @@ import type { Loop, WokenLoop } from '../worker/loop.ts';
 import type { WorkKind } from '../worker/work-watch.ts';
 import { startCopyComparer } from '../worker/copy-comparer.ts';
 import { startCustomerLinker } from '../worker/customer-linker.ts';
+import { startEraser } from '../worker/eraser.ts';
 import { startEventKeeper } from '../worker/event-keeper.ts';
 import { startFileEraser } from '../worker/file-eraser.ts';
 import { startEventNumberer } from '../worker/event-numberer.ts';
@@ -141,6 +144,14 @@ export function createApplication(
       }),
   });
 
+  const erasures = createErasureStore(pool, parts.patient);
+  const eraser = startEraser({
+    erasures,
+    deleteFiles: (signal) => deleteDeletedFiles(deletedFiles, signal),
+    logger,
+  });
+  wakeFor('erasures', eraser);
+
   const events = createEventReads({ feed, signal });
 
   const checkDatabase = createDatabaseCheck(pool);
@@ -177,6 +188,7 @@ export function createApplication(
     ...createCustomers(createCustomerStore(pool, parts.patient)),
     ...operations,
     ...deletions,
+    ...createErasures({ erasures, accounts: parts.accounts.values(), ids: parts.ids, wake: eraser.wake }),
     receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
     sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),

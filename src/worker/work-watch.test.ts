@@ -11,6 +11,7 @@ const NOTHING: DueNow = {
   customers: false,
   reports: false,
   copies: false,
+  erasures: false,
   webhooks: false,
   webhookVersion: 0,
   feedPosition: null,

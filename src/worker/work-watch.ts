@@ -12,7 +12,8 @@ import type { Loop } from './loop.ts';
 /** Between two looks at least, in ms: what is written now is worked on within that time. */
 const BUSY_MS = 500;
 
-export type WorkKind = 'sends' | 'search' | 'customers' | 'reports' | 'copies' | 'suppressions' | 'webhooks';
+export type WorkKind =
+  'sends' | 'search' | 'customers' | 'reports' | 'copies' | 'erasures' | 'suppressions' | 'webhooks';
 
 export interface WorkWatchOptions {
   /** Between two looks at most, in ms: work that other processes left is found within that time. */
@@ -97,7 +98,7 @@ export class WorkWatch implements Loop {
   }
 
   /** Whether it found something. */
-  #wakeFor({ sendInMs, search, customers, reports, copies, ...due }: DueNow): boolean {
+  #wakeFor({ sendInMs, search, customers, reports, copies, erasures, ...due }: DueNow): boolean {
     const { suppressionVersion, webhookVersion, feedPosition } = due;
     const suppressions = suppressionVersion !== this.#suppressionVersion;
     this.#suppressionVersion = suppressionVersion;
@@ -112,7 +113,7 @@ export class WorkWatch implements Loop {
     if (sendInMs !== null && !sends && sendInMs <= this.#pollMs) {
       this.#cancelSend = this.#timers.after(Math.ceil(sendInMs), () => this.#wakes.get('sends')?.());
     }
-    const found = { sends, search, customers, reports, copies, suppressions, webhooks };
+    const found = { sends, search, customers, reports, copies, erasures, suppressions, webhooks };
     const kinds = [...this.#wakes.keys()].filter((kind) => found[kind]);
     for (const kind of this.#isBlind ? this.#wakes.keys() : kinds) this.#wakes.get(kind)?.();
     this.#isBlind = false;

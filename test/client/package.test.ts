@@ -15,6 +15,8 @@ const WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of twenty-four bytes').toS
 
 /** What the client calls each operation. */
 const METHODS = {
+  erasePerson: 'client.erasures.create',
+  getErasure: 'client.erasures.get',
   deleteEmail: 'client.emails.delete',
   deleteThread: 'client.threads.delete',
   cancelSend: 'client.emails.cancel',

@@ -2,6 +2,7 @@
  * An Application that remembers what it is asked and answers with samples, for tests of the HTTP edge alone.
  * Each method may be replaced, to inject faults.
  */
+import type { Erasure } from '../../src/app/erase/erasure-ports.ts';
 import type { VariantDetail } from '../../src/app/emails/variant-view.ts';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -369,6 +370,25 @@ const sampleWebhook: WebhookView = {
   },
 };
 
+const sampleErasure: Erasure = {
+  id: '0197f0a0-0000-7000-8000-000000000077',
+  requestedAt: new Date('2026-01-31T12:00:00.000Z'),
+  requestedBy: 'secret 1',
+  customerId: null,
+  finishedAt: null,
+  erased: {
+    emails: 12,
+    files: 4,
+    customer_rules: 1,
+    suppressions: 0,
+    quarantined: 0,
+    decisions: 0,
+    idempotency_keys: 0,
+    events: 31,
+    webhook_deliveries: 0,
+  },
+};
+
 const sampleDelivery: Delivery = {
   id: IDS.email,
   eventId: sampleEventId,
@@ -476,6 +496,8 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       emails: { kind: 'whole', json: JSON.stringify(toListingJson(sampleListing)) },
       nextCursor: null,
     }),
+    requestErasure: async () => sampleErasure,
+    readErasure: async () => sampleErasure,
     deleteEmail: async () => undefined,
     deleteThread: async () => 3,
     cancelSend: async () => 'cancelled',

@@ -7,6 +7,7 @@ import { Customers } from './resources/customers.ts';
 import { Emails } from './resources/emails.ts';
 import { Events } from './resources/events.ts';
 import { Health } from './resources/health.ts';
+import { Erasures } from './resources/erasures.ts';
 import { Quarantine } from './resources/quarantine.ts';
 import { Suppressions } from './resources/suppressions.ts';
 import { Threads } from './resources/threads.ts';
@@ -25,6 +26,7 @@ export class EmailWorkerClient {
   readonly webhooks: Webhooks;
   readonly suppressions: Suppressions;
   readonly accounts: Accounts;
+  readonly erasures: Erasures;
   readonly quarantine: Quarantine;
   readonly health: Health;
 
@@ -40,6 +42,7 @@ export class EmailWorkerClient {
     this.webhooks = new Webhooks(transport);
     this.suppressions = new Suppressions(transport);
     this.accounts = new Accounts(transport);
+    this.erasures = new Erasures(transport);
     this.quarantine = new Quarantine(transport);
     this.health = new Health(transport);
   }

@@ -53,6 +53,8 @@ export type VariantDetail = Schemas['VariantDetail'];
 export type Webhook = Schemas['Webhook'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type WebhookWithSecret = Schemas['WebhookWithSecret'];
+export type Erasure = Schemas['Erasure'];
+export type ErasureRequest = Schemas['ErasureRequest'];
 export type DeletedEmails = Schemas['DeletedEmails'];
 export type DeletedWebhook = Schemas['DeletedWebhook'];
 

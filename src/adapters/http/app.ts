@@ -41,6 +41,7 @@ import { registerReplyRoutes } from './reply/reply.ts';
 import { createSendInput } from './send/send-input.ts';
 import { registerSendRoutes } from './send/send.ts';
 import { registerDeletionRoutes } from './erase/deletions.ts';
+import { registerErasureRoutes } from './erase/erasures.ts';
 import { registerSendStateRoutes } from './send/sends.ts';
 import { registerThreadListRoutes } from './threads/thread-list.ts';
 import { registerThreadRecordRoutes } from './threads/thread-record.ts';
@@ -174,6 +175,7 @@ function registerRoutes(
     registerReplyRoutes(secured, context, sendInput);
     registerSendStateRoutes(secured, context);
     registerDeletionRoutes(secured, context);
+    registerErasureRoutes(secured, context);
     registerSuppressionRoutes(secured, context);
     registerInboundRoutes(secured, context);
     registerAccountRoutes(secured, context);

@@ -16,6 +16,7 @@ const EVENTS = {
   'file.readable': ['warn', 'a file with secrets can be read by other users of the machine'],
   'send.cancelled': ['info', 'an operator cancelled a send'],
   'send.retried': ['info', 'an operator had a send tried again'],
+  'erasure.requested': ['info', 'an operator asked for a person to be erased'],
   'email.deleted': ['info', 'an operator deleted an email'],
   'thread.deleted': ['info', 'an operator deleted a thread'],
   'send.resolved': ['info', 'an operator said what became of a send'],

@@ -1,4 +1,5 @@
 /** What the list of suppressed addresses needs from the database. */
+import type { DigestKey } from '../../core/erase/erased-address.ts';
 import type { Suppression, SuppressionReason } from '../../core/delivery/suppression.ts';
 
 /** One change of the list. */
@@ -32,6 +33,8 @@ export interface SuppressionStore {
   suppress(address: string, note: string | null): Promise<Suppression>;
   /** null when it is not on the list. */
   lift(address: string): Promise<{ readonly liftedAt: Date } | null>;
+  /** By which erased addresses are known; see core/erase/erased-address.ts. */
+  readDigestKey(): Promise<DigestKey>;
   /** Everything that changed after that version, in order; at most `limit`. 0 for all. */
   changesAfter(version: number, limit: number): Promise<readonly SuppressionChange[]>;
 }

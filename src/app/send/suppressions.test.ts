@@ -7,6 +7,8 @@ import { createSuppressionList } from './suppressions.ts';
 
 const SINCE = new Date('2026-01-31T12:00:00.000Z');
 
+const TEST_DIGEST_KEY = { inner: Buffer.alloc(64, 1), outer: Buffer.alloc(64, 2) };
+
 /** A list whose truth a test changes. */
 function createTruth(timers?: Timers) {
   const changes: SuppressionChange[] = [];
@@ -23,6 +25,7 @@ function createTruth(timers?: Timers) {
     ...(timers === undefined ? {} : { timers }),
     security: { note: (event, fields) => events.push({ event, ...fields }) },
     store: {
+      readDigestKey: async () => TEST_DIGEST_KEY,
       async changesAfter(version, limit) {
         truth.readings += 1;
         const found = answer(changes.filter((change) => change.version > version).slice(0, limit));

@@ -13,6 +13,7 @@ import { addrSpec, type Address } from '../../core/address/address.ts';
 import { AddressSet } from '../../core/delivery/address-set.ts';
 import { deliveryAddressKey } from '../../core/delivery/delivery-report.ts';
 import { SUPPRESSION_REASONS, type Suppression } from '../../core/delivery/suppression.ts';
+import { erasedAddress, isErasedAddress, type DigestKey } from '../../core/erase/erased-address.ts';
 import { ServiceError, SUPPRESSION_TEXTS } from '../../core/errors.ts';
 import { createFreshCopy } from './fresh-copy.ts';
 import type { SendUseCases } from './use-cases.ts';
@@ -40,7 +41,7 @@ export interface SuppressionList {
 }
 
 export interface SuppressionListPorts {
-  readonly store: Pick<SuppressionStore, 'findSuppressed' | 'changesAfter'>;
+  readonly store: Pick<SuppressionStore, 'findSuppressed' | 'changesAfter' | 'readDigestKey'>;
   /** 32 unguessable bits. */
   readonly seed: number;
   readonly logger: Logger;
@@ -55,6 +56,8 @@ export function createSuppressionList(ports: SuppressionListPorts): SuppressionL
   const { store, seed, logger, timers } = ports;
   const copy = new AddressSet(seed);
   let version = 0;
+  /** null while no erased address is on the list. */
+  let key: DigestKey | null = null;
   let isComplete = false;
   /** A caller reported a change during the first reading, which may have passed that entry already. */
   let wasAsked = false;
@@ -69,7 +72,7 @@ export function createSuppressionList(ports: SuppressionListPorts): SuppressionL
     if (copy.size === 0) return held;
     for (const recipient of recipients) {
       const address = deliveryAddressKey(addrSpec(recipient));
-      const entry = copy.get(address);
+      const entry = copy.get(address) ?? (key === null ? null : copy.get(erasedAddress(key, address)));
       const reason = SUPPRESSION_REASONS[entry?.tag ?? -1];
       if (entry === null || reason === undefined) continue;
       held.push({ address, reason, since: new Date(entry.seconds * 1000) });
@@ -113,6 +116,9 @@ export function createSuppressionList(ports: SuppressionListPorts): SuppressionL
   async function readNewer(): Promise<void> {
     for (;;) {
       const changes = await store.changesAfter(version, REFRESH_BATCH);
+      if (key === null && changes.some(({ address }) => isErasedAddress(address))) {
+        key = await store.readDigestKey();
+      }
       for (const change of changes) {
         if (isComplete) tell(change);
         if (change.active) {

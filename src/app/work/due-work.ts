@@ -16,6 +16,8 @@ export interface DueNow {
   readonly reports: boolean;
   /** Copies to be compared with the sent email that was recorded after them. */
   readonly copies: boolean;
+  /** A person to be erased. */
+  readonly erasures: boolean;
   /** A webhook that no process delivers to. */
   readonly webhooks: boolean;
   /** Grows with every change of a webhook. */

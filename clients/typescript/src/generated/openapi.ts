@@ -440,6 +440,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase a person
+         * @description Everything with the address: emails that name it as sender or recipient, whoever else they name, with their files; reports about it; what was learned about it; what events say of it. A suppressed address stays suppressed, known by a digest. It goes on in the background, and is safe to repeat. What was erased does not come back; new mail of the person is recorded. Needs the right `admin`.
+         */
+        post: operations["erasePerson"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/erasures/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the protocol of an erasure
+         * @description What was erased so far, by number. It holds no content and no address, and is kept. Needs the right `admin`.
+         */
+        get: operations["getErasure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/suppressions": {
         parameters: {
             query?: never;
@@ -1744,6 +1784,43 @@ export interface components {
             attempts: components["schemas"]["Attempt"][];
             /** @description After this it is not tried again; null when it is not in the queue. */
             give_up_at: components["schemas"]["NullableTimestamp"];
+        };
+        ErasureRequest: {
+            /** @description One address; upper and lower case do not count. Either this or `customer_id`. */
+            address?: string;
+            /** @description A customer: all its emails, and everything of the addresses that are no other customer's. */
+            customer_id?: components["schemas"]["Uuid"];
+        };
+        Erased: {
+            /** @description Emails, with all that belongs to them. */
+            emails: number;
+            /** @description Attachments, and raw messages that are files. */
+            files: number;
+            /** @description Addresses and domains of customers, and companies. */
+            customer_rules: number;
+            /** @description Entries of the suppression list, of which at most a digest is left. */
+            suppressions: number;
+            /** @description Messages of mailboxes that were set aside. */
+            quarantined: number;
+            /** @description Reasons of decisions about threads. */
+            decisions: number;
+            /** @description Idempotency keys that named the address. */
+            idempotency_keys: number;
+            /** @description Events, of which identifiers are left. */
+            events: number;
+            /** @description Answers of webhooks to such events. */
+            webhook_deliveries: number;
+        };
+        Erasure: {
+            id: components["schemas"]["Uuid"];
+            /** @enum {string} */
+            state: "running" | "done";
+            requested_at: components["schemas"]["Timestamp"];
+            /** @description Which secret asked for it. */
+            requested_by: string;
+            customer_id: components["schemas"]["NullableUuid"];
+            finished_at: components["schemas"]["NullableTimestamp"];
+            erased: components["schemas"]["Erased"];
         };
         /** @enum {string} */
         SuppressionReason: "repeated_soft_bounces" | "hard_bounce" | "complaint" | "manual";
@@ -4688,6 +4765,157 @@ export interface operations {
             409: components["responses"]["NotDeletableError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    erasePerson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "address": "ann@example.com",
+                 *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ErasureRequest"];
+            };
+        };
+        responses: {
+            /** @description It has begun, or will at once. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "state": "running",
+                     *       "requested_at": "2026-01-30T09:15:00.000Z",
+                     *       "requested_by": "secret 1",
+                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *       "finished_at": null,
+                     *       "erased": {
+                     *         "emails": 12,
+                     *         "files": 4,
+                     *         "customer_rules": 1,
+                     *         "suppressions": 0,
+                     *         "quarantined": 0,
+                     *         "decisions": 0,
+                     *         "idempotency_keys": 0,
+                     *         "events": 31,
+                     *         "webhook_deliveries": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "invalid_address" | "invalid_json" | "invalid_request" | "invalid_uuid" | "unknown_field";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            408: components["responses"]["RequestTimeoutError"];
+            /** @description Codes: `own_address`. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "own_address";
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    getErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The erasure. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The protocol. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "state": "running",
+                     *       "requested_at": "2026-01-30T09:15:00.000Z",
+                     *       "requested_by": "secret 1",
+                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *       "finished_at": null,
+                     *       "erased": {
+                     *         "emails": 12,
+                     *         "files": 4,
+                     *         "customer_rules": 1,
+                     *         "suppressions": 0,
+                     *         "quarantined": 0,
+                     *         "decisions": 0,
+                     *         "idempotency_keys": 0,
+                     *         "events": 31,
+                     *         "webhook_deliveries": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            /** @description Codes: `invalid_uuid`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidUuidError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            /** @description Codes: `erasure_not_found`. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "erasure_not_found";
+                    };
+                };
+            };
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];

@@ -39,6 +39,7 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
         { name: 'Emails', description: 'Read what was sent and received.' },
         { name: 'Threads', description: 'Which emails belong together.' },
         { name: 'Customers', description: 'Say whose mail it is.' },
+        { name: 'Erasure', description: 'Erase what there is of a person.' },
         { name: 'Events', description: 'Learn of everything that happens, once and in order.' },
         { name: 'Webhooks', description: 'Have events posted to an address.' },
         { name: 'Health', description: 'For monitoring.' },

@@ -110,3 +110,18 @@ const UNLEARN = statement(
   using unnest($addresses::text[], $customerIds::uuid[]) n (address, customer_id)
   where c.address = n.address and c.customer_id = n.customer_id and c.origin = 'learned'`,
 );
+
+/** All rules about the addresses, and all addresses of the customer. The caller holds the lock of the rules. */
+export async function eraseAddresses(
+  executor: Executor,
+  addresses: readonly string[],
+  customerId: string | null,
+): Promise<readonly string[]> {
+  return (await run(executor, ERASE, { addresses, customerId })).map(({ address }) => address);
+}
+
+const ERASE = statement(
+  'erase-customer-addresses',
+  `delete from customer_addresses where address = any ($addresses::text[]) or customer_id = $customerId::uuid
+  returning address`,
+);

@@ -7,7 +7,7 @@ import type {
   Relinked,
 } from '../../../app/customers/customer-ports.ts';
 import { listAmbiguous, listAmbiguousEmails } from './ambiguous-customers.ts';
-import { replaceAddresses } from './customer-addresses.ts';
+import { eraseAddresses, replaceAddresses } from './customer-addresses.ts';
 import { threadsOfCustomer, threadsUnder } from './find-by-rule.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { lockRules, renewRulesVersion } from './rules-lock.ts';
@@ -54,6 +54,25 @@ export function createCustomerStore(pool: Pool, patient: Pool): CustomerStore {
     listAmbiguous: (after, limit) => listAmbiguous(pool, after, limit),
     listAmbiguousEmails: (request) => listAmbiguousEmails(pool, request),
   };
+}
+
+/**
+ * All rules about the addresses, and everything that is registered for the customer, with all consequences for mail that is left.
+ *
+ * @returns how many rules there were
+ */
+export async function eraseRules(
+  trx: Executor,
+  addresses: readonly string[],
+  customerId: string | null,
+): Promise<number> {
+  await lockRules(trx);
+  const erased = await eraseAddresses(trx, addresses, customerId);
+  const domains = customerId === null ? [] : await replaceDomains(trx, customerId, []);
+  const hadCompany = customerId !== null && (await replaceCompany(trx, customerId, null));
+  await lockAndRelink(trx, [...(await threadsUnder(trx, { addresses: erased, domains }))].sort());
+  await renewRulesVersion(trx);
+  return erased.length + domains.length + (hadCompany ? 1 : 0);
 }
 
 /** Returns the domain rules that have changed. */

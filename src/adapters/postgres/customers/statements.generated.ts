@@ -92,6 +92,15 @@ declare module '../db/statement.ts' {
         chosen_company_id: string | null;
       };
     };
+    'erase-customer-addresses': {
+      values: {
+        addresses: readonly (string | null)[] | null;
+        customerId: string | null;
+      };
+      row: {
+        address: string;
+      };
+    };
     'inherit-company': {
       values: {
         from: string | null;

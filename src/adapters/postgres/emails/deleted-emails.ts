@@ -2,7 +2,7 @@
  * What is remembered of deleted emails, and alone writes it: `deleted_emails`, `deleted_identities` and `deleted_files`. No
  * content and no address is among it: an email is known again by keyed digests of what makes it that email.
  */
-import { run, statement, type Executor } from '../db/statement.ts';
+import { run, runCounting, statement, type Executor } from '../db/statement.ts';
 
 /**
  * A condition that costs nothing while nothing was ever deleted; it stands before those that compute digests. A query of its
@@ -17,6 +17,20 @@ export interface DeletedEmail {
   /** Of the email, and of copies of it that may come; see core/message/identity.ts. */
   readonly identityKeys: readonly string[];
 }
+
+/** What an erasure deleted is known by it. */
+export async function rememberErased(
+  executor: Executor,
+  erasureId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await run(executor, REMEMBER_ERASED, { erasureId, ids });
+}
+
+const REMEMBER_ERASED = statement(
+  'remember-erased',
+  'update deleted_emails set erasure_id = $erasureId where id = any ($ids::uuid[])',
+);
 
 /** Before the emails are deleted: the identifiers of records that were merged into them are remembered too. */
 export async function rememberDeleted(executor: Executor, emails: readonly DeletedEmail[]): Promise<void> {
@@ -68,9 +82,13 @@ const FORGET_IDENTITY = statement(
   'delete from deleted_identities where account_id = $accountId and digest = keyed_digest($key)',
 );
 
-/** The files of the emails and of their variants are to be deleted once nothing refers to them. Before the emails are deleted. */
-export async function queueFiles(executor: Executor, emailIds: readonly string[]): Promise<void> {
-  await run(executor, QUEUE_FILES, { emailIds });
+/**
+ * The files of the emails and of their variants are to be deleted once nothing refers to them. Before the emails are deleted.
+ *
+ * @returns their number
+ */
+export function queueFiles(executor: Executor, emailIds: readonly string[]): Promise<number> {
+  return runCounting(executor, QUEUE_FILES, { emailIds });
 }
 
 const QUEUE_FILES = statement(

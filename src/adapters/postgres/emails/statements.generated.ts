@@ -542,6 +542,13 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'remember-erased': {
+      values: {
+        erasureId: string | null;
+        ids: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
     'resolve-emails': {
       values: {
         ids: readonly (string | null)[] | null;

@@ -31,15 +31,15 @@ export class NotDeletable extends Error {}
  * Deletes the emails; those that are not there are left out. Throws NotDeletable when `mayDelete` refuses one of them, and what
  * makes the transaction begin again.
  *
- * @returns the number of emails deleted
+ * @returns how many emails were deleted, and the number of their files
  */
 export async function deleteEmails(
   trx: Executor,
   ids: readonly string[],
   mayDelete: (email: EmailRow) => boolean,
-): Promise<number> {
+): Promise<{ readonly emails: number; readonly files: number }> {
   const found = await run(trx, FIND_EMAILS, { ids });
-  if (found.length === 0) return 0;
+  if (found.length === 0) return NONE;
   const isRuled = found.some(({ teaches }) => teaches);
   if (isRuled) await lockRules(trx);
   for (const accountId of sorted(found.map(({ account_id }) => account_id))) await lockLinks(trx, accountId);
@@ -59,10 +59,10 @@ export async function deleteEmails(
   // It was moved before its thread was locked.
   if (emails.some((email) => !threadIds.includes(email.thread_id))) throw new LinkConflict();
   if (!emails.every(mayDelete)) throw new NotDeletable();
-  if (emails.length === 0) return 0;
+  if (emails.length === 0) return NONE;
 
   await rememberDeleted(trx, emails.map(toDeleted));
-  await queueFiles(trx, ids);
+  const files = await queueFiles(trx, ids);
   await forgetOutcomes(trx, ids);
   await run(trx, TELL_DELETED, { ids });
   await deleteRows(
@@ -85,8 +85,10 @@ export async function deleteEmails(
   } else {
     await relinkCustomers(trx, kept);
   }
-  return emails.length;
+  return { emails: emails.length, files };
 }
+
+const NONE = { emails: 0, files: 0 };
 
 const sorted = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort();
 

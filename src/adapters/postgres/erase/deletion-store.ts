@@ -15,10 +15,12 @@ const isSettled = ({ state }: { readonly state: EmailState }): boolean => !UNSET
 
 export function createDeletionStore(pool: Pool): DeletionStore {
   const remove = (ids: readonly string[]): Promise<number | 'kept'> =>
-    inLinkingTransaction(pool, (trx) => deleteEmails(trx, ids, isSettled)).catch((error: unknown) => {
-      if (error instanceof NotDeletable) return 'kept';
-      throw error;
-    });
+    inLinkingTransaction(pool, async (trx) => (await deleteEmails(trx, ids, isSettled)).emails).catch(
+      (error: unknown) => {
+        if (error instanceof NotDeletable) return 'kept';
+        throw error;
+      },
+    );
 
   return {
     async deleteEmail(id) {

@@ -3,6 +3,23 @@ import type { ColumnTypes } from '../db/column-types.ts';
 
 declare module '../db/statement.ts' {
   interface StatementTypes {
+    'begin-erasure-scan': {
+      values: {
+        id: string | null;
+      };
+      row: object;
+    };
+    'claim-erasure': {
+      values: {
+        owner: string | null;
+        leaseMs: number | null;
+      };
+      row: {
+        id: string;
+        addresses: string[];
+        customer_id: string | null;
+      };
+    };
     'find-emails-to-delete': {
       values: {
         ids: readonly (string | null)[] | null;
@@ -12,6 +29,25 @@ declare module '../db/statement.ts' {
         thread_id: string;
         teaches: boolean | null;
       };
+    };
+    'find-emails-to-erase': {
+      values: {
+        after: string | null;
+        limit: number | null;
+        customerId: string | null;
+        pattern: string | null;
+      };
+      row: {
+        last: string | null;
+        matching: unknown;
+      };
+    };
+    'finish-erasure': {
+      values: {
+        id: string | null;
+        owner: string | null;
+      };
+      row: object;
     };
     'lock-emails-to-delete': {
       values: {
@@ -32,6 +68,27 @@ declare module '../db/statement.ts' {
         cc_addresses: ColumnTypes['emails.cc_addresses'];
       };
     };
+    'note-erased': {
+      values: {
+        kind: string | null;
+        count: number | string | null;
+        id: string | null;
+      };
+      row: object;
+    };
+    'read-erasure': {
+      values: {
+        id: string | null;
+      };
+      row: {
+        id: string;
+        requested_at: Date;
+        requested_by: string;
+        customer_id: string | null;
+        finished_at: Date | null;
+        erased: unknown;
+      };
+    };
     'read-thread-to-delete': {
       values: {
         limit: number | null;
@@ -43,6 +100,43 @@ declare module '../db/statement.ts' {
         is_unsettled: boolean | null;
       };
     };
+    'release-erasure': {
+      values: {
+        id: string | null;
+        owner: string | null;
+      };
+      row: object;
+    };
+    'renew-erasure': {
+      values: {
+        leaseMs: number | null;
+        id: string | null;
+        owner: string | null;
+      };
+      row: {
+        scanned_to: string | null;
+        has_found: boolean;
+        has_waiting: boolean;
+        events_to: string;
+      };
+    };
+    'request-erasure': {
+      values: {
+        id: string | null;
+        requestedBy: string | null;
+        customerId: string | null;
+        address: string | null;
+        ownAddresses: readonly (string | null)[] | null;
+      };
+      row: {
+        id: string;
+        requested_at: Date;
+        requested_by: string;
+        customer_id: string | null;
+        finished_at: Date | null;
+        erased: unknown;
+      };
+    };
     'resolve-email-to-delete': {
       values: {
         id: string | null;
@@ -50,6 +144,22 @@ declare module '../db/statement.ts' {
       row: {
         id: string;
       };
+    };
+    'set-erasure-events': {
+      values: {
+        to: number | string | null;
+        id: string | null;
+      };
+      row: object;
+    };
+    'set-erasure-scanned': {
+      values: {
+        scannedTo: string | null;
+        hasFound: boolean | null;
+        hasWaiting: boolean | null;
+        id: string | null;
+      };
+      row: object;
     };
     'tell-deleted-emails': {
       values: {

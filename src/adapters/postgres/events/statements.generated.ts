@@ -3,6 +3,14 @@ import type { ColumnTypes } from '../db/column-types.ts';
 
 declare module '../db/statement.ts' {
   interface StatementTypes {
+    'are-events-numbered': {
+      values: {
+        mark: number | string | null;
+      };
+      row: {
+        are_numbered: boolean | null;
+      };
+    };
     'keep-events': {
       values: {
         day: number | string | null;
@@ -15,6 +23,12 @@ declare module '../db/statement.ts' {
       values: object;
       row: {
         position: string;
+      };
+    };
+    'mark-of-event-inbox': {
+      values: object;
+      row: {
+        last_value: string;
       };
     };
     'number-events': {
@@ -43,6 +57,20 @@ declare module '../db/statement.ts' {
         position: string | null;
         type: ColumnTypes['events.type'] | null;
         json: string | null;
+      };
+    };
+    'redact-events': {
+      values: {
+        after: number | string | null;
+        limit: number | null;
+        redacted: string | null;
+        pattern: string | null;
+        erasureId: string | null;
+      };
+      row: {
+        examined: string | null;
+        events: string | null;
+        last: string | null;
       };
     };
   }

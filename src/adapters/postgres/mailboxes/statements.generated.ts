@@ -90,6 +90,26 @@ declare module '../db/statement.ts' {
         next_try_ms: number | null;
       };
     };
+    'erase-quarantined': {
+      values: {
+        mailboxIds: readonly (string | null)[] | null;
+        validities: readonly (number | string | null)[] | null;
+        uids: readonly (number | string | null)[] | null;
+        ids: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'find-quarantined-to-erase': {
+      values: {
+        pattern: string | null;
+      };
+      row: {
+        mailbox_id: string;
+        uid_validity: string;
+        uid: string;
+        account_id: string;
+      };
+    };
     'give-messages-to-email': {
       values: {
         emailId: string | null;

@@ -99,3 +99,13 @@ const FORGET_OUTCOMES = statement(
   'forget-idempotency-outcomes',
   `update idempotency_keys set outcome = $outcome::jsonb where email_id = any ($emailIds::uuid[])`,
 );
+
+/** Keys whose text names an address; @param pattern see addressPattern. Returns their number. */
+export function forgetKeysNaming(executor: Executor, pattern: string): Promise<number> {
+  return runCounting(executor, FORGET_NAMING, { pattern });
+}
+
+const FORGET_NAMING = statement(
+  'forget-idempotency-keys-naming',
+  'delete from idempotency_keys where lower(key) ~ $pattern and outcome is not null',
+);

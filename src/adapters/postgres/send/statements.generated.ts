@@ -150,6 +150,13 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'erase-suppression': {
+      values: {
+        address: string | null;
+        version: number | string | null;
+      };
+      row: object;
+    };
     'expire-claims': {
       values: {
         owner: string | null;
@@ -247,7 +254,7 @@ declare module '../db/statement.ts' {
         addresses: readonly (string | null)[] | null;
       };
       row: {
-        address: string;
+        address: string | null;
         reason: 'hard_bounce' | 'complaint' | 'repeated_soft_bounces' | 'manual';
         since: Date;
         status: string | null;
@@ -258,10 +265,30 @@ declare module '../db/statement.ts' {
         version: string;
       };
     };
+    'find-suppressions-to-erase': {
+      values: {
+        addresses: readonly (string | null)[] | null;
+      };
+      row: {
+        address: string;
+      };
+    };
+    'forget-idempotency-keys-naming': {
+      values: {
+        pattern: string | null;
+      };
+      row: object;
+    };
     'forget-idempotency-outcomes': {
       values: {
         outcome: string | null;
         emailIds: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'forget-lifted-suppressions': {
+      values: {
+        addresses: readonly (string | null)[] | null;
       };
       row: object;
     };
@@ -431,6 +458,13 @@ declare module '../db/statement.ts' {
         emailId: string | null;
       };
       row: object;
+    };
+    'read-digest-key': {
+      values: object;
+      row: {
+        inner_key: Buffer;
+        outer_key: Buffer;
+      };
     };
     'read-states-of-recipients': {
       values: {

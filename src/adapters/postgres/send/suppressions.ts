@@ -5,7 +5,7 @@
 import type { Pool } from 'pg';
 import type { SuppressionChange, SuppressionStore } from '../../../app/send/suppression-ports.ts';
 import { SUPPRESSION_REASONS, type Suppression } from '../../../core/delivery/suppression.ts';
-import { run, statement, statements, type Executor, type RowOf } from '../db/statement.ts';
+import { run, runCounting, statement, statements, type Executor, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 
 export function createSuppressionStore(pool: Pool): SuppressionStore {
@@ -34,6 +34,12 @@ export function createSuppressionStore(pool: Pool): SuppressionStore {
         return row === undefined ? null : { liftedAt: row.lifted_at };
       }),
 
+    async readDigestKey() {
+      const [row] = await run(pool, DIGEST_KEY);
+      if (row === undefined) throw new Error('digest_key has no row');
+      return { inner: row.inner_key, outer: row.outer_key };
+    },
+
     async changesAfter(version, limit) {
       const rows = await run(pool, CHANGES, { version: String(version), limit });
       return rows.map((row): SuppressionChange => ({ ...row, version: Number(row.version) }));
@@ -45,15 +51,18 @@ const COLUMNS = `s.address, s.reason, s.since, s.status, s.diagnostic, s.note, s
 
 const FIND = statement(
   'find-suppressed',
-  `select ${COLUMNS} from suppressions s where address = any ($addresses::text[]) and lifted_at is null`,
-);
+  `select n.address, s.reason, s.since, s.status, s.diagnostic, s.note, s.email_id, s.report_id, s.version
+  from unnest($addresses::text[]) n (address)
+  join suppressions s on s.address = any (array[n.address, erased_address(n.address)])
+  where s.lifted_at is null`,
+).narrow<{ address: string }>();
 
 const LIST = statements(
   'list-suppressions',
   { hasAddress: [false, true], hasReason: [false, true], isAfter: [false, true] },
   ({ hasAddress, hasReason, isAfter }) => `
     select ${COLUMNS} from suppressions s
-    where s.lifted_at is null ${hasAddress ? 'and s.address = $address' : ''}
+    where s.lifted_at is null ${hasAddress ? 'and s.address in ($address, erased_address($address))' : ''}
       ${hasReason ? 'and s.reason = $reason' : ''} ${isAfter ? 'and s.version < $before' : ''}
     order by s.version desc limit $limit::int`,
 );
@@ -75,7 +84,7 @@ const SUPPRESS = statement(
 const LIFT = statement(
   'lift-suppression',
   `update suppressions set lifted_at = clock_timestamp(), version = $version
-  where address = $address and lifted_at is null returning lifted_at`,
+  where address in ($address, erased_address($address)) and lifted_at is null returning lifted_at`,
 ).narrow<{ lifted_at: Date }>();
 
 const CHANGES = statement(
@@ -140,3 +149,39 @@ function toSuppression(row: RowOf<typeof FIND>): Suppression {
     reportId: row.report_id,
   };
 }
+
+const DIGEST_KEY = statement('read-digest-key', 'select inner_key, outer_key from digest_key');
+
+/**
+ * Nothing is known of the addresses any more but a digest, by which nothing is sent to them. What was lifted is forgotten.
+ *
+ * @returns how many entries there were
+ */
+export async function eraseSuppressions(executor: Executor, addresses: readonly string[]): Promise<number> {
+  const lifted = await runCounting(executor, FORGET_LIFTED, { addresses });
+  const found = await run(executor, FIND_TO_ERASE, { addresses });
+  for (const { address } of found) {
+    await run(executor, ERASE, { address, version: await nextVersion(executor) });
+  }
+  return lifted + found.length;
+}
+
+const FORGET_LIFTED = statement(
+  'forget-lifted-suppressions',
+  'delete from suppressions where lower(address) = any ($addresses::text[]) and lifted_at is not null',
+);
+
+const FIND_TO_ERASE = statement(
+  'find-suppressions-to-erase',
+  'select address from suppressions where lower(address) = any ($addresses::text[]) order by address',
+);
+
+const ERASE = statement(
+  'erase-suppression',
+  `with gone as (
+    delete from suppressions where address = $address returning *
+  )
+  insert into suppressions (address, reason, since, status, diagnostic, version)
+  select erased_address(address), reason, since, null, '', $version::bigint from gone
+  on conflict (address) do update set reason = excluded.reason, version = excluded.version, lifted_at = null`,
+);

@@ -169,6 +169,12 @@ declare module '../db/statement.ts' {
         party_id: string | null;
       };
     };
+    'forget-decision-reasons-naming': {
+      values: {
+        pattern: string | null;
+      };
+      row: object;
+    };
     'forget-message-id-labels': {
       values: {
         threadId: string | null;

@@ -26,7 +26,7 @@ import { relinkCustomers } from '../customers/relink-customers.ts';
 import { carryOut, weighThreads } from './arrange-threads.ts';
 import { readThreadGraph } from './thread-graph.ts';
 import { inheritWork } from './thread-work.ts';
-import { run, statement, type Executor } from '../db/statement.ts';
+import { run, runCounting, statement, type Executor } from '../db/statement.ts';
 
 export function createThreadDecisions(pool: Pool): ThreadDecisions {
   return {
@@ -351,4 +351,14 @@ export async function forgetDecisions(executor: Executor, threadId: string): Pro
 const FORGET_DECISIONS = statement(
   'forget-thread-decisions',
   'delete from thread_decisions where thread_id = $threadId or other_thread_id = $threadId',
+);
+
+/** Reasons whose text names an address; @param pattern see addressPattern. Returns their number. */
+export function forgetReasonsNaming(executor: Executor, pattern: string): Promise<number> {
+  return runCounting(executor, FORGET_NAMING, { pattern });
+}
+
+const FORGET_NAMING = statement(
+  'forget-decision-reasons-naming',
+  'update thread_decisions set reason = null where lower(reason) ~ $pattern',
 );

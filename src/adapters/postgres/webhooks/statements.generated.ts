@@ -257,6 +257,13 @@ declare module '../db/statement.ts' {
         epoch: string;
       };
     };
+    'redact-webhook-deliveries': {
+      values: {
+        pattern: string | null;
+        redacted: string | null;
+      };
+      row: object;
+    };
     'release-webhooks': {
       values: {
         owner: string | null;

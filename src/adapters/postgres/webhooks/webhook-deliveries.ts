@@ -2,7 +2,7 @@
 import type { Pool } from 'pg';
 import type { Delivery, DeliveryLog } from '../../../app/webhooks/webhook-ports.ts';
 import { dayOf } from '../../../core/event/event-id.ts';
-import { run, statement, statements } from '../db/statement.ts';
+import { run, statement, statements, runCounting, type Executor } from '../db/statement.ts';
 
 export interface WebhookDeliveries extends DeliveryLog {
   /** Makes the tables that are needed to store them. */
@@ -102,4 +102,22 @@ const LIST = statements(
     where d.webhook_id = $webhookId ${hasOutcome ? 'and d.outcome = $outcome' : ''}
       ${isAfter ? 'and (d.started_at, d.id) < ($date::timestamptz, $id::uuid)' : ''}
     order by d.started_at desc, d.id desc limit $limit::int`,
+);
+
+/**
+ * What endpoints answered to events that are redacted, and answers that name an address; @param pattern see addressPattern
+ *
+ * @returns how many answers
+ */
+export function redactDeliveries(executor: Executor, pattern: string, redacted: string): Promise<number> {
+  return runCounting(executor, REDACT_DELIVERIES, { pattern, redacted });
+}
+
+const REDACT_DELIVERIES = statement(
+  'redact-webhook-deliveries',
+  `update webhook_deliveries d set answer = '', error = case when d.error is not null then 'erased' end
+  where (d.answer <> '' or d.error is distinct from 'erased' and d.error is not null) and (
+    lower(concat(d.answer, d.error)) ~ $pattern
+    or d.event_id in (select lpad(to_hex(position), 16, '0') from events where data = $redacted)
+  )`,
 );

@@ -13,13 +13,14 @@ export function createDueWork(pool: Pool, accountIds: readonly string[]): DueWor
     async find() {
       const [row] = await run(pool, DUE_WORK, { accounts: [...accountIds] });
       if (row === undefined) throw new Error('the question what is due has no answer');
-      const { search, customers, reports, copies, webhooks } = row;
+      const { search, customers, reports, copies, erasures, webhooks } = row;
       return {
         sendInMs: row.send_in_ms,
         search,
         customers,
         reports,
         copies,
+        erasures,
         webhooks,
         webhookVersion: Number(row.webhook_version),
         feedPosition: row.feed_position === null ? null : Number(row.feed_position),
@@ -48,6 +49,7 @@ const DUE_WORK = statement(
       select next_match_at from bounce_reports where next_match_at is not null order by next_match_at limit 1
     ) <= now(), false) as reports,
     (select email_id from email_variants where not is_compared order by email_id limit 1) is not null as copies,
+    (select id from erasures where finished_at is null order by requested_at limit 1) is not null as erasures,
     (
       select w.id from webhooks w join webhook_positions p on p.webhook_id = w.id
       where w.paused_at is null and p.lease_until < now() limit 1
@@ -61,6 +63,7 @@ const DUE_WORK = statement(
   customers: boolean;
   reports: boolean;
   copies: boolean;
+  erasures: boolean;
   webhooks: boolean;
   webhook_version: string;
 }>();

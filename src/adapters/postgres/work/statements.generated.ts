@@ -13,6 +13,7 @@ declare module '../db/statement.ts' {
         customers: boolean | null;
         reports: boolean | null;
         copies: boolean | null;
+        erasures: boolean | null;
         webhooks: boolean | null;
         webhook_version: string | null;
         feed_position: string | null;

@@ -22,8 +22,11 @@ export const ERASE = [
     id uuid primary key,
     account_id account_id not null,
     thread_id uuid not null,
-    deleted_at timestamptz not null default now()
+    deleted_at timestamptz not null default now(),
+    -- With which it was erased
+    erasure_id uuid
   )`,
+  `create index deleted_emails_erasure on deleted_emails (erasure_id) where erasure_id is not null`,
   `create table deleted_identities (
     account_id account_id,
     -- keyed_digest of an identity key; see core/message/identity.ts
@@ -36,6 +39,35 @@ export const ERASE = [
   // Stands for the Message-ID of a deleted email where only its thread counts
   `create function deleted_message_id(message_id text) returns text language sql stable parallel safe
   return encode(keyed_digest(convert_to('message-id:' || message_id, 'UTF8')), 'hex') || '@deleted.invalid'`,
+
+  // Stands for an erased address that has to be known when it comes again; core/erase/erased-address.ts makes the same.
+  `create function erased_address(address text) returns text language sql stable parallel safe
+  return encode(keyed_digest(convert_to('address:' || address, 'UTF8')), 'hex') || '@erased.invalid'`,
+
+  // Erasing a person: what is to be done, and the protocol of it
+  `create table erasures (
+    id uuid primary key,
+    requested_at timestamptz not null default now(),
+    requested_by text not null,
+    -- In lower case; forgotten when all is done
+    addresses text[] not null,
+    customer_id uuid,
+    -- Emails up to this one were looked at; null: none yet
+    scanned_to uuid,
+    -- Since the scan began, an email was erased: it begins once more
+    has_found boolean not null default false,
+    -- Since the scan began, an email was being sent
+    has_waiting boolean not null default false,
+    events_to bigint not null default 0,
+    -- Numbers by kind
+    erased jsonb not null default '{}' check (jsonb_typeof(erased) = 'object'),
+    owner uuid,
+    lease_until timestamptz,
+    finished_at timestamptz,
+    check (finished_at is null or addresses = '{}'),
+    check ((owner is null) = (lease_until is null))
+  )`,
+  `create index erasures_open on erasures (requested_at) where finished_at is null`,
 
   // Files of deleted emails that are still to be deleted from storage
   `create table deleted_files (

@@ -1,0 +1,138 @@
+/** POST /api/erasures: erases a person, and GET /api/erasures/{id}: how far it is, and the protocol of it. */
+import { ERASED_KINDS, type Erasure } from '../../../app/erase/erasure-ports.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { JSON_BODY_ERRORS, smallJsonBody } from '../body/json-body.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import {
+  jsonResponse,
+  NullableTimestamp,
+  NullableUuid,
+  record,
+  Timestamp,
+  Uuid,
+} from '../schemas/schemas.ts';
+
+const MAX_ADDRESS_CHARS = 1000;
+
+const ErasureBody = {
+  title: 'ErasureRequest',
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    address: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_ADDRESS_CHARS,
+      description: 'One address; upper and lower case do not count. Either this or `customer_id`.',
+    },
+    customer_id: {
+      ...Uuid,
+      description:
+        "A customer: all its emails, and everything of the addresses that are no other customer's.",
+    },
+  },
+} as const;
+
+const count = (description: string) => ({ type: 'integer', description });
+
+const Erased = record('Erased', {
+  emails: count('Emails, with all that belongs to them.'),
+  files: count('Attachments, and raw messages that are files.'),
+  customer_rules: count('Addresses and domains of customers, and companies.'),
+  suppressions: count('Entries of the suppression list, of which at most a digest is left.'),
+  quarantined: count('Messages of mailboxes that were set aside.'),
+  decisions: count('Reasons of decisions about threads.'),
+  idempotency_keys: count('Idempotency keys that named the address.'),
+  events: count('Events, of which identifiers are left.'),
+  webhook_deliveries: count('Answers of webhooks to such events.'),
+});
+
+const ErasureSchema = record('Erasure', {
+  id: Uuid,
+  state: { type: 'string', enum: ['running', 'done'] },
+  requested_at: Timestamp,
+  requested_by: { type: 'string', description: 'Which secret asked for it.' },
+  customer_id: NullableUuid,
+  finished_at: NullableTimestamp,
+  erased: Erased,
+});
+
+const ErasureParams = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: { ...Uuid, description: 'The erasure.' } },
+} as const;
+
+export function registerErasureRoutes(
+  app: HttpServer,
+  { applicationFor, operationsFor, limits }: HttpContext,
+): void {
+  app.post(
+    '/api/erasures',
+    {
+      schema: {
+        operationId: 'erasePerson',
+        right: 'admin',
+        tags: ['Erasure'],
+        summary: 'Erase a person',
+        description:
+          'Everything with the address: emails that name it as sender or recipient, whoever else they name, with their ' +
+          'files; reports about it; what was learned about it; what events say of it. A suppressed address stays ' +
+          'suppressed, known by a digest. It goes on in the background, and is safe to repeat. What was erased does not ' +
+          'come back; new mail of the person is recorded.',
+        body: ErasureBody,
+        response: {
+          202: jsonResponse('It has begun, or will at once.', ErasureSchema),
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'invalid_uuid',
+            'invalid_address',
+            'unauthorized',
+            'own_address',
+            'database_unavailable',
+          ),
+        },
+      },
+      preValidation: smallJsonBody(limits),
+    },
+    async (request, reply) => {
+      const { address, customer_id: customerId } = request.body;
+      const erasure = await operationsFor(request).requestErasure({
+        address: address ?? null,
+        customerId: customerId?.toLowerCase() ?? null,
+      });
+      return reply.code(202).send(toJson(erasure));
+    },
+  );
+
+  app.get(
+    '/api/erasures/:id',
+    {
+      schema: {
+        operationId: 'getErasure',
+        right: 'admin',
+        tags: ['Erasure'],
+        summary: 'Read the protocol of an erasure',
+        description: 'What was erased so far, by number. It holds no content and no address, and is kept.',
+        params: ErasureParams,
+        response: {
+          200: jsonResponse('The protocol.', ErasureSchema),
+          ...errorResponses('invalid_uuid', 'unauthorized', 'erasure_not_found', 'database_unavailable'),
+        },
+      },
+    },
+    async (request) => toJson(await applicationFor(request).readErasure(request.params.id.toLowerCase())),
+  );
+}
+
+function toJson({ id, requestedAt, requestedBy, customerId, finishedAt, erased }: Erasure): object {
+  return {
+    id,
+    state: finishedAt === null ? 'running' : 'done',
+    requested_at: requestedAt.toISOString(),
+    requested_by: requestedBy,
+    customer_id: customerId,
+    finished_at: finishedAt?.toISOString() ?? null,
+    erased: Object.fromEntries(ERASED_KINDS.map((kind) => [kind, erased[kind]])),
+  };
+}

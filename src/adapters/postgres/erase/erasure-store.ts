@@ -1,0 +1,254 @@
+/** `ErasureStore` on PostgreSQL: every step is a transaction that also writes what it erased into the protocol. */
+import type { Pool } from 'pg';
+import {
+  ERASED_KINDS,
+  LeaseEnded,
+  type ClaimedErasure,
+  type ErasedKind,
+  type Erasure,
+  type ErasureStore,
+} from '../../../app/erase/erasure-ports.ts';
+import type { EmailState } from '../../../core/delivery/states.ts';
+import { addressPattern } from '../../../core/erase/address-pattern.ts';
+import { eraseRules } from '../customers/customer-rules.ts';
+import { inLinkingTransaction } from '../db/linking-transaction.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { rememberErased } from '../emails/deleted-emails.ts';
+import { areNumbered, markOfInbox, REDACTED, redactEvents } from '../events/redact-events.ts';
+import { eraseQuarantined } from '../mailboxes/erase-quarantined.ts';
+import { forgetKeysNaming } from '../send/idempotency-keys.ts';
+import { eraseSuppressions } from '../send/suppressions.ts';
+import { forgetReasonsNaming } from '../threads/thread-decisions.ts';
+import { redactDeliveries } from '../webhooks/webhook-deliveries.ts';
+import { deleteEmails } from './delete-emails.ts';
+
+/** How long a process may take for one step before another one takes over, in ms. */
+const LEASE_MS = 120_000;
+/** Emails that one step looks at, and those of them that it deletes at most. */
+const SCANNED = 2000;
+const DELETED = 50;
+
+type Counts = Partial<Record<ErasedKind, number>>;
+
+/** What an erasure waits for; everything else is deleted in whatever state it is, and so is not sent any more. */
+const isNotBeingSent = ({ state }: { readonly state: EmailState }): boolean => state !== 'sending';
+
+/** @param patient for statements that take as long as there are events */
+export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
+  return {
+    async request({ id, requestedBy, address, customerId, ownAddresses }) {
+      const [row] = await run(pool, REQUEST, { id, requestedBy, address, customerId, ownAddresses });
+      if (row === undefined) throw new Error('an erasure was not stored');
+      return toErasure(row);
+    },
+
+    async read(id) {
+      const [row] = await run(pool, READ, { id });
+      return row === undefined ? null : toErasure(row);
+    },
+
+    async claim(owner) {
+      const [row] = await run(pool, CLAIM, { owner, leaseMs: LEASE_MS });
+      return row === undefined
+        ? null
+        : { id: row.id, owner, addresses: row.addresses, customerId: row.customer_id };
+    },
+
+    eraseEmails: (erasure) => inLinkingTransaction(patient, (trx) => eraseEmails(trx, erasure)),
+
+    async eraseRecords(erasure) {
+      const { id, addresses, customerId } = erasure;
+      const pattern = addressPattern(addresses);
+      // The lock of the rules comes first, so that it is a transaction of its own.
+      await inLinkingTransaction(patient, async (trx) => {
+        const rules = await eraseRules(trx, addresses, customerId);
+        await note(trx, erasure, { customer_rules: rules });
+      });
+      await inTransaction(patient, async (trx) => {
+        const quarantined = await eraseQuarantined(trx, pattern);
+        await rememberErased(trx, id, quarantined);
+        await note(trx, erasure, {
+          quarantined: quarantined.length,
+          suppressions: await eraseSuppressions(trx, addresses),
+          decisions: await forgetReasonsNaming(trx, pattern),
+          idempotency_keys: await forgetKeysNaming(trx, addressPattern(addresses, 'keys')),
+        });
+      });
+    },
+
+    async eraseEvents(erasure) {
+      const pattern = addressPattern(erasure.addresses);
+      return await inTransaction(patient, async (trx) => {
+        const { events_to: before } = await renew(trx, erasure);
+        const mark = await markOfInbox(trx);
+        const redacted = await redactEvents(trx, erasure.id, pattern, Number(before));
+        await run(trx, SET_EVENTS_TO, { id: erasure.id, to: redacted.to });
+        await note(trx, erasure, { events: redacted.events });
+        if (!redacted.isLast) return 'more';
+        if (!(await areNumbered(trx, mark))) return 'waits';
+        await note(trx, erasure, { webhook_deliveries: await redactDeliveries(trx, pattern, REDACTED) });
+        return 'done';
+      });
+    },
+
+    async finish({ id, owner }) {
+      await run(pool, FINISH, { id, owner });
+    },
+
+    async release({ id, owner }) {
+      await run(pool, RELEASE, { id, owner });
+    },
+  };
+}
+
+async function eraseEmails(trx: Executor, erasure: ClaimedErasure): Promise<'more' | 'waits' | 'done'> {
+  const { id, addresses, customerId } = erasure;
+  const scan = await renew(trx, erasure);
+  const pattern = addressPattern(addresses);
+  const [found] = await run(trx, FIND_EMAILS, {
+    after: scan.scanned_to,
+    pattern,
+    customerId,
+    limit: SCANNED,
+  });
+  if (found === undefined || found.last === null) {
+    await run(trx, BEGIN_SCAN, { id });
+    return scan.has_found ? 'more' : scan.has_waiting ? 'waits' : 'done';
+  }
+  const matching = found.matching ?? [];
+  const some = matching.slice(0, DELETED);
+  const ids = some.filter(isNotBeingSent).map((email) => email.id);
+  const deleted = await deleteEmails(trx, ids, isNotBeingSent);
+  await rememberErased(trx, id, ids);
+  await note(trx, erasure, deleted);
+  await run(trx, SET_SCANNED, {
+    id,
+    scannedTo: some.length < matching.length ? (some.at(-1)?.id ?? found.last) : found.last,
+    hasFound: ids.length > 0,
+    hasWaiting: ids.length < some.length,
+  });
+  return 'more';
+}
+
+/** Throws LeaseEnded. */
+async function renew(trx: Executor, { id, owner }: ClaimedErasure): Promise<RowOf<typeof RENEW>> {
+  const [row] = await run(trx, RENEW, { id, owner, leaseMs: LEASE_MS });
+  if (row === undefined) throw new LeaseEnded();
+  return row;
+}
+
+/** Adds to the protocol. Throws LeaseEnded. */
+async function note(trx: Executor, erasure: ClaimedErasure, counts: Counts): Promise<void> {
+  await renew(trx, erasure);
+  for (const [kind, count] of Object.entries(counts)) {
+    if (count > 0) await run(trx, NOTE, { id: erasure.id, kind, count });
+  }
+}
+
+function toErasure(row: RowOf<typeof READ>): Erasure {
+  const erased = row.erased as Counts;
+  return {
+    id: row.id,
+    requestedAt: row.requested_at,
+    requestedBy: row.requested_by,
+    customerId: row.customer_id,
+    finishedAt: row.finished_at,
+    erased: Object.fromEntries(ERASED_KINDS.map((kind) => [kind, erased[kind] ?? 0])) as Record<
+      ErasedKind,
+      number
+    >,
+  };
+}
+
+const COLUMNS = 'id, requested_at, requested_by, customer_id, finished_at, erased';
+
+/** Of a customer: the addresses that are no other's, and of no account. */
+const REQUEST = statement(
+  'request-erasure',
+  `insert into erasures (id, requested_by, customer_id, addresses)
+  values ($id, $requestedBy, $customerId::uuid, case when $address::text is not null then array[$address] else array(
+    select c.address from customer_addresses c
+    where c.customer_id = $customerId and c.origin <> 'removed' and c.address <> all ($ownAddresses::text[])
+      and not exists (
+        select from customer_addresses o
+        where o.address = c.address and o.customer_id <> c.customer_id and o.origin <> 'removed'
+      )
+    order by c.address
+  ) end)
+  returning ${COLUMNS}`,
+);
+
+const READ = statement('read-erasure', `select ${COLUMNS} from erasures where id = $id`);
+
+const CLAIM = statement(
+  'claim-erasure',
+  `update erasures set owner = $owner::uuid, lease_until = now() + $leaseMs * interval '1 millisecond'
+  where id = (
+    select id from erasures where finished_at is null and (lease_until is null or lease_until < now())
+    order by requested_at, id limit 1 for update skip locked
+  )
+  returning id, addresses, customer_id`,
+);
+
+const RENEW = statement(
+  'renew-erasure',
+  `update erasures set lease_until = now() + $leaseMs * interval '1 millisecond'
+  where id = $id and owner = $owner::uuid and finished_at is null
+  returning scanned_to, has_found, has_waiting, events_to`,
+);
+
+const NOTE = statement(
+  'note-erased',
+  `update erasures set erased = jsonb_set(erased, array[$kind::text],
+    to_jsonb(coalesce((erased ->> $kind)::bigint, 0) + $count::bigint))
+  where id = $id`,
+);
+
+/**
+ * Everything that names the person in its header fields, was handed over to them, or reports about a hand-over to them. Emails
+ * are read in the order of their identifiers, so that a scan can go on where it ended.
+ */
+const FIND_EMAILS = statement(
+  'find-emails-to-erase',
+  `with scanned as materialized (
+    select id from emails where $after::uuid is null or id > $after order by id limit $limit::int
+  )
+  select
+    (select id from scanned order by id desc limit 1) as last,
+    (
+      select json_agg(json_build_object('id', e.id, 'state', e.state) order by e.id)
+      from scanned s join emails e on e.id = s.id
+      where e.customer_id = $customerId::uuid
+        or lower(concat(e.from_address, e.sender_address, e.reply_to_addresses, e.to_addresses, e.cc_addresses,
+          e.bcc_addresses)) ~ $pattern
+        or exists (select from email_deliveries d where d.email_id = e.id and lower(d.address) ~ $pattern)
+        or exists (select from bounce_reports b where b.report_id = e.id and lower(b.recipients::text) ~ $pattern)
+        or exists (select from delivery_reports r where r.report_id = e.id and lower(r.address) ~ $pattern)
+    ) as matching`,
+).narrow<{ matching: { id: string; state: EmailState }[] | null }>();
+
+const SET_SCANNED = statement(
+  'set-erasure-scanned',
+  `update erasures set scanned_to = $scannedTo, has_found = has_found or $hasFound::boolean,
+    has_waiting = has_waiting or $hasWaiting::boolean
+  where id = $id`,
+);
+
+const BEGIN_SCAN = statement(
+  'begin-erasure-scan',
+  'update erasures set scanned_to = null, has_found = false, has_waiting = false where id = $id',
+);
+
+const SET_EVENTS_TO = statement('set-erasure-events', 'update erasures set events_to = $to where id = $id');
+
+const FINISH = statement(
+  'finish-erasure',
+  `update erasures set finished_at = now(), addresses = '{}', owner = null, lease_until = null
+  where id = $id and owner = $owner::uuid`,
+);
+
+const RELEASE = statement(
+  'release-erasure',
+  'update erasures set owner = null, lease_until = null where id = $id and owner = $owner::uuid',
+);

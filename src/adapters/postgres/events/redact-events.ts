@@ -1,0 +1,75 @@
+/** Takes out of the feed what it says of erased people. Events keep their position, their type and their identifiers. */
+import { run, statement, type Executor } from '../db/statement.ts';
+
+/** Events that one statement looks at. */
+const EXAMINED = 5000;
+
+/** What the data of such an event is. */
+export const REDACTED = '{"erased":true}';
+
+export interface RedactedEvents {
+  /** The last that was looked at. */
+  readonly to: number;
+  readonly events: number;
+  readonly isLast: boolean;
+}
+
+/**
+ * Redacts those of emails that the erasure deleted, and those that name an address. All are numbered before, those excepted that
+ * a transaction writes at this moment. @param pattern see addressPattern
+ */
+export async function redactEvents(
+  executor: Executor,
+  erasureId: string,
+  pattern: string,
+  after: number,
+): Promise<RedactedEvents> {
+  const [row] = await run(executor, REDACT, {
+    erasureId,
+    pattern,
+    after,
+    limit: EXAMINED,
+    redacted: REDACTED,
+  });
+  return {
+    to: Number(row?.last ?? after),
+    events: Number(row?.events ?? 0),
+    isLast: Number(row?.examined ?? 0) < EXAMINED,
+  };
+}
+
+const REDACT = statement(
+  'redact-events',
+  `with examined as materialized (
+    select position, email_id, data from events where position > $after order by position limit $limit::int
+  ), redacted as (
+    update events e set data = $redacted from examined x
+    where e.position = x.position and x.data not in ('{}', $redacted) and (
+      lower(x.data) ~ $pattern or exists (
+        select from deleted_emails d where d.id = x.email_id and d.erasure_id = $erasureId
+      )
+    )
+    returning e.position
+  )
+  select (select count(*) from examined) as examined, (select count(*) from redacted) as events,
+    (select position from examined order by position desc limit 1) as last`,
+);
+
+/** False while events wait that were written before `mark`. */
+export async function areNumbered(executor: Executor, mark: number): Promise<boolean> {
+  const [row] = await run(executor, ARE_NUMBERED, { mark });
+  return row?.are_numbered === true;
+}
+
+const ARE_NUMBERED = statement(
+  'are-events-numbered',
+  'select not exists (select from event_inbox where ordinal <= $mark::bigint) as are_numbered',
+);
+
+/** What was written so far is not above it. */
+export async function markOfInbox(executor: Executor): Promise<number> {
+  const [row] = await run(executor, MARK);
+  return Number(row?.last_value ?? 0);
+}
+
+const MARK = statement('mark-of-event-inbox', 'select last_value from event_inbox_ordinal_seq');

@@ -1,0 +1,121 @@
+/** Takes requests to erase a person, and carries them out, one step after the other. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseAddressList } from '../../core/address/address-list.ts';
+import { addrSpec } from '../../core/address/address.ts';
+import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import type { Account, IdSource, Logger } from '../base/basics.ts';
+import { LeaseEnded, type ClaimedErasure, type Erasure, type ErasureStore } from './erasure-ports.ts';
+
+/** Events are numbered within that time of being written, nearly always. */
+const NUMBERED_WITHIN_MS = 100;
+
+export interface PersonRequest {
+  /** As a caller writes it. Exactly one of both is given. */
+  readonly address: string | null;
+  readonly customerId: string | null;
+  readonly requestedBy: string;
+}
+
+export interface ErasureRequestPorts {
+  readonly erasures: Pick<ErasureStore, 'request' | 'read'>;
+  readonly accounts: Iterable<Account>;
+  readonly ids: IdSource;
+  /** Has it carried out soon. */
+  readonly wake: () => void;
+}
+
+export interface ErasureUseCases {
+  /** Throws `invalid_request`, `invalid_address`, and `own_address` for an address of an account. */
+  requestErasure(request: PersonRequest): Promise<Erasure>;
+  /** Throws `erasure_not_found`. */
+  readErasure(id: string): Promise<Erasure>;
+}
+
+export function createErasures({ erasures, accounts, ids, wake }: ErasureRequestPorts): ErasureUseCases {
+  const ownAddresses = [...accounts].map(({ from }) => addrSpec(from).toLowerCase());
+
+  return {
+    async requestErasure({ address, customerId, requestedBy }) {
+      if ((address === null) === (customerId === null)) {
+        throw invalidRequest('exactly_one_of', { field: 'address, customer_id' });
+      }
+      const key = address === null ? null : readKey(address);
+      if (key !== null && ownAddresses.includes(key)) throw new ServiceError('own_address');
+      const erasure = await erasures.request({
+        id: ids.uuid(),
+        requestedBy,
+        address: key,
+        customerId,
+        ownAddresses,
+      });
+      wake();
+      return erasure;
+    },
+
+    async readErasure(id) {
+      const erasure = await erasures.read(id);
+      if (erasure === null) throw new ServiceError('erasure_not_found');
+      return erasure;
+    },
+  };
+}
+
+/** Throws `invalid_address`, also for several. */
+function readKey(text: string): string {
+  const [address, ...others] = parseAddressList(text, 'address');
+  if (address === undefined || others.length > 0) {
+    throw new ServiceError('invalid_address', { values: { field: 'address', value: text } });
+  }
+  return addrSpec(address).toLowerCase();
+}
+
+export interface CarryOutPorts {
+  readonly erasures: ErasureStore;
+  /** Throws while a file could not be deleted. */
+  readonly deleteFiles: (signal: AbortSignal) => Promise<void>;
+  readonly logger: Logger;
+}
+
+/** Carries out what was asked for. A later call goes on where this one ended, in this process or another. */
+export async function carryOutErasures(ports: CarryOutPorts, signal: AbortSignal): Promise<void> {
+  const owner = randomUUID();
+  for (;;) {
+    if (signal.aborted) return;
+    const erasure = await ports.erasures.claim(owner);
+    if (erasure === null) return;
+    try {
+      if (!(await carryOut(ports, erasure, signal))) {
+        await ports.erasures.release(erasure);
+        return;
+      }
+      ports.logger.info({ erasureId: erasure.id }, 'a person was erased');
+    } catch (error) {
+      if (!(error instanceof LeaseEnded)) throw error;
+    }
+  }
+}
+
+/** False: it has to go on later. */
+async function carryOut(
+  { erasures, deleteFiles }: CarryOutPorts,
+  erasure: ClaimedErasure,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (;;) {
+    if (signal.aborted) return false;
+    const step = await erasures.eraseEmails(erasure);
+    if (step === 'waits') return false;
+    if (step === 'done') break;
+  }
+  await erasures.eraseRecords(erasure);
+  await deleteFiles(signal);
+  for (;;) {
+    if (signal.aborted) return false;
+    const step = await erasures.eraseEvents(erasure);
+    if (step === 'done') break;
+    if (step === 'waits') await wait(NUMBERED_WITHIN_MS);
+  }
+  await erasures.finish(erasure);
+  return true;
+}

@@ -1,0 +1,16 @@
+/** The loop that carries out erasures. */
+import { carryOutErasures, type CarryOutPorts } from '../app/erase/erase-people.ts';
+import { startLoop, type WokenLoop } from './loop.ts';
+
+/** An erasure that waits for a send goes on after this time at the earliest. */
+const INTERVAL_MS = 1000;
+
+export function startEraser(ports: CarryOutPorts): WokenLoop {
+  return startLoop({
+    intervalMs: INTERVAL_MS,
+    waitsForWake: true,
+    failure: 'an erasure could not be carried out yet; it goes on later',
+    logger: ports.logger,
+    run: (signal) => carryOutErasures(ports, signal),
+  });
+}

@@ -1,0 +1,293 @@
+/** Erasing a person: a service that has met them by every path, and a search for traces in every column and every file. */
+import { createTransport } from 'nodemailer';
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deliveryReport } from '../helpers/bounce-mail.ts';
+import { startDovecot, type DovecotServer } from '../helpers/dovecot-server.ts';
+import { mail, newId, receive } from '../helpers/inbound-mail.ts';
+import { skipWithoutMailServers } from '../helpers/mail-servers.ts';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { query } from '../helpers/query.ts';
+import { getJson, sendJson } from '../helpers/running-service.ts';
+import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../helpers/webhook-receiver.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
+import { runCommand } from '../helpers/command-process.ts';
+
+const ADDRESS = 'zoe.qwertz@person.test';
+const NAME = 'Zoe Qwertzky';
+const MARKER = 'geheimnis4711';
+/** What must not be found; in lower case. */
+const TRACES = [ADDRESS, 'zoe.qwertz', 'qwertzky', MARKER];
+const OTHER = 'max@neighbour.test';
+const CUSTOMER = randomUUID();
+
+describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
+  let database: TestDatabase;
+  let dovecot: DovecotServer;
+  let sink: SmtpSink;
+  let receiver: WebhookReceiver;
+  let service: ServiceProcess;
+
+  const env = () => ({
+    DATABASE_URL: database.connectionString,
+    SMTP_URL: sink.url,
+    IMAP_URL: dovecot.urlOf('bob'),
+    MAIL_FROM: 'Bob <bob@example.test>',
+    LMTP_LISTEN: '127.0.0.1:0',
+    WEBHOOK_ALLOW: '127.0.0.1',
+    MAX_INBOUND_BYTES: '500000',
+  });
+
+  beforeAll(async () => {
+    [database, dovecot, sink, receiver] = await Promise.all([
+      createTestDatabase(),
+      startDovecot(),
+      startSmtpSink(),
+      startWebhookReceiver(),
+    ]);
+    // An endpoint that repeats what it gets.
+    receiver.respond = (response, { json }) =>
+      response.writeHead(200).end(JSON.stringify(json).slice(0, 2000));
+    service = await startServiceProcess({ env: env() });
+  });
+  afterAll(async () => {
+    await disposeService(service);
+    await Promise.all([dovecot.stop(), sink.stop(), receiver.close()]);
+    await database.drop();
+  });
+
+  const ask = (text: string, values: readonly unknown[] = []) =>
+    query(database.connectionString, text, values);
+  const hers = (fields: Parameters<typeof mail>[0] = {}) =>
+    mail({
+      from: `${NAME} <${ADDRESS}>`,
+      to: 'bob@example.test',
+      subject: `Frage ${MARKER}`,
+      body: MARKER,
+      ...fields,
+    });
+
+  /** Every value of every column of every table, as text in lower case. */
+  async function* everything(): AsyncGenerator<{ readonly place: string; readonly text: string }> {
+    const columns = await ask(
+      `select c.table_name as table, c.column_name as column, c.udt_name as type
+      from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+      where c.table_schema = 'public' and t.table_type = 'BASE TABLE' order by 1, 2`,
+    );
+    expect(columns.length).toBeGreaterThan(200);
+    for (const { table, column, type } of columns) {
+      const value = type === 'bytea' ? `encode("${column}", 'escape')` : `"${column}"::text`;
+      const rows = await ask(`select lower(${value}) as text from "${table}" where "${column}" is not null`);
+      for (const { text } of rows) yield { place: `${table}.${column}`, text: text as string };
+    }
+  }
+
+  async function* files(folder: string): AsyncGenerator<{ readonly place: string; readonly text: string }> {
+    for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+      const path = join(entry.parentPath, entry.name);
+      yield { place: path, text: path.toLowerCase() };
+      if (entry.isFile())
+        yield { place: path, text: (await readFile(path)).toString('latin1').toLowerCase() };
+    }
+  }
+
+  async function traces(): Promise<readonly string[]> {
+    const found = new Set<string>();
+    for (const source of [everything(), files(service.dataDir)]) {
+      for await (const { place, text } of source) {
+        for (const trace of TRACES) if (text.includes(trace)) found.add(`${trace} in ${place}`);
+      }
+    }
+    return [...found].sort();
+  }
+
+  it('leaves no trace in the database or in files, and what was erased does not come back', async () => {
+    const post = (path: string, json: object) => service.request(path, { json });
+    await post('/api/webhooks', { url: receiver.url });
+    // Sent: at once with a file, from the queue, to several, and one that waits.
+    const offer = await sendJson(service, {
+      to: `${NAME} <${ADDRESS}>`,
+      subject: `Angebot ${MARKER}`,
+      text_body: `Liebe ${NAME}`,
+      customer_id: CUSTOMER,
+      attachments: [
+        {
+          filename: `${MARKER}.txt`,
+          content_type: 'text/plain',
+          content: Buffer.from(MARKER).toString('base64'),
+        },
+      ],
+    });
+    const queued = { to: OTHER, cc: ADDRESS, subject: `Liste ${MARKER}`, text_body: '-' };
+    await service.request('/api/send', {
+      json: queued,
+      headers: { prefer: 'respond-async', 'idempotency-key': `list-${ADDRESS}` },
+    });
+    await post('/api/send', {
+      ...queued,
+      bcc: ADDRESS,
+      cc: '',
+      send_at: new Date(Date.now() + 86_400_000).toISOString(),
+    });
+    // Received: by HTTP with a variant, by LMTP, by IMAP, one that is set aside, by an import, and a bounce.
+    const answerId = newId();
+    const answer = await receive(service, hers({ messageId: answerId, inReplyTo: offer.messageId }));
+    await receive(
+      service,
+      hers({ messageId: answerId, inReplyTo: offer.messageId, body: `${MARKER} anders` }),
+    );
+    const port = /"address":"127\.0\.0\.1:(\d+)"/.exec(
+      service.log.find((one) => one.includes('"protocol":"lmtp"')) ?? '',
+    );
+    const lmtp = createTransport({
+      host: '127.0.0.1',
+      port: Number(port?.[1]),
+      lmtp: true,
+      ignoreTLS: true,
+    } as object);
+    const byLmtp = hers();
+    await lmtp.sendMail({ envelope: { from: ADDRESS, to: ['bob@example.test'] }, raw: byLmtp });
+    const byImap = hers({ subject: `Per IMAP ${MARKER}` });
+    const tooLarge = hers({
+      subject: `Zu groß ${MARKER}`,
+      body: `${MARKER}\r\n${'x'.repeat(70)}\r\n`.repeat(9000),
+    });
+    await dovecot.withClient('bob', async (client) => {
+      for (const raw of [byImap, tooLarge]) await client.append('INBOX', raw);
+    });
+    const imported = hers({ subject: `Import ${MARKER}` });
+    const file = join(service.dataDir, '..', `${randomUUID()}.eml`);
+    await writeFile(file, imported);
+    await runCommand(['import', file], { dataDir: service.dataDir, env: env() });
+    await receive(
+      service,
+      deliveryReport(offer.messageId, [{ address: ADDRESS, diagnostic: `550 ${ADDRESS} unknown` }]),
+    );
+    // Somebody else's mail, in the same thread and in another.
+    const other = await receive(
+      service,
+      mail({ from: OTHER, inReplyTo: answer.messageId, subject: 'Nebenan' }),
+    );
+    await waitUntil('all mail is there', async () => {
+      const [row] = await ask(`select
+        (select count(*) from emails where subject like '%IMAP%' or subject like 'Import%')::int as emails,
+        (select count(*) from mailbox_messages where quarantined_at is not null)::int as set_aside,
+        (select count(*) from suppressions)::int as suppressed,
+        (select count(*) from emails where state in ('queued', 'sending'))::int as waiting,
+        (select count(*) from event_inbox)::int as inbox, (select count(*) from search_queue)::int as unindexed`);
+      return (
+        row?.['emails'] === 2 &&
+        row['set_aside'] === 1 &&
+        row['suppressed'] === 1 &&
+        row['waiting'] === 1 &&
+        row['inbox'] === 0 &&
+        row['unindexed'] === 0
+      );
+    });
+    await waitUntil('the webhook has them', () =>
+      receiver.received.some(({ json }) => json.type === 'suppression.added'),
+    );
+    expect(await traces()).not.toEqual([]);
+
+    const asked = await post('/api/erasures', { address: ADDRESS.toUpperCase() });
+    expect(asked.status).toBe(202);
+    const { id } = (await asked.json()) as { id: string };
+    const read = () =>
+      getJson<{ state: string; erased: Record<string, number> }>(service, `/api/erasures/${id}`);
+    await waitUntil('it is done', async () => (await read()).state === 'done');
+    const { erased } = await read();
+    expect(erased).toMatchObject({
+      emails: 8,
+      quarantined: 1,
+      suppressions: 1,
+      idempotency_keys: 1,
+    });
+    expect(erased['files']).toBeGreaterThan(0);
+    expect(erased['customer_rules']).toBeLessThanOrEqual(1);
+    expect(erased['events']).toBeGreaterThan(8);
+    expect(erased['webhook_deliveries']).toBeGreaterThan(0);
+    await waitUntil('events are numbered', async () => (await ask('select from event_inbox')).length === 0);
+    // Documented: LMDB keeps pages that it no longer uses until it writes over them.
+    const isJournal = (place: string) => place.includes(join(service.dataDir, 'journal'));
+    expect((await traces()).filter((trace) => !isJournal(trace))).toEqual([]);
+
+    // Mail of others stays, and what was erased does not come back.
+    expect(await ask('select id from emails')).toEqual([{ id: other.id }]);
+    expect(await receive(service, byLmtp)).toMatchObject({ status: 'deleted' });
+    expect(await receive(service, byImap)).toMatchObject({ status: 'deleted' });
+    expect(await receive(service, imported)).toMatchObject({ status: 'deleted' });
+    // Nothing is sent to a suppressed address, though it is not known any more.
+    const refused = await post('/api/send', { to: ADDRESS, subject: 'Hallo', text_body: '-' });
+    expect(refused.status).toBe(422);
+    expect((await service.request(`/api/suppressions/${ADDRESS}`)).status).toBe(200);
+    // A second erasure finds nothing.
+    const again = (await (await post('/api/erasures', { address: ADDRESS })).json()) as { id: string };
+    await waitUntil('it is done', async () => {
+      const { state } = await getJson<{ state: string }>(service, `/api/erasures/${again.id}`);
+      return state === 'done';
+    });
+    expect(await getJson(service, `/api/erasures/${again.id}`)).toMatchObject({
+      erased: { emails: 0, quarantined: 0 },
+    });
+    // New mail is recorded as any other.
+    expect(await receive(service, hers({ subject: 'Neu' }))).toMatchObject({ status: 'received' });
+  });
+
+  it('is refused for an address of an account, for both and for none', async () => {
+    const codeOf = async (json: object) =>
+      ((await (await service.request('/api/erasures', { json })).json()) as { code: string }).code;
+    expect(await codeOf({ address: 'BOB@example.test' })).toBe('own_address');
+    expect(await codeOf({})).toBe('invalid_request');
+    expect(await codeOf({ address: ADDRESS, customer_id: CUSTOMER })).toBe('invalid_request');
+    expect(await codeOf({ address: 'no address' })).toBe('invalid_address');
+    expect((await service.request(`/api/erasures/${randomUUID()}`)).status).toBe(404);
+  });
+
+  it('with everything of a customer, also when the service is killed in between', async () => {
+    const customer = randomUUID();
+    const people = Array.from({ length: 8 }, (_, index) => `person${index}@${customer.slice(0, 8)}.test`);
+    for (let round = 0; round < 20; round += 1) {
+      await Promise.all(
+        people.map((address) =>
+          sendJson(service, {
+            to: address,
+            subject: `Runde ${round}`,
+            text_body: '-',
+            customer_id: customer,
+          }),
+        ),
+      );
+    }
+    await receive(service, mail({ from: people[0] ?? '', to: 'bob@example.test' }));
+    const asked = await service.request('/api/erasures', { json: { customer_id: customer } });
+    const { id } = (await asked.json()) as { id: string };
+    for (let kills = 0; kills < 3; kills += 1) {
+      const { dataDir } = service;
+      await waitUntil('some of it is done', async () => {
+        const [row] = await ask(
+          `select finished_at, coalesce((erased ->> 'emails')::int, 0) as emails from erasures where id = $1`,
+          [id],
+        );
+        return row?.['finished_at'] !== null || Number(row['emails']) > kills * 50;
+      });
+      await service.kill();
+      // A process that is gone does not hold up the next for the time of its lease.
+      await ask('update erasures set owner = null, lease_until = null where finished_at is null');
+      service = await startServiceProcess({ env: env(), dataDir });
+    }
+    await waitUntil('it is done', async () => {
+      const { state } = await getJson<{ state: string }>(service, `/api/erasures/${id}`);
+      return state === 'done';
+    });
+    expect(await getJson(service, `/api/erasures/${id}`)).toMatchObject({
+      erased: { emails: 161 },
+    });
+    for await (const { place, text } of everything()) {
+      expect(text.includes(`@${customer.slice(0, 8)}.test`), place).toBe(false);
+    }
+  });
+});
