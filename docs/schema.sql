@@ -7,6 +7,30 @@ create domain message_id as text check ((((length(VALUE) >= 1) AND (length(VALUE
 
 create sequence customer_rules_versions;
 
+create table api_keys (
+  id text collate "C" not null,
+  name text not null,
+  secret_hash bytea not null,
+  old_secret_hash bytea,
+  old_secret_until timestamp with time zone,
+  rights text[] not null,
+  accounts text[],
+  created_at timestamp with time zone not null default now(),
+  created_by jsonb not null,
+  expires_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_accounts_check CHECK ((cardinality(accounts) > 0)),
+  constraint api_keys_check CHECK (((old_secret_hash IS NULL) = (old_secret_until IS NULL))),
+  constraint api_keys_id_check CHECK ((id ~ '^[0-9a-z]{12}$'::text)),
+  constraint api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint api_keys_old_secret_hash_check CHECK ((length(old_secret_hash) = 32)),
+  constraint api_keys_rights_check CHECK (((rights <@ '{read,draft,send,receive,operate,admin}'::text[]) AND (cardinality(rights) > 0))),
+  constraint api_keys_secret_hash_check CHECK ((length(secret_hash) = 32))
+);
+CREATE INDEX api_keys_created_at ON api_keys (created_at, id);
+
 create table bounce_reports (
   report_id uuid not null,
   account_id account_id not null,
@@ -481,6 +505,11 @@ create table import_marks (
   constraint import_marks_position_check CHECK (("position" >= 0)),
   constraint import_marks_source_check CHECK ((length(source) = 32))
 );
+
+create table key_clock (
+  revision bigint not null default 1
+);
+CREATE UNIQUE INDEX key_clock_one ON key_clock ((true));
 
 create table label_separations (
   label uuid not null,

@@ -3,6 +3,7 @@
  * with the code of its refusal. The state before is read separately, right before the act; another request may change it
  * in between.
  */
+import type { Author } from '../core/keys/author.ts';
 import type { Suppression } from '../core/delivery/suppression.ts';
 import { ServiceError } from '../core/errors.ts';
 import { formatEventId } from '../core/event/event-id.ts';
@@ -10,6 +11,7 @@ import type { Application } from './application.ts';
 import type { Erasure } from './erase/erasure-ports.ts';
 import type { PersonRequest } from './erase/erase-people.ts';
 import type { CustomerRegistration } from './customers/customer-ports.ts';
+import type { StoredKey } from './keys/key-ports.ts';
 import type { SecurityEvent, SecurityLog } from './base/security-log.ts';
 import type { ThreadChange } from './threads/thread-record-ports.ts';
 import type { DecisionResult } from './threads/thread-decisions.ts';
@@ -20,8 +22,9 @@ export interface HttpActor {
   readonly by: 'http';
   /** See core/edge/address-group.ts. */
   readonly address: string;
-  /** Which of the secrets of `API_SECRET` was used, from 1. */
-  readonly credential: number;
+  /** Which of the secrets of `API_SECRET` was used, from 1; absent for a key. */
+  readonly credential?: number;
+  readonly key?: Author;
 }
 
 /** What operators do, with what their actor adds. */
@@ -51,6 +54,9 @@ export type Operations = {
   | 'replayWebhook'
   | 'rotateWebhookSecret'
   | 'testWebhook'
+  | 'createKey'
+  | 'revokeKey'
+  | 'rotateKey'
 >;
 
 /** Entries of a list that are logged; beyond them only their number. */
@@ -277,11 +283,39 @@ export function auditOperations(
           after: ({ outcome, status }) => ({ outcome, status }),
         },
       ),
+    createKey: (caller, request) =>
+      act(
+        'key.created',
+        { name: request.name },
+        {
+          work: () => application.createKey(caller, request),
+          after: ({ key }) => toKeyFields(key),
+        },
+      ),
+    revokeKey: (caller, id) =>
+      act(
+        'key.revoked',
+        { keyId: id },
+        {
+          work: () => application.revokeKey(caller, id),
+          after: toKeyFields,
+        },
+      ),
+    rotateKey: (caller, id, oldValidMs) =>
+      act(
+        'key.rotated',
+        { keyId: id },
+        {
+          work: () => application.rotateKey(caller, id, oldValidMs),
+          after: ({ key }) => toKeyFields(key),
+        },
+      ),
   };
 }
 
 /** In a protocol that is kept. */
-const nameOf = ({ credential }: HttpActor): string => `secret ${credential}`;
+const nameOf = ({ credential, key }: HttpActor): string =>
+  key?.kind === 'key' ? `key ${key.id}` : `secret ${credential}`;
 
 /** null when it does not exist or the request is invalid: the act itself reports that. */
 async function unlessRefused(read: () => Promise<unknown>): Promise<unknown> {
@@ -319,7 +353,8 @@ function toEmailFields({ emailIds }: { readonly emailIds: readonly string[] }): 
 }
 
 /** Who acts, in events. */
-const toAuthor = ({ credential }: HttpActor): string => `secret:${credential}`;
+const toAuthor = ({ credential, key }: HttpActor): string =>
+  key?.kind === 'key' ? `key:${key.id}` : `secret:${credential}`;
 
 function changedFields({ version: _version, author: _author, ...change }: ThreadChange): readonly string[] {
   return Object.entries(change).flatMap(([field, value]) =>
@@ -333,6 +368,10 @@ function toDecisionFields({ threadId, changed, decision }: DecisionResult): Fiel
 
 /** Not the whole address: many hold a token in their path. */
 const hostOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).host : null);
+
+function toKeyFields({ id, name, rights, accounts, expiresAt, oldSecretUntil }: StoredKey): Fields {
+  return { id, name, rights, accounts, expiresAt, oldSecretUntil };
+}
 
 function toWebhookFields({
   id,

@@ -13,6 +13,7 @@ type AccountLists = Pick<
   | 'streamEvents'
   | 'createWebhook'
   | 'changeWebhook'
+  | 'createKey'
 >;
 
 export interface KnownAccountsPorts {
@@ -58,6 +59,10 @@ export function refuseUnknownAccounts(ports: KnownAccountsPorts, lists: AccountL
     async changeWebhook(id, change) {
       await check(change.accountId ?? null);
       return lists.changeWebhook(id, change);
+    },
+    async createKey(caller, request) {
+      for (const accountId of request.accounts ?? []) await check(accountId);
+      return lists.createKey(caller, request);
     },
     async listQuarantine(request) {
       await check(request.accountId);

@@ -4,6 +4,7 @@ import { dkimCommand } from './dkim.ts';
 import type { Command } from './command.ts';
 import { auditCommand } from './audit.ts';
 import { importCommand } from './import.ts';
+import { keysCommand } from './keys.ts';
 import { reparseCommand } from './reparse.ts';
 import { rethreadCommand } from './rethread.ts';
 
@@ -14,4 +15,5 @@ export const COMMANDS: readonly Command[] = [
   auditCommand,
   cleanFilesCommand,
   dkimCommand,
+  keysCommand,
 ];

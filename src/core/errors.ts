@@ -73,6 +73,15 @@ export const ERRORS = {
     'Die Kopfzeile {field} ist nicht erlaubt oder enthält unzulässige Zeichen.',
   ),
   unauthorized: permanent(401, 'Das Zugangsgeheimnis fehlt oder ist falsch.'),
+  forbidden_right: permanent(403, 'Dem Schlüssel fehlt das Recht {right}.'),
+  forbidden_account: permanent(
+    403,
+    'Der Schlüssel ist auf Konten beschränkt; diese Anfrage betrifft alle Konten.',
+  ),
+  key_exceeds_caller: permanent(
+    403,
+    'Ein Schlüssel kann nicht mehr Rechte, mehr Konten oder eine längere Gültigkeit vergeben, als er selbst hat.',
+  ),
   not_found: permanent(404, 'Diese Adresse gibt es nicht.'),
   thread_not_found: permanent(404, 'Der Thread wurde nicht gefunden.'),
   email_not_found: permanent(404, 'Die E-Mail wurde nicht gefunden.'),
@@ -82,6 +91,7 @@ export const ERRORS = {
   attachment_not_found: permanent(404, 'Der Anhang wurde nicht gefunden.'),
   image_not_found: permanent(404, 'Dieses Bild gibt es nicht, oder seine Adresse ist abgelaufen.'),
   suppression_not_found: permanent(404, 'Die Adresse ist nicht gesperrt.'),
+  key_not_found: permanent(404, 'Der Schlüssel wurde nicht gefunden.'),
   webhook_not_found: permanent(404, 'Der Webhook wurde nicht gefunden.'),
   method_not_allowed: permanent(405, 'Diese Methode ist hier nicht erlaubt.'),
   email_deleted: permanent(
@@ -117,6 +127,7 @@ export const ERRORS = {
     'Threads und E-Mails verschiedener Konten können nicht verbunden werden.',
   ),
   not_unknown: permanent(409, 'Der Ausgang des Versands dieser E-Mail ist nicht unbekannt.'),
+  too_many_keys: permanent(409, 'Es gibt bereits {limit} Schlüssel; mehr sind nicht erlaubt.'),
   too_many_webhooks: permanent(409, 'Es gibt bereits {limit} Webhooks; mehr sind nicht erlaubt.'),
   webhook_secret_unreadable: permanent(
     409,

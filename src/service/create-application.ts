@@ -12,6 +12,7 @@ import { createCustomerLinker } from '../adapters/postgres/customers/link-custom
 import { createMailboxStatusStore } from '../adapters/postgres/mailboxes/mailbox-status.ts';
 import { createPlacementStore } from '../adapters/postgres/threads/read-placement.ts';
 import { createInboundStore } from '../adapters/postgres/receive/record-inbound.ts';
+import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
 import { createEventFeed } from '../adapters/postgres/events/event-feed.ts';
 import { onEventsWritten } from '../adapters/postgres/events/event-signal.ts';
 import { createSearchIndex } from '../adapters/postgres/search/search-index.ts';
@@ -23,6 +24,7 @@ import { createThreadList } from '../adapters/postgres/threads/thread-list.ts';
 import { createUsedAccounts } from '../adapters/postgres/accounts/used-accounts.ts';
 import type { Application } from '../app/application.ts';
 import { checkReadiness } from '../app/check-readiness.ts';
+import { createKeys } from '../app/keys/manage-keys.ts';
 import { createCustomers } from '../app/customers/customers.ts';
 import { createDecisions } from '../app/threads/decide-threads.ts';
 import { createKeyWork } from '../app/send/idempotency.ts';
@@ -153,6 +155,7 @@ export function createApplication(
   wakeFor('erasures', eraser);
 
   const events = createEventReads({ feed, signal });
+  const apiKeys = createKeys({ store: createKeyStore(pool), clock, ids: parts.ids });
 
   const checkDatabase = createDatabaseCheck(pool);
   const threads = createThreadReads(createThreadList(pool), { readThread: createThreadReader(pool) });
@@ -204,6 +207,7 @@ export function createApplication(
     ...mailboxes,
     ...events,
     ...webhooks,
+    ...apiKeys,
     ...refuseUnknownAccounts(
       { accounts: parts.accounts, isUsed: createUsedAccounts(pool) },
       {
@@ -212,6 +216,7 @@ export function createApplication(
         ...mailboxes,
         ...events,
         ...webhooks,
+        ...apiKeys,
         ...createRefusedMerges(createRefusedMergeStore(pool)),
       },
     ),

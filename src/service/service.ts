@@ -4,12 +4,16 @@
 import type { AddressInfo } from 'node:net';
 import { lockDataDir } from '../adapters/data-dir/data-dir-lock.ts';
 import { loadOrCreateSecret } from '../adapters/data-dir/api-secret.ts';
+import { createAccountOf } from '../adapters/postgres/keys/account-of.ts';
+import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
 import { createHttpApp, type HttpApp } from '../adapters/http/app.ts';
 import { createSecurityLogger } from '../adapters/telemetry/logger.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { auditOperations } from '../app/audit-operations.ts';
+import { KeyRing } from '../app/keys/key-ring.ts';
 import { createSecurityLog, type SecurityLog } from '../app/base/security-log.ts';
 import type { Config } from '../config/config.ts';
+import { createViews } from './create-views.ts';
 import { createApplication } from './create-application.ts';
 import { noteOpenListener, noteReadableFiles } from './exposure.ts';
 import { listenFailure } from './listen-failure.ts';
@@ -72,9 +76,14 @@ async function startParts(
     teardown,
   );
 
+  const defaultAccountId = config.accounts[0].id;
+  const keys = new KeyRing({ store: createKeyStore(pool), clock, now: () => performance.now(), logger });
+  teardown.push(() => keys.close());
   const app = createHttpApp({
     application,
-    operationsOf: (actor) => auditOperations(application, security, actor),
+    applicationOf: createViews({ application, accountOf: createAccountOf(pool), defaultAccountId }),
+    operationsOf: (actor, ofCaller) => auditOperations(ofCaller, security, actor),
+    keys,
     spool,
     secrets,
     logger,

@@ -7,6 +7,7 @@ import type { VariantDetail } from '../../src/app/emails/variant-view.ts';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { AccountStatus } from '../../src/app/mailboxes/use-cases.ts';
+import type { StoredKey } from '../../src/app/keys/key-ports.ts';
 import type { Application } from '../../src/app/application.ts';
 import type { CustomerEmailsRequest } from '../../src/app/emails/use-cases.ts';
 import type { FeedEvent } from '../../src/app/events/event-ports.ts';
@@ -402,6 +403,20 @@ const sampleDelivery: Delivery = {
   answer: '',
 };
 
+const SAMPLE_KEY = `ewk_0123456789ab_${'s'.repeat(43)}`;
+const sampleKey: StoredKey = {
+  id: '0123456789ab',
+  name: 'CRM',
+  rights: ['read', 'send'],
+  accounts: ['default'],
+  createdAt: sampleEmail.date,
+  createdBy: { kind: 'secret', number: 1 },
+  expiresAt: null,
+  lastUsedAt: null,
+  revokedAt: null,
+  oldSecretUntil: null,
+};
+
 export interface RecordingApplication extends Application {
   readonly sends: { readonly request: SendRequest; readonly folder: SpoolFolder }[];
   /** Of the sends that had one. */
@@ -491,6 +506,11 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     rotateWebhookSecret: async () => ({ webhook: sampleWebhook, secret: 'whsec_c2VjcmV0' }),
     testWebhook: async () => sampleDelivery,
     listWebhookDeliveries: async () => ({ deliveries: [sampleDelivery], nextCursor: null }),
+    createKey: async () => ({ key: sampleKey, secret: SAMPLE_KEY }),
+    listKeys: async () => ({ keys: [sampleKey], nextCursor: null }),
+    readKey: async () => sampleKey,
+    revokeKey: async () => ({ ...sampleKey, revokedAt: sampleEmail.date }),
+    rotateKey: async () => ({ key: sampleKey, secret: SAMPLE_KEY }),
     readEmail: async () => sampleDetail,
     listEmails: async () => ({
       emails: { kind: 'whole', json: JSON.stringify(toListingJson(sampleListing)) },

@@ -8,6 +8,7 @@ import { Emails } from './resources/emails.ts';
 import { Events } from './resources/events.ts';
 import { Health } from './resources/health.ts';
 import { Erasures } from './resources/erasures.ts';
+import { Keys } from './resources/keys.ts';
 import { Quarantine } from './resources/quarantine.ts';
 import { Suppressions } from './resources/suppressions.ts';
 import { Threads } from './resources/threads.ts';
@@ -24,6 +25,7 @@ export class EmailWorkerClient {
   readonly customers: Customers;
   readonly events: Events;
   readonly webhooks: Webhooks;
+  readonly keys: Keys;
   readonly suppressions: Suppressions;
   readonly accounts: Accounts;
   readonly erasures: Erasures;
@@ -40,6 +42,7 @@ export class EmailWorkerClient {
     this.customers = new Customers(transport);
     this.events = new Events(transport);
     this.webhooks = new Webhooks(transport);
+    this.keys = new Keys(transport);
     this.suppressions = new Suppressions(transport);
     this.accounts = new Accounts(transport);
     this.erasures = new Erasures(transport);

@@ -33,6 +33,8 @@ export type EventsPage = Schemas['Events'];
 export type EventType = Schemas['EventType'];
 export type ExplainedPlacement = Schemas['ExplainedPlacement'];
 export type HealthResult = Schemas['Health'];
+export type Key = Schemas['Key'];
+export type KeyWithSecret = Schemas['KeyWithSecret'];
 export type LiftedSuppression = Schemas['LiftedSuppression'];
 export type QuarantinedMessage = Schemas['QuarantinedMessage'];
 export type Received = Schemas['Received'];
@@ -84,6 +86,10 @@ export type CustomerRegistrationRequest = Input<Schemas['CustomerRegistrationReq
 export type CreateWebhookRequest = Input<Schemas['CreateWebhookRequest']>;
 export type ChangeWebhookRequest = Input<Schemas['ChangeWebhookRequest']>;
 export type RotateSecretRequest = Input<Schemas['RotateSecretRequest']>;
+export type CreateKeyRequest = Omit<Input<Schemas['KeyRequest']>, 'expires_at'> & {
+  readonly expires_at?: string | Date | null | undefined;
+};
+export type RotateKeyRequest = Input<Schemas['RotateKeyRequest']>;
 /** Behind an event, or from a time on. */
 export type ReplayRequest = { readonly after: string } | { readonly since: string | Date };
 export type ReceiveDetails = Filter<'receiveEmail'>;

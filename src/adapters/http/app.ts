@@ -10,8 +10,10 @@ import type { HttpActor, Operations } from '../../app/audit-operations.ts';
 import type { Clock, Logger } from '../../app/base/basics.ts';
 import type { Spool } from '../../app/files/file-ports.ts';
 import type { SecurityLog } from '../../app/base/security-log.ts';
+import type { KeyRing } from '../../app/keys/key-ring.ts';
+import type { Caller } from '../../core/keys/caller.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { actorOf, createAuthenticator } from './connections/auth.ts';
+import { actorOf, callerOf, createAuthenticator } from './connections/auth.ts';
 import { createClientErrorHandler } from './answers/client-error.ts';
 import { ConnectionSlots } from './connections/connection-slots.ts';
 import type { HttpContext, HttpServer } from './answers/context.ts';
@@ -34,6 +36,7 @@ import { registerEmailRoutes } from './emails/emails.ts';
 import { registerSafeHtmlRoutes } from './emails/safe-html.ts';
 import { registerSignedImageRoutes } from './emails/signed-images.ts';
 import { registerHealthRoutes } from './health/health.ts';
+import { registerKeyRoutes } from './keys/keys.ts';
 import { registerInboundRoutes } from './receive/inbound.ts';
 import { registerPlacementRoutes } from './threads/placement.ts';
 import { registerRefusedMergeRoutes } from './threads/refused-merges.ts';
@@ -55,8 +58,12 @@ import { toValidationError } from './body/validation.ts';
 
 export interface HttpAppOptions {
   readonly application: Application;
-  /** Operations in the name of an actor; default: those of `application`, which know of no actor. */
-  readonly operationsOf?: (actor: HttpActor) => Operations;
+  /** The application as a caller may use it; default: `application`, which hides nothing. */
+  readonly applicationOf?: (caller: Caller) => Application;
+  /** Operations in the name of an actor; default: those of the caller's application, which know of no actor. */
+  readonly operationsOf?: (actor: HttpActor, application: Application) => Operations;
+  /** Beside the secrets; default: there are none. */
+  readonly keys?: Pick<KeyRing, 'find' | 'refresh'>;
   readonly spool: Spool;
   /** Bearer secrets; any of them opens. At least one, none empty. */
   readonly secrets: readonly string[];
@@ -76,17 +83,24 @@ export interface HttpApp {
   beginShutdown(): void;
 }
 
+/** Every key is wrong. */
+const NO_KEYS: Pick<KeyRing, 'find' | 'refresh'> = { find: () => null, refresh: () => Promise.resolve() };
+
 /** Builds the application. Throws TypeError for bad limits or secrets. */
 export function createHttpApp(options: HttpAppOptions): HttpApp {
   const limits = createHttpLimits(options.limits);
   const { application, spool, logger, clock } = options;
   const lingering = new LingeringClose(limits);
   const emailsResponse = createEmailsResponse(limits, logger);
-  const operationsOf = options.operationsOf ?? (() => application);
-  const operationsFor = (request: FastifyRequest) => operationsOf(actorOf(request));
+  const applicationOf = options.applicationOf ?? (() => application);
+  const applicationFor = (request: FastifyRequest) => applicationOf(callerOf(request));
+  const operationsOf = options.operationsOf ?? ((_actor, ofCaller) => ofCaller);
+  const operationsFor = (request: FastifyRequest) => operationsOf(actorOf(request), applicationFor(request));
+  const keys = options.keys ?? NO_KEYS;
   const stopping = new AbortController();
   const context: HttpContext = {
-    applicationFor: () => application,
+    applicationFor,
+    keys,
     checkReadiness: () => application.checkReadiness(),
     signedImages: application,
     operationsFor,
@@ -102,7 +116,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const { security, trustedProxies = [] } = options;
   const slots = new ConnectionSlots({ max: limits.maxConnections, security, now });
   const failures = new LoginFailures(security, now);
-  const authenticate = createAuthenticator(options.secrets, { failures, slots });
+  const authenticate = createAuthenticator(options.secrets, { failures, slots, keys });
   const handleError = createErrorHandler(limits, lingering, logger);
 
   const app: HttpServer = Fastify({
@@ -185,6 +199,7 @@ function registerRoutes(
     registerSafeHtmlRoutes(secured, context);
     registerEventRoutes(secured, context);
     registerWebhookRoutes(secured, context);
+    registerKeyRoutes(secured, context);
     registerWebhookActRoutes(secured, context);
     registerPlacementRoutes(secured, context);
     registerRefusedMergeRoutes(secured, context);

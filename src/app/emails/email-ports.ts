@@ -1,6 +1,7 @@
 /** An email as it is shown, and what reading emails needs from the database. */
 import type { ParseDefect } from '../../core/mime/parse/parsed-message.ts';
 import type { SearchQuery } from '../../core/search/query.ts';
+import type { AccountFilter } from '../base/account-filter.ts';
 import type { RawLocation } from '../files/file-ports.ts';
 import type { MailSource, VariantDetail, VariantView } from './variant-view.ts';
 import type { CompanySource, CustomerSource } from '../../core/customer/link-emails.ts';
@@ -146,7 +147,7 @@ export interface BounceView extends Pick<Bounce, 'kind' | 'format' | 'recipients
   readonly emailId: string | null;
 }
 
-export interface CustomerEmailsQuery {
+export interface CustomerEmailsQuery extends Pick<AccountFilter, 'within'> {
   readonly customerId: string;
   readonly direction: 'inbound' | 'outbound' | null;
   /** Inclusive. */
@@ -158,14 +159,13 @@ export interface CustomerEmailsQuery {
   readonly after: { readonly date: Date; readonly id: string } | null;
 }
 
-export interface EmailsQuery {
+export interface EmailsQuery extends AccountFilter {
   /** What their words must be; null: any. */
   readonly search: SearchQuery | null;
   readonly state: EmailState | null;
   readonly defect: ListedDefect | null;
   /** As parseTag gives it. */
   readonly tag: string | null;
-  readonly accountId: string | null;
   readonly limit: number;
   /** Where the page before ended; null for the first. */
   readonly after: { readonly date: Date; readonly id: string } | null;

@@ -3,13 +3,14 @@ import type { PageRequest } from '../base/paging.ts';
 import type { Readable } from 'node:stream';
 import type { ListedDefect } from './email-ports.ts';
 import type { EmailDetail, EmailsJson, StoredAttachment } from './email-ports.ts';
+import type { AccountFilter } from '../base/account-filter.ts';
 import type { SignedImage } from './image-urls.ts';
 import type { SafeHtmlView } from './safe-html-view.ts';
 import type { VariantDetail } from './variant-view.ts';
 import type { ByteRange } from '../files/file-ports.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 
-export interface CustomerEmailsRequest extends PageRequest {
+export interface CustomerEmailsRequest extends PageRequest, Pick<AccountFilter, 'within'> {
   /** UUID, lower-case. */
   readonly customerId: string;
   readonly direction: 'inbound' | 'outbound' | null;
@@ -19,14 +20,13 @@ export interface CustomerEmailsRequest extends PageRequest {
   readonly until: Date | null;
 }
 
-export interface EmailsRequest extends PageRequest {
+export interface EmailsRequest extends PageRequest, AccountFilter {
   /** What a person typed to search for, see core/search/query.ts; null: any. */
   readonly q: string | null;
   readonly state: EmailState | null;
   readonly defect: ListedDefect | null;
   /** As a caller writes it. */
   readonly tag: string | null;
-  readonly accountId: string | null;
 }
 
 export interface EmailsPage {

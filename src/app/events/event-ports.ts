@@ -1,10 +1,10 @@
 /** The feed of events: what happened, in the order of commits and without gaps; see docs/decisions/0019-events.md. */
+import type { AccountFilter } from '../base/account-filter.ts';
 import type { EventType } from '../../core/event/event-types.ts';
 
 /** Which events; null: all. */
-export interface EventFilter {
+export interface EventFilter extends AccountFilter {
   readonly types: readonly EventType[] | null;
-  readonly accountId: string | null;
   readonly customerId: string | null;
   /** True: only of mail of the past, that is imported or was found at the first reading of a mailbox; false: without it. */
   readonly isHistorical: boolean | null;

@@ -1,6 +1,7 @@
 /** What operators see of the mailboxes that are read. All throw `ServiceError('database_unavailable')`. */
 import type { AccountFailure } from '../../core/mailbox/retry.ts';
 import type { Uid } from './mailbox-ports.ts';
+import type { AccountFilter } from '../base/account-filter.ts';
 import type { AddressView } from '../emails/email-ports.ts';
 
 /** How many messages of a mailbox were seen, and what became of them. */
@@ -60,8 +61,7 @@ export interface QuarantinedMessage {
   readonly nextTryAt: Date;
 }
 
-export interface QuarantineQuery {
-  readonly accountId: string | null;
+export interface QuarantineQuery extends AccountFilter {
   readonly after: { readonly date: Date; readonly id: string } | null;
   readonly limit: number;
 }

@@ -38,11 +38,11 @@ export function createMailboxStatus({
       }));
     },
 
-    async listQuarantine({ accountId, ...request }) {
+    async listQuarantine(request) {
       const { items, nextCursor } = await readPage(
         PLACE_CURSOR,
         request,
-        (after, limit) => status.listQuarantine({ accountId, after, limit }),
+        (after, limit) => status.listQuarantine({ ...request, after, limit }),
         ({ quarantinedAt, id }) => ({ date: quarantinedAt, id }),
       );
       return { messages: items, nextCursor };

@@ -1,4 +1,5 @@
 /** What the edges ask of mailboxes. */
+import type { AccountFilter } from '../base/account-filter.ts';
 import type { PageRequest } from '../base/paging.ts';
 import type { QuarantinedMessage, ReadingStatus } from './mailbox-status-ports.ts';
 import type { Address } from '../../core/address/address.ts';
@@ -14,9 +15,7 @@ export interface AccountStatus extends ReadingStatus {
   readonly warning: string | null;
 }
 
-export interface QuarantineRequest extends PageRequest {
-  readonly accountId: string | null;
-}
+export interface QuarantineRequest extends PageRequest, AccountFilter {}
 
 export interface QuarantinePage {
   readonly messages: readonly QuarantinedMessage[];

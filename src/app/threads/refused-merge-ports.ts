@@ -1,5 +1,6 @@
 /** Merges of threads that received mail asked for, and did not get: sends named the threads for different customers. */
 import type { LinkRule } from '../../core/thread/place-inbound.ts';
+import type { AccountFilter } from '../base/account-filter.ts';
 import type { Place } from '../base/paging.ts';
 
 /** An email names a Message-ID of another customer's thread. It is listed until the two are one thread, or nothing ties them. */
@@ -20,9 +21,7 @@ export interface RefusedMerge {
 
 export interface RefusedMergeStore {
   /** Newest first. Throws `ServiceError('database_unavailable')`. */
-  list(request: {
-    readonly accountId: string | null;
-    readonly after: Place | null;
-    readonly limit: number;
-  }): Promise<readonly RefusedMerge[]>;
+  list(
+    request: AccountFilter & { readonly after: Place | null; readonly limit: number },
+  ): Promise<readonly RefusedMerge[]>;
 }

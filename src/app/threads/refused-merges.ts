@@ -5,11 +5,11 @@ import type { RefusedMergeStore } from './refused-merge-ports.ts';
 
 export function createRefusedMerges(store: RefusedMergeStore): Pick<ThreadUseCases, 'listRefusedMerges'> {
   return {
-    async listRefusedMerges({ accountId, ...request }): Promise<RefusedMergesPage> {
+    async listRefusedMerges(request): Promise<RefusedMergesPage> {
       const { items, nextCursor } = await readPage(
         PLACE_CURSOR,
         request,
-        (after, limit) => store.list({ accountId, after, limit }),
+        (after, limit) => store.list({ ...request, after, limit }),
         ({ refusedAt, id }) => ({ date: refusedAt, id }),
       );
       return { refusedMerges: items, nextCursor };

@@ -1,4 +1,5 @@
 /** What the use cases need of the list of threads, and what it shows. */
+import type { AccountFilter } from '../base/account-filter.ts';
 import type { EmailsJson } from '../emails/email-ports.ts';
 import type { SearchQuery } from '../../core/search/query.ts';
 import type { ThreadStatus } from './thread-record-ports.ts';
@@ -6,11 +7,10 @@ import type { AddressView } from '../emails/email-ports.ts';
 import type { Place } from '../base/paging.ts';
 
 /** Which threads are asked for; null: any. */
-export interface ThreadFilter {
+export interface ThreadFilter extends AccountFilter {
   /** UUIDs, lower-case. */
   readonly customerId: string | null;
   readonly companyId: string | null;
-  readonly accountId: string | null;
   /** Of the newest email. */
   readonly direction: 'inbound' | 'outbound' | null;
   readonly unread: boolean | null;

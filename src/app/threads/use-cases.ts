@@ -1,6 +1,7 @@
 /** What the edges ask of threads. */
 import type { PageRequest } from '../base/paging.ts';
 import type { ExplainedPlacement } from './placement-facts.ts';
+import type { AccountFilter } from '../base/account-filter.ts';
 import type { RefusedMerge } from './refused-merge-ports.ts';
 import type { DecisionResult, MergeRequest, MoveRequest, SplitRequest } from './thread-decisions.ts';
 import type { ThreadChange, ThreadEmail, ThreadRecord } from './thread-record-ports.ts';
@@ -17,10 +18,7 @@ export interface ThreadsPage {
   readonly nextCursor: string | null;
 }
 
-export interface RefusedMergesRequest extends PageRequest {
-  /** null: of all accounts. */
-  readonly accountId: string | null;
-}
+export interface RefusedMergesRequest extends PageRequest, AccountFilter {}
 
 export interface RefusedMergesPage {
   readonly refusedMerges: readonly RefusedMerge[];

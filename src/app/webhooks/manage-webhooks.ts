@@ -92,7 +92,7 @@ export function createWebhooks({
       const { items, nextCursor } = await readPage(
         PLACE_CURSOR,
         request,
-        (before, limit) => store.list(before, limit),
+        (before, limit) => store.list(request.within ?? null, before, limit),
         ({ createdAt, id }) => ({ date: createdAt, id }),
       );
       return { webhooks: items.map(toView), nextCursor };

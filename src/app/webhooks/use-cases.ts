@@ -1,4 +1,5 @@
 /** What the edges may ask of webhooks. */
+import type { AccountFilter } from '../base/account-filter.ts';
 import type { PageRequest } from '../base/paging.ts';
 import type { DeliveryOutcome } from '../../core/webhook/webhook.ts';
 import type { Delivery, StoredWebhook, WebhookSettings } from './webhook-ports.ts';
@@ -51,7 +52,7 @@ export interface WebhookUseCases {
    */
   createWebhook(request: CreateWebhookRequest): Promise<NewSecret>;
   /** The newest first. Throws `invalid_cursor`. */
-  listWebhooks(request: PageRequest): Promise<WebhooksPage>;
+  listWebhooks(request: PageRequest & Pick<AccountFilter, 'within'>): Promise<WebhooksPage>;
   readWebhook(id: string): Promise<WebhookView>;
   /** What is not named stays. Throws as `createWebhook`. */
   changeWebhook(id: string, change: Partial<WebhookRequestSettings>): Promise<WebhookView>;

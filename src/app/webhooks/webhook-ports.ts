@@ -71,7 +71,12 @@ export interface WebhookStore {
   ): Promise<StoredWebhook>;
   read(id: string): Promise<StoredWebhook | null>;
   /** The newest first. */
-  list(before: Place | null, limit: number): Promise<readonly StoredWebhook[]>;
+  /** @param accountIds null: of all accounts, and those of none */
+  list(
+    accountIds: readonly string[] | null,
+    before: Place | null,
+    limit: number,
+  ): Promise<readonly StoredWebhook[]>;
   /** Does nothing, and returns null, when `sealed` is not what is stored any more: someone else changed it. */
   change(
     id: string,

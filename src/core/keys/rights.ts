@@ -12,3 +12,8 @@
 export const RIGHTS = ['read', 'draft', 'send', 'receive', 'operate', 'admin'] as const;
 
 export type Right = (typeof RIGHTS)[number];
+
+/** True when a caller with `rights` may do what needs `right`. */
+export function allows(rights: readonly Right[], right: Right): boolean {
+  return rights.includes(right) || rights.includes('admin');
+}

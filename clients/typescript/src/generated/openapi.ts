@@ -287,7 +287,7 @@ export interface paths {
         put?: never;
         /**
          * Reply to an email
-         * @description To Reply-To, else From; to its recipients when we sent it. Subject, thread, account, In-Reply-To and References come from the email, which stands as a quote below what the person wrote. Other fields are those of a send, and so is the answer. Needs the right `send`.
+         * @description To Reply-To, else From; to its recipients when we sent it. Subject, thread, account, In-Reply-To and References come from the email, which stands as a quote below what the person wrote. Other fields are those of a send, and so is the answer. Needs the rights `read` and `send`.
          */
         post: operations["replyToEmail"];
         delete?: never;
@@ -307,7 +307,7 @@ export interface paths {
         put?: never;
         /**
          * Reply to an email and all its recipients
-         * @description As a reply, with To and Cc of the email in copy. Our own accounts are left out, and Bcc never takes part. Other fields are those of a send, and so is the answer. Needs the right `send`.
+         * @description As a reply, with To and Cc of the email in copy. Our own accounts are left out, and Bcc never takes part. Other fields are those of a send, and so is the answer. Needs the rights `read` and `send`.
          */
         post: operations["replyToAll"];
         delete?: never;
@@ -327,7 +327,7 @@ export interface paths {
         put?: never;
         /**
          * Forward an email
-         * @description With its From, Date, Subject, To and Cc above its text, and its files. It joins the thread of the email. Other fields are those of a send, and so is the answer. Needs the right `send`.
+         * @description With its From, Date, Subject, To and Cc above its text, and its files. It joins the thread of the email. Other fields are those of a send, and so is the answer. Needs the rights `read` and `send`.
          */
         post: operations["forwardEmail"];
         delete?: never;
@@ -862,6 +862,74 @@ export interface paths {
          * @description What is not named stays. `headers` are replaced as a whole. What is under way still goes to the old address. Needs the right `admin`.
          */
         patch: operations["changeWebhook"];
+        trace?: never;
+    };
+    "/api/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List keys
+         * @description The newest first, revoked ones too; never their secrets. Query parameters that are not listed here are refused. Needs the right `admin`.
+         */
+        get: operations["listKeys"];
+        put?: never;
+        /**
+         * Make a key
+         * @description With rights of its own, for all accounts or some. No caller can give more than it has. Needs the right `admin`.
+         */
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one key
+         * @description What it may do, and when it was used; never its secret. Needs the right `admin`.
+         */
+        get: operations["getKey"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a key
+         * @description It opens nothing any more, within two seconds in every process, and streams of events that it opened end. Its record stays: it names the author of what was done with it. Needs no body; fields of one are refused. Needs the right `admin`.
+         */
+        delete: operations["revokeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a new secret of a key
+         * @description The secret until now is accepted for `overlap_hours` more, so that nothing stops while the new one is handed out. Needs the right `admin`.
+         */
+        post: operations["rotateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/webhooks/{id}/pause": {
@@ -2246,6 +2314,69 @@ export interface components {
             id: components["schemas"]["Uuid"];
             deleted_at: components["schemas"]["Timestamp"];
         };
+        /**
+         * @description What a key may do. `read`: see emails, threads, customers, events and lists. `draft`: prepare what another sends. `send`: send, take a send back, try it again. `receive`: hand in received mail. `operate`: decide about threads, customers, suppressed addresses and unsettled sends. `admin`: everything. No other right includes another.
+         * @enum {string}
+         */
+        Right: "read" | "draft" | "send" | "receive" | "operate" | "admin";
+        KeyRequest: {
+            /** @description For people. */
+            name: string;
+            /** @description None that the caller does not have. */
+            rights: components["schemas"]["Right"][];
+            /** @description It sees and acts for these alone. Default: null, all. */
+            account_ids?: components["schemas"]["AccountId"][] | null;
+            /** @description Default: null, never. */
+            expires_at?: components["schemas"]["NullableTimestamp"];
+        };
+        Author: {
+            /**
+             * @description The shared secret, a key, or a command of a person on the machine.
+             * @enum {string}
+             */
+            kind: "secret" | "key" | "command";
+            /** @description Of a key. */
+            id: string | null;
+            /** @description Of the key; of the system's user for a command; `API_SECRET`, with its number, for the secret. */
+            name: string;
+        };
+        Key: {
+            /** @description No secret; the second part of the key. */
+            id: string;
+            /** @description For people. */
+            name: string;
+            /** @description What it may do. */
+            rights: components["schemas"]["Right"][];
+            /** @description It sees and acts for these alone; null: all. */
+            account_ids: components["schemas"]["AccountId"][] | null;
+            created_at: components["schemas"]["Timestamp"];
+            created_by: components["schemas"]["Author"];
+            /** @description It opens nothing from then on; null: never. */
+            expires_at: components["schemas"]["NullableTimestamp"];
+            /** @description Within a minute; null: never. */
+            last_used_at: components["schemas"]["NullableTimestamp"];
+            /** @description null: it was not. */
+            revoked_at: components["schemas"]["NullableTimestamp"];
+            /** @description The secret before the last rotation is accepted until then. */
+            old_secret_until: components["schemas"]["NullableTimestamp"];
+        };
+        KeyWithSecret: {
+            key: components["schemas"]["Key"];
+            /** @description `ewk_…`, for `Authorization: Bearer`. It is told this once, and stored nowhere. */
+            secret: string;
+        };
+        Keys: {
+            keys: components["schemas"]["Key"][];
+            /** @description For the next page; null on the last one. */
+            next_cursor: string | null;
+        };
+        RotateKeyRequest: {
+            /**
+             * @description How long the secret until now is accepted as well; 0: no more.
+             * @default 24
+             */
+            overlap_hours?: number;
+        };
         ReplayRequest: {
             /** @description Go on behind this event; `0000000000000000`: with the first that is kept. */
             after?: components["schemas"]["EventId"];
@@ -2398,6 +2529,10 @@ export interface components {
             /** @enum {unknown} */
             code?: "unauthorized";
         };
+        ForbiddenRightError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "forbidden_right";
+        };
         ThreadNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "thread_not_found";
@@ -2482,6 +2617,10 @@ export interface components {
             /** @enum {unknown} */
             code?: "email_not_found";
         };
+        ForbiddenAccountOrForbiddenRightError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "forbidden_account" | "forbidden_right";
+        };
         SuppressionNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "suppression_not_found";
@@ -2513,6 +2652,18 @@ export interface components {
         WebhookSecretUnreadableError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "webhook_secret_unreadable";
+        };
+        ForbiddenRightOrKeyExceedsCallerError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "forbidden_right" | "key_exceeds_caller";
+        };
+        KeyNotFoundError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "key_not_found";
+        };
+        DuplicateFieldOrInvalidJsonOrInvalidRequestOrUnknownFieldError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "duplicate_field" | "invalid_json" | "invalid_request" | "unknown_field";
         };
     };
     responses: {
@@ -2562,6 +2713,15 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["UnauthorizedError"];
+            };
+        };
+        /** @description Codes: `forbidden_right`. */
+        ForbiddenRightError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ForbiddenRightError"];
             };
         };
         /** @description Codes: `thread_not_found`. */
@@ -2733,6 +2893,15 @@ export interface components {
                 "application/json": components["schemas"]["EmailNotFoundError"];
             };
         };
+        /** @description Codes: `forbidden_account`, `forbidden_right`. */
+        ForbiddenAccountOrForbiddenRightError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ForbiddenAccountOrForbiddenRightError"];
+            };
+        };
         /** @description Codes: `suppression_not_found`. */
         SuppressionNotFoundError: {
             headers: {
@@ -2776,6 +2945,24 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["WebhookSecretUnreadableError"];
+            };
+        };
+        /** @description Codes: `forbidden_right`, `key_exceeds_caller`. */
+        ForbiddenRightOrKeyExceedsCallerError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ForbiddenRightOrKeyExceedsCallerError"];
+            };
+        };
+        /** @description Codes: `key_not_found`. */
+        KeyNotFoundError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["KeyNotFoundError"];
             };
         };
     };
@@ -3104,6 +3291,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["ThreadNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -3212,6 +3400,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -3254,6 +3443,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -3300,6 +3490,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -3444,6 +3635,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["ThreadNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -3488,6 +3680,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["NotDeletableError"];
@@ -3581,6 +3774,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `thread_changed`. */
@@ -3653,6 +3847,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `different_accounts`, `email_not_in_thread`, `thread_would_be_empty`. */
@@ -3723,6 +3918,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["DifferentAccountsError"];
@@ -3784,6 +3980,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["DifferentAccountsError"];
@@ -3898,6 +4095,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
@@ -3983,6 +4181,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -4082,6 +4281,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
@@ -4187,6 +4387,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
@@ -4293,6 +4494,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
@@ -4397,6 +4599,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
@@ -4439,6 +4642,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `not_cancellable`. */
@@ -4497,6 +4701,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `not_retryable`. */
@@ -4564,6 +4769,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `not_unknown`. */
@@ -4716,6 +4922,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -4760,6 +4967,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["NotDeletableError"];
@@ -4832,6 +5040,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `own_address`. */
             409: {
@@ -4904,6 +5113,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
             /** @description Codes: `erasure_not_found`. */
             404: {
                 headers: {
@@ -4978,6 +5188,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -5029,6 +5240,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
             404: components["responses"]["SuppressionNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -5090,6 +5302,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -5138,6 +5351,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
             404: components["responses"]["SuppressionNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -5206,6 +5420,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             /** @description Codes: `message_expected`, `unsupported_content_encoding`, `unsupported_media_type`. */
@@ -5293,6 +5508,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -5359,6 +5575,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -5416,6 +5633,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             /** @description Codes: `quarantined_not_found`. */
             404: {
                 headers: {
@@ -5513,6 +5731,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
@@ -5565,6 +5784,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -5633,6 +5853,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -5691,6 +5912,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -5782,6 +6004,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
@@ -5830,6 +6053,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
@@ -5883,6 +6107,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["VariantNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -5934,6 +6159,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["VariantNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
@@ -6004,6 +6230,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -6117,6 +6344,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             410: components["responses"]["EventsExpiredError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -6147,6 +6375,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -6219,6 +6448,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -6307,6 +6537,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `too_many_webhooks`. */
             409: {
@@ -6388,6 +6619,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -6431,6 +6663,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -6522,6 +6755,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["WebhookSecretUnreadableError"];
@@ -6530,6 +6764,369 @@ export interface operations {
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: {
+                /** @description On a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the page before; nothing for the first page. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "keys": [
+                     *         {
+                     *           "id": "4r8gk2m0vqxz",
+                     *           "name": "CRM",
+                     *           "rights": [
+                     *             "read",
+                     *             "send"
+                     *           ],
+                     *           "account_ids": [
+                     *             "vertrieb"
+                     *           ],
+                     *           "created_at": "2026-01-30T09:15:00.000Z",
+                     *           "created_by": {
+                     *             "kind": "secret",
+                     *             "id": null,
+                     *             "name": "API_SECRET 1"
+                     *           },
+                     *           "expires_at": null,
+                     *           "last_used_at": null,
+                     *           "revoked_at": null,
+                     *           "old_secret_until": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Keys"];
+                };
+            };
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "CRM",
+                 *       "rights": [
+                 *         "read",
+                 *         "send"
+                 *       ],
+                 *       "account_ids": [
+                 *         "vertrieb"
+                 *       ],
+                 *       "expires_at": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["KeyRequest"];
+            };
+        };
+        responses: {
+            /** @description Made, with its secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "key": {
+                     *         "id": "4r8gk2m0vqxz",
+                     *         "name": "CRM",
+                     *         "rights": [
+                     *           "read",
+                     *           "send"
+                     *         ],
+                     *         "account_ids": [
+                     *           "vertrieb"
+                     *         ],
+                     *         "created_at": "2026-01-30T09:15:00.000Z",
+                     *         "created_by": {
+                     *           "kind": "secret",
+                     *           "id": null,
+                     *           "name": "API_SECRET 1"
+                     *         },
+                     *         "expires_at": null,
+                     *         "last_used_at": null,
+                     *         "revoked_at": null,
+                     *         "old_secret_until": null
+                     *       },
+                     *       "secret": "ewk_4r8gk2m0vqxz_sGZ0cmVhbGx5IG5vIHNlY3JldCwganVzdCBhIHNhbXBsZQ"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["KeyWithSecret"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_account`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "invalid_json" | "invalid_request" | "unknown_account" | "unknown_field";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightOrKeyExceedsCallerError"];
+            408: components["responses"]["RequestTimeoutError"];
+            /** @description Codes: `too_many_keys`. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "too_many_keys";
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    getKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of the key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "4r8gk2m0vqxz",
+                     *       "name": "CRM",
+                     *       "rights": [
+                     *         "read",
+                     *         "send"
+                     *       ],
+                     *       "account_ids": [
+                     *         "vertrieb"
+                     *       ],
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "created_by": {
+                     *         "kind": "secret",
+                     *         "id": null,
+                     *         "name": "API_SECRET 1"
+                     *       },
+                     *       "expires_at": null,
+                     *       "last_used_at": null,
+                     *       "revoked_at": null,
+                     *       "old_secret_until": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            /** @description Codes: `invalid_request`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidRequestError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
+            404: components["responses"]["KeyNotFoundError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    revokeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of the key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "4r8gk2m0vqxz",
+                     *       "name": "CRM",
+                     *       "rights": [
+                     *         "read",
+                     *         "send"
+                     *       ],
+                     *       "account_ids": [
+                     *         "vertrieb"
+                     *       ],
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "created_by": {
+                     *         "kind": "secret",
+                     *         "id": null,
+                     *         "name": "API_SECRET 1"
+                     *       },
+                     *       "expires_at": null,
+                     *       "last_used_at": null,
+                     *       "revoked_at": null,
+                     *       "old_secret_until": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
+            404: components["responses"]["KeyNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    rotateKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of the key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlap_hours": 24
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description The key with its new secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "key": {
+                     *         "id": "4r8gk2m0vqxz",
+                     *         "name": "CRM",
+                     *         "rights": [
+                     *           "read",
+                     *           "send"
+                     *         ],
+                     *         "account_ids": [
+                     *           "vertrieb"
+                     *         ],
+                     *         "created_at": "2026-01-30T09:15:00.000Z",
+                     *         "created_by": {
+                     *           "kind": "secret",
+                     *           "id": null,
+                     *           "name": "API_SECRET 1"
+                     *         },
+                     *         "expires_at": null,
+                     *         "last_used_at": null,
+                     *         "revoked_at": null,
+                     *         "old_secret_until": null
+                     *       },
+                     *       "secret": "ewk_4r8gk2m0vqxz_sGZ0cmVhbGx5IG5vIHNlY3JldCwganVzdCBhIHNhbXBsZQ"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["KeyWithSecret"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightOrKeyExceedsCallerError"];
+            404: components["responses"]["KeyNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
     pauseWebhook: {
@@ -6592,6 +7189,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -6661,6 +7259,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             410: components["responses"]["EventsExpiredError"];
@@ -6741,6 +7340,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             410: components["responses"]["EventsExpiredError"];
@@ -6823,6 +7423,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -6877,6 +7478,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["WebhookSecretUnreadableError"];
@@ -6944,6 +7546,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -7016,6 +7619,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -7075,6 +7679,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -7156,6 +7761,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
             /** @description Codes: `attachment_not_found`. */
             404: {
                 headers: {

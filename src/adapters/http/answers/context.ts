@@ -14,6 +14,7 @@ import type { Application } from '../../../app/application.ts';
 import type { Operations } from '../../../app/audit-operations.ts';
 import type { Clock, Logger } from '../../../app/base/basics.ts';
 import type { Spool } from '../../../app/files/file-ports.ts';
+import type { KeyRing } from '../../../app/keys/key-ring.ts';
 import type { EmailsResponse } from './emails-response.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import type { LingeringClose } from '../connections/lingering-close.ts';
@@ -24,6 +25,8 @@ export interface HttpContext extends EmailsResponse {
    * from a route to the use cases.
    */
   readonly applicationFor: (request: FastifyRequest) => Application;
+  /** For requests that last: whether their key still opens. */
+  readonly keys: Pick<KeyRing, 'refresh'>;
   readonly checkReadiness: Application['checkReadiness'];
   /** What signed addresses open, whoever has them. */
   readonly signedImages: Pick<Application, 'readSignedImage' | 'openAttachment'>;

@@ -3,6 +3,7 @@
  */
 import Fastify from 'fastify';
 import type { FastifySchema } from 'fastify';
+import { rightsOf } from '../connections/rights.ts';
 import { shareComponents, type Paths } from './components.ts';
 import { addExamples } from './examples.ts';
 import type { DocumentedRoute } from './route-table.ts';
@@ -42,12 +43,17 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
         { name: 'Erasure', description: 'Erase what there is of a person.' },
         { name: 'Events', description: 'Learn of everything that happens, once and in order.' },
         { name: 'Webhooks', description: 'Have events posted to an address.' },
+        { name: 'Keys', description: 'Who may do what.' },
         { name: 'Health', description: 'For monitoring.' },
         { name: 'Document', description: 'This description.' },
       ],
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'The shared secret, `API_SECRET`.' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The shared secret, `API_SECRET`, or a key.',
+          },
         },
       },
       security: [{ bearer: [] }],
@@ -65,10 +71,12 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
   return { ...document, paths, components: { ...document.components, ...components } };
 }
 
-/** Says the right that the operation needs: for people in its description, for programs as `x-right`. */
+/** Says the rights that the operation needs: for people in its description, for programs as `x-rights`. */
 function withRight(schema: FastifySchema): FastifySchema {
-  const { right, description = '' } = schema;
-  if (right === undefined) return schema;
-  const described = { description: `${description} Needs the right \`${right}\`.`, 'x-right': right };
+  const rights = rightsOf(schema);
+  if (rights.length === 0) return schema;
+  const names = rights.map((right) => `\`${right}\``).join(' and ');
+  const text = `Needs the ${rights.length === 1 ? 'right' : 'rights'} ${names}.`;
+  const described = { description: `${schema.description ?? ''} ${text}`, 'x-rights': rights };
   return { ...schema, ...described };
 }

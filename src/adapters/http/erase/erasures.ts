@@ -88,6 +88,7 @@ export function registerErasureRoutes(
             'invalid_uuid',
             'invalid_address',
             'unauthorized',
+            'forbidden_account',
             'own_address',
             'database_unavailable',
           ),
@@ -117,7 +118,13 @@ export function registerErasureRoutes(
         params: ErasureParams,
         response: {
           200: jsonResponse('The protocol.', ErasureSchema),
-          ...errorResponses('invalid_uuid', 'unauthorized', 'erasure_not_found', 'database_unavailable'),
+          ...errorResponses(
+            'invalid_uuid',
+            'unauthorized',
+            'forbidden_account',
+            'erasure_not_found',
+            'database_unavailable',
+          ),
         },
       },
     },

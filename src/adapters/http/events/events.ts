@@ -5,6 +5,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import type { EventsResult } from '../../../app/events/use-cases.ts';
+import { watchKey } from '../../../app/keys/key-ring.ts';
+import { shownKeyOf } from '../connections/auth.ts';
 import { formatEventId } from '../../../core/event/event-id.ts';
 import { EVENT_TYPES } from '../../../core/event/event-types.ts';
 import { RequestSlots } from '../body/request-slots.ts';
@@ -166,7 +168,7 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
       if (isStream || waitMs > 0) slot.take();
       reply.raw.once('close', slot.release);
       if (isStream) {
-        const gone = endWith(reply, stopping);
+        const gone = endWith(request, reply, context);
         return sendStream(
           reply,
           context,
@@ -175,7 +177,7 @@ export function registerEventRoutes(app: HttpServer, context: HttpContext): void
       }
       const result = await applicationFor(request).listEvents(
         { ...filter, after, limit: query.limit ?? DEFAULT_LIMIT, waitMs },
-        waitMs > 0 ? endWith(reply, stopping) : stopping,
+        waitMs > 0 ? endWith(request, reply, context) : stopping,
       );
       reply.header('content-type', 'application/json; charset=utf-8');
       return reply.send(
@@ -209,11 +211,19 @@ const acceptsStream = ({ headers }: FastifyRequest) =>
     .split(',')
     .some((range) => range.split(';')[0]?.trim().toLowerCase() === EVENT_STREAM);
 
-/** Aborted when the client is gone, or the service ends. */
-function endWith(reply: FastifyReply, stopping: AbortSignal): AbortSignal {
+/** Aborted when the client is gone, its key opens nothing any more, or the service ends. */
+function endWith(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { keys, stopping }: Pick<HttpContext, 'keys' | 'stopping'>,
+): AbortSignal {
   const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
-  return AbortSignal.any([gone.signal, stopping]);
+  const { ended, stop } = watchKey(keys, shownKeyOf(request));
+  reply.raw.once('close', () => {
+    stop();
+    gone.abort();
+  });
+  return AbortSignal.any([gone.signal, ended, stopping]);
 }
 
 function sendStream(

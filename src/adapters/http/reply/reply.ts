@@ -116,7 +116,8 @@ export function registerReplyRoutes(
         validatorCompiler: () => () => true,
         schema: {
           ...texts,
-          right: 'send',
+          // It quotes, or takes along, what the email says.
+          right: ['read', 'send'],
           tags: ['Sending'],
           description: `${texts.description} Other fields are those of a send, and so is the answer.`,
           params: EmailParams,

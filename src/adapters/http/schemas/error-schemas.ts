@@ -25,6 +25,13 @@ export const ErrorBody = {
 /** What any operation may answer; the ones that come before routing are described in the document's introduction. */
 const COMMON_ERRORS: readonly ErrorCode[] = ['internal_error', 'shutting_down'];
 
+/** What any operation may answer that needs the secret or a key. */
+const LOGIN_ERRORS: readonly ErrorCode[] = [
+  'too_many_failed_logins',
+  'forbidden_right',
+  'database_unavailable',
+];
+
 /** Header field of every answer with status 429 or 503. */
 export const RETRY_AFTER = {
   'Retry-After': { type: 'integer', minimum: 1, description: 'In seconds.' },
@@ -49,7 +56,7 @@ const HEADERS: Readonly<Record<number, object>> = {
 /** The `response` entries of the errors of one operation, grouped by status; document/examples.ts adds an example of each. */
 export function errorResponses(...codes: readonly ErrorCode[]): Record<number, object> {
   const byStatus = new Map<number, ErrorCode[]>();
-  const login: readonly ErrorCode[] = codes.includes('unauthorized') ? ['too_many_failed_logins'] : [];
+  const login: readonly ErrorCode[] = codes.includes('unauthorized') ? LOGIN_ERRORS : [];
   for (const code of new Set([...codes, ...login, ...COMMON_ERRORS])) {
     const { status } = ERRORS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);

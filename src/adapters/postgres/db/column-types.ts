@@ -9,9 +9,13 @@ import type { CustomHeaders } from '../../../core/message/custom-headers.ts';
 import type { Metadata } from '../../../core/message/tags.ts';
 import type { EventType } from '../../../core/event/event-types.ts';
 import type { BeyondJson } from '../../../app/webhooks/delivery-ports.ts';
+import type { Author } from '../../../core/keys/author.ts';
+import type { Right } from '../../../core/keys/rights.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
 
 export interface ColumnTypes {
+  'api_keys.created_by': Author;
+  'api_keys.rights': Right[];
   'emails.automatic': AutomaticMail;
   'emails.bcc_addresses': AddressView[];
   'emails.cc_addresses': AddressView[];

@@ -5,6 +5,7 @@
  * in order (see thread-list.ts). So rare states are found as fast as the others.
  */
 import type { Pool } from 'pg';
+import { accountIdsOf } from '../../../app/base/account-filter.ts';
 import {
   LISTED_DEFECTS,
   type EmailPage,
@@ -26,17 +27,18 @@ export function createEmailList(pool: Pool, choose?: typeof planSearch): EmailLi
   const readStatistics = createWordStatistics(pool);
 
   return async (asked) => {
-    const { search, accountId, after, state, defect, tag } = asked;
+    const { search, after, state, defect, tag } = asked;
+    const accountIds = accountIdsOf(asked);
     // One more tells whether there is another page.
     const limit = asked.limit + 1;
     const choice = {
       state,
       defect,
       ofTag: tag !== null,
-      ofAccount: accountId !== null,
+      ofAccounts: accountIds !== null,
       isNext: after !== null,
     };
-    const values = { limit, accountId, tag, afterDate: after?.date ?? null, afterId: after?.id ?? null };
+    const values = { limit, accountIds, tag, afterDate: after?.date ?? null, afterId: after?.id ?? null };
     if (search === null) {
       return toPage(pool, LISTING, await run(pool, LIST.of(choice), values), asked.limit);
     }
@@ -69,7 +71,7 @@ const CHOICES = {
   state: [null, ...EMAIL_STATES],
   defect: [null, ...LISTED_DEFECTS],
   ofTag: [false, true],
-  ofAccount: [false, true],
+  ofAccounts: [false, true],
   isNext: [false, true],
 } as const;
 
@@ -77,16 +79,16 @@ interface Choice {
   readonly state: EmailState | null;
   readonly defect: ListedDefect | null;
   readonly ofTag: boolean;
-  readonly ofAccount: boolean;
+  readonly ofAccounts: boolean;
   readonly isNext: boolean;
 }
 
 /** But for the state. */
-const conditionsOf = ({ defect, ofTag, ofAccount, isNext }: Choice): readonly string[] => [
+const conditionsOf = ({ defect, ofTag, ofAccounts, isNext }: Choice): readonly string[] => [
   // In the words of the index that has only these.
   ...(defect === null ? [] : [`e.defects @> '{${defect}}'`]),
   ...(ofTag ? ['e.tags @> array[$tag::text]'] : []),
-  ...(ofAccount ? ['e.account_id = $accountId'] : []),
+  ...(ofAccounts ? ['e.account_id = any ($accountIds::text[])'] : []),
   ...(isNext ? ['(e.date, e.id) < ($afterDate::timestamptz, $afterId::uuid)'] : []),
 ];
 
@@ -145,12 +147,12 @@ const LOOK_UP = statements(
   'look-up-emails',
   CHOICES,
   (choice) => {
-    const { state, defect, ofTag, ofAccount } = choice;
+    const { state, defect, ofTag, ofAccounts } = choice;
     const found = `select x.email_id as id, x.date from email_search x
       where x.words @@ $rarest::tsquery and ${matches('$words')}`;
     const conditions = [...conditionsOf(choice), ...(state === null ? [] : [`e.state = '${state}'`])];
     // The emails themselves are large, and only asked for what the rows of the search don't know.
-    const isPlain = !ofTag && !ofAccount && state === null && defect === null;
+    const isPlain = !ofTag && !ofAccounts && state === null && defect === null;
     return selectEmails(`
     select e.id, e.date from ${
       isPlain

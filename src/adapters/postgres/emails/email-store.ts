@@ -21,16 +21,18 @@ export function createEmailStore(pool: Pool): EmailStore {
     listEmails: createEmailList(pool),
 
     async listCustomerEmails(request): Promise<EmailPage> {
-      const { customerId, direction, since, until, after, limit } = request;
+      const { customerId, direction, since, until, within = null, after, limit } = request;
       const list = CUSTOMER_EMAILS.of({
         direction,
         hasSince: since !== null,
         hasUntil: until !== null,
+        ofAccounts: within !== null,
         isNext: after !== null,
       });
       const afterValues = { afterDate: after?.date ?? null, afterId: after?.id ?? null };
       // One more tells whether there is another page.
-      const rows = await run(pool, list, { customerId, since, until, ...afterValues, limit: limit + 1 });
+      const values = { customerId, since, until, accountIds: within === null ? null : [...within] };
+      const rows = await run(pool, list, { ...values, ...afterValues, limit: limit + 1 });
       return toPage(pool, EMAIL, rows, limit);
     },
 
@@ -73,12 +75,14 @@ const CUSTOMER_EMAILS = statements(
     direction: [null, 'inbound', 'outbound'],
     hasSince: [false, true],
     hasUntil: [false, true],
+    ofAccounts: [false, true],
     isNext: [false, true],
   },
-  ({ direction, hasSince, hasUntil, isNext }) => {
+  ({ direction, hasSince, hasUntil, ofAccounts, isNext }) => {
     const conditions = [
       ...(hasSince ? ['e.date >= $since'] : []),
       ...(hasUntil ? ['e.date < $until'] : []),
+      ...(ofAccounts ? ['e.account_id = any ($accountIds::text[])'] : []),
       ...(isNext ? ['(e.date, e.id) < ($afterDate::timestamptz, $afterId::uuid)'] : []),
     ];
     // The index has the direction before the date: one that a large customer has none of is found as fast as the other.

@@ -49,7 +49,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
-        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
         tag?: string | null;
       };
       row: {
@@ -62,6 +62,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
         until?: Date | string | null;
         since?: Date | string | null;
       };
@@ -243,7 +244,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
-        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
         tag?: string | null;
       };
       row: {
@@ -304,7 +305,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
-        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
         tag?: string | null;
       };
       row: {
@@ -591,7 +592,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
-        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
         tag?: string | null;
       };
       row: {

@@ -1,5 +1,6 @@
 /** `EventFeed` on PostgreSQL; how events are written and numbered is in the schema: db/migrations/0001_schema/events.ts. */
 import type { Pool } from 'pg';
+import { accountIdsOf } from '../../../app/base/account-filter.ts';
 import type { EventFeed, EventPage } from '../../../app/events/event-ports.ts';
 import { eventsExpired } from '../../../core/event/event-id.ts';
 import { run, statement, type RowOf } from '../db/statement.ts';
@@ -9,13 +10,15 @@ const MAX_EXAMINED = 10_000;
 
 export function createEventFeed(pool: Pool): EventFeed {
   return {
-    async read(after, { types, accountId, customerId, isHistorical }, limit) {
-      const isFiltered = [types, accountId, customerId, isHistorical].some((wanted) => wanted !== null);
+    async read(after, filter, limit) {
+      const { types, customerId, isHistorical } = filter;
+      const accountIds = accountIdsOf(filter);
+      const isFiltered = [types, accountIds, customerId, isHistorical].some((wanted) => wanted !== null);
       const examine = isFiltered ? MAX_EXAMINED : limit;
       const rows = await run(pool, READ, {
         after,
         types: types === null ? null : [...types],
-        accountId,
+        accountIds,
         customerId,
         isHistorical,
         limit,
@@ -77,7 +80,7 @@ const READ = statement(
     select * from events where position > $after order by position limit $examine
   ), matching as (
     select position, type, ${JSON_OF_EVENT} as json from examined
-    where ($types::text[] is null or type = any ($types)) and ($accountId::text is null or account_id = $accountId)
+    where ($types::text[] is null or type = any ($types)) and ($accountIds::text[] is null or account_id = any ($accountIds))
       and ($customerId::uuid is null or customer_id = $customerId)
       and ($isHistorical::boolean is null or is_historical = $isHistorical)
     order by position limit $limit

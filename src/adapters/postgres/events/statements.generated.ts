@@ -44,7 +44,7 @@ declare module '../db/statement.ts' {
         after: number | string | null;
         examine: number | string | null;
         types: readonly (string | null)[] | null;
-        accountId: string | null;
+        accountIds: readonly (string | null)[] | null;
         customerId: string | null;
         isHistorical: boolean | null;
         limit: number | string | null;

@@ -1,5 +1,6 @@
 /** `MailboxStatusStore` on PostgreSQL. The counts are kept by triggers, see migrations/0001_schema/mailboxes.ts. */
 import type { Pool } from 'pg';
+import { accountIdsOf } from '../../../app/base/account-filter.ts';
 import type {
   MailboxStatusStore,
   QuarantinedMessage,
@@ -14,9 +15,10 @@ export function createMailboxStatusStore(pool: Pool): MailboxStatusStore {
     },
 
     async listQuarantine(request) {
-      const { accountId, after, limit } = request;
-      const list = LIST_QUARANTINE.of({ ofAccount: accountId !== null, isNext: after !== null });
-      const values = { limit, accountId, afterDate: after?.date ?? null, afterId: after?.id ?? null };
+      const { after, limit } = request;
+      const accountIds = accountIdsOf(request);
+      const list = LIST_QUARANTINE.of({ ofAccounts: accountIds !== null, isNext: after !== null });
+      const values = { limit, accountIds, afterDate: after?.date ?? null, afterId: after?.id ?? null };
       return (await run(pool, list, values)).map(toQuarantined);
     },
 
@@ -117,10 +119,10 @@ const SET_ASIDE = 'm.quarantined_at is not null and m.expunged_at is null';
 
 const LIST_QUARANTINE = statements(
   'quarantine',
-  { ofAccount: [false, true], isNext: [false, true] },
-  ({ ofAccount, isNext }) => `
+  { ofAccounts: [false, true], isNext: [false, true] },
+  ({ ofAccounts, isNext }) => `
     select ${QUARANTINED} from mailbox_messages m join mailboxes b on b.id = m.mailbox_id
-    where ${SET_ASIDE} ${ofAccount ? 'and b.account_id = $accountId' : ''}
+    where ${SET_ASIDE} ${ofAccounts ? 'and b.account_id = any ($accountIds::text[])' : ''}
       ${isNext ? 'and (m.quarantined_at, m.quarantine_id) < ($afterDate, $afterId)' : ''}
     order by m.quarantined_at desc, m.quarantine_id desc limit $limit`,
 ).narrow<{ quarantine_id: string; quarantined_at: Date }>();

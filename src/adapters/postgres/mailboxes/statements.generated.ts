@@ -230,7 +230,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
-        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
       };
       row: {
         quarantine_id: string | null;

@@ -1,13 +1,19 @@
 /** `RefusedMergeStore` on PostgreSQL. Threads that were joined since, by hand or by a decision, no longer count as refused. */
+import { accountIdsOf } from '../../../app/base/account-filter.ts';
 import type { RefusedMerge, RefusedMergeStore } from '../../../app/threads/refused-merge-ports.ts';
 import { namedLinksOf } from './thread-graph.ts';
 import { run, statements, type Executor, type RowOf } from '../db/statement.ts';
 
 export function createRefusedMergeStore(db: Executor): RefusedMergeStore {
   return {
-    async list({ accountId, after, limit }) {
-      const list = LIST_REFUSED.of({ ofEmail: false, ofAccount: accountId !== null, isNext: after !== null });
-      const values = { limit, accountId, afterDate: after?.date ?? null, afterId: after?.id ?? null };
+    async list({ after, limit, ...filter }) {
+      const accountIds = accountIdsOf(filter);
+      const list = LIST_REFUSED.of({
+        ofEmail: false,
+        ofAccounts: accountIds !== null,
+        isNext: after !== null,
+      });
+      const values = { limit, accountIds, afterDate: after?.date ?? null, afterId: after?.id ?? null };
       return (await run(db, list, values)).map(toRefusedMerge);
     },
   };
@@ -19,14 +25,14 @@ export async function refusedOf(
   emailId: string,
   limit: number,
 ): Promise<readonly RefusedMerge[]> {
-  const list = LIST_REFUSED.of({ ofEmail: true, ofAccount: false, isNext: false });
+  const list = LIST_REFUSED.of({ ofEmail: true, ofAccounts: false, isNext: false });
   return (await run(trx, list, { limit, emailId })).map(toRefusedMerge);
 }
 
 const LIST_REFUSED = statements(
   'list-refused',
-  { ofEmail: [false, true], ofAccount: [false, true], isNext: [false, true] },
-  ({ ofEmail, ofAccount, isNext }) => `
+  { ofEmail: [false, true], ofAccounts: [false, true], isNext: [false, true] },
+  ({ ofEmail, ofAccounts, isNext }) => `
     select r.id, e.account_id, r.email_id, e.thread_id, t.customer_id, m.thread_id as other_thread_id,
       o.customer_id as other_customer_id, r.message_id, r.refused_at, e.in_reply_to, e.reference_ids,
       e.bounced_message_id, e.placement_rule, e.placement_message_id, e.ignored_ids
@@ -36,7 +42,7 @@ const LIST_REFUSED = statements(
     join thread_message_ids m on m.account_id = e.account_id and m.message_id = r.message_id
     join email_threads o on o.id = m.thread_id
     where m.thread_id <> e.thread_id
-      ${ofEmail ? 'and r.email_id = $emailId' : ''} ${ofAccount ? 'and e.account_id = $accountId' : ''}
+      ${ofEmail ? 'and r.email_id = $emailId' : ''} ${ofAccounts ? 'and e.account_id = any ($accountIds::text[])' : ''}
       ${isNext ? 'and (r.refused_at, r.id) < ($afterDate::timestamptz, $afterId::uuid)' : ''}
     order by r.refused_at desc, r.id desc limit $limit`,
 );

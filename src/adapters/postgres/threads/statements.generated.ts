@@ -51,7 +51,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
-        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
         companyId?: string | null;
         customerId?: string | null;
       };
@@ -65,7 +65,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
-        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
         companyId?: string | null;
         customerId?: string | null;
         label?: string | null;
@@ -281,7 +281,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
-        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
         emailId?: string | null;
       };
       row: {
@@ -307,7 +307,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
-        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
         companyId?: string | null;
         customerId?: string | null;
       };
@@ -339,7 +339,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
-        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
         companyId?: string | null;
         customerId?: string | null;
         label?: string | null;
@@ -416,7 +416,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
-        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
         companyId?: string | null;
         customerId?: string | null;
       };
@@ -450,7 +450,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
-        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
         companyId?: string | null;
         customerId?: string | null;
         label?: string | null;
@@ -815,7 +815,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
-        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
         companyId?: string | null;
         customerId?: string | null;
       };
@@ -849,7 +849,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
-        accountId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
         companyId?: string | null;
         customerId?: string | null;
         label?: string | null;

@@ -34,24 +34,29 @@ export function facetsOf({
 export const CONDITIONS = {
   ofCustomer: [false, true],
   ofCompany: [false, true],
-  ofAccount: [false, true],
+  ofAccounts: [false, true],
   isNext: [false, true],
 } as const;
 
 export interface Conditions {
   readonly ofCustomer: boolean;
   readonly ofCompany: boolean;
-  readonly ofAccount: boolean;
+  readonly ofAccounts: boolean;
   readonly isNext: boolean;
 }
 
 export const ORDER = 'order by s.last_activity_at desc, s.thread_id desc';
 
 /** But for the facets. */
-export const conditionsOf = ({ ofCustomer, ofCompany, ofAccount, isNext }: Conditions): readonly string[] => [
+export const conditionsOf = ({
+  ofCustomer,
+  ofCompany,
+  ofAccounts,
+  isNext,
+}: Conditions): readonly string[] => [
   ...(ofCustomer ? ['s.customer_id = $customerId::uuid'] : []),
   ...(ofCompany ? ['s.company_id = $companyId::uuid'] : []),
-  ...(ofAccount ? ['s.account_id = $accountId'] : []),
+  ...(ofAccounts ? ['s.account_id = any ($accountIds::text[])'] : []),
   ...(isNext ? ['(s.last_activity_at, s.thread_id) < ($afterDate::timestamptz, $afterId::uuid)'] : []),
 ];
 

@@ -41,8 +41,8 @@ function list(choice: Choice, rows: string): string {
 }
 
 /** What a list is opened with most, beside all threads. */
-const isInbox = ({ direction, unread, unanswered, ofCustomer, ofCompany, ofAccount }: Choice): boolean =>
-  direction === null && unread !== false && unanswered !== false && !(ofCustomer || ofCompany || ofAccount);
+const isInbox = ({ direction, unread, unanswered, ofCustomer, ofCompany, ofAccounts }: Choice): boolean =>
+  direction === null && unread !== false && unanswered !== false && !(ofCustomer || ofCompany || ofAccounts);
 
 export const LIST = statements('list-threads', CHOICES, (choice) => selectThreads(list(choice, '$limit')), {
   plannedEachTime: 'kept plans take some 400 kB each, and with filters there would be hundreds',

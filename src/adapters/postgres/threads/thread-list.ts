@@ -1,5 +1,6 @@
 /** `ThreadList` on PostgreSQL. The rows of `thread_summaries` are kept by triggers, see migrations/0001_schema/thread-list.ts. */
 import type { Pool, PoolClient } from 'pg';
+import { accountIdsOf } from '../../../app/base/account-filter.ts';
 import type { ThreadList, ThreadListing, ThreadsQuery } from '../../../app/threads/thread-list-ports.ts';
 import { toSnippet } from '../../../core/message/snippet.ts';
 import { formatTsquery } from '../../../core/search/query.ts';
@@ -64,18 +65,18 @@ type Row = RowOf<ReturnType<typeof LIST.of>> & ThreadRow;
 const hasWorkFilter = ({ status, assignee, isAssigned, label }: ThreadsQuery): boolean =>
   status !== null || assignee !== null || isAssigned !== null || label !== null;
 
-const conditionsOf = ({ customerId, companyId, accountId, after }: ThreadsQuery) => ({
+const conditionsOf = ({ customerId, companyId, after, ...filter }: ThreadsQuery) => ({
   ofCustomer: customerId !== null,
   ofCompany: companyId !== null,
-  ofAccount: accountId !== null,
+  ofAccounts: accountIdsOf(filter) !== null,
   isNext: after !== null,
 });
 
-const valuesOf = ({ limit, customerId, companyId, accountId, after }: ThreadsQuery) => ({
+const valuesOf = ({ limit, customerId, companyId, after, ...filter }: ThreadsQuery) => ({
   limit,
   customerId,
   companyId,
-  accountId,
+  accountIds: accountIdsOf(filter),
   afterDate: after?.date ?? null,
   afterId: after?.id ?? null,
 });

@@ -147,6 +147,7 @@ declare module '../db/statement.ts' {
         limit: number | null;
         date?: Date | string | null;
         id?: string | null;
+        accountIds?: readonly (string | null)[] | null;
       };
       row: {
         id: string;

@@ -50,9 +50,11 @@ export function createWebhookStore(pool: Pool): WebhookStore {
 
     read: (id) => read(pool, id),
 
-    async list(before, limit) {
-      const list = LIST.of({ isAfter: before !== null });
-      const rows = await run(pool, list, { date: before?.date ?? null, id: before?.id ?? null, limit });
+    async list(within, before, limit) {
+      const list = LIST.of({ ofAccounts: within !== null, isAfter: before !== null });
+      const accountIds = within === null ? null : [...within];
+      const place = { date: before?.date ?? null, id: before?.id ?? null };
+      const rows = await run(pool, list, { accountIds, ...place, limit });
       return rows.map(toWebhook);
     },
 
@@ -153,10 +155,11 @@ const READ = statement(
 
 const LIST = statements(
   'list-webhooks',
-  { isAfter: [false, true] },
-  ({ isAfter }) => `
+  { ofAccounts: [false, true], isAfter: [false, true] },
+  ({ ofAccounts, isAfter }) => `
     select ${WEBHOOK_COLUMNS} from webhooks w join webhook_positions p on p.webhook_id = w.id
-    ${isAfter ? `where (date_trunc('milliseconds', w.created_at), w.id) < ($date::timestamptz, $id::uuid)` : ''}
+    where ${ofAccounts ? 'w.account_id = any ($accountIds::text[])' : 'true'}
+    ${isAfter ? `and (date_trunc('milliseconds', w.created_at), w.id) < ($date::timestamptz, $id::uuid)` : ''}
     order by date_trunc('milliseconds', w.created_at) desc, w.id desc limit $limit::int`,
 );
 

@@ -7,6 +7,7 @@ import { ERASE } from './0001_schema/erase.ts';
 import { EVENT_TRIGGERS } from './0001_schema/event-triggers.ts';
 import { EVENTS } from './0001_schema/events.ts';
 import { IMPORT } from './0001_schema/import.ts';
+import { KEYS } from './0001_schema/keys.ts';
 import { MAILBOXES } from './0001_schema/mailboxes.ts';
 import { REPORTS } from './0001_schema/reports.ts';
 import { SEARCH } from './0001_schema/search.ts';
@@ -35,6 +36,7 @@ export const SCHEMA: readonly string[] = [
   ...IMPORT,
   ...EVENTS,
   ...WEBHOOKS,
+  ...KEYS,
   ...EVENT_TRIGGERS,
   ...STATISTICS,
 ];

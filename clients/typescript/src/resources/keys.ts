@@ -1,0 +1,77 @@
+/** `client.keys` */
+import type { RequestOptions } from '../options.ts';
+import type { Pages } from '../pages.ts';
+import { plain, segment, type Transport } from '../transport.ts';
+import type {
+  CreateKeyRequest,
+  Key,
+  KeyWithSecret,
+  PageFilter,
+  QueryOf,
+  RotateKeyRequest,
+  Schemas,
+} from '../types.ts';
+
+const pathOf = (id: string) => ({ id: segment('id', id) });
+
+/** Keys of the API, each with rights and accounts of its own. */
+export class Keys {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** The secret is told this once. Not retried by itself: a repeat would make another key. Fails with `key_exceeds_caller`. */
+  async create(request: CreateKeyRequest, options: RequestOptions = {}): Promise<KeyWithSecret> {
+    const { expires_at: expiresAt, ...others } = request;
+    const body = plain<Schemas['KeyRequest']>({
+      ...others,
+      expires_at: expiresAt instanceof Date ? expiresAt.toISOString() : expiresAt,
+    });
+    return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
+      this.#transport.api.POST('/api/keys', { ...attempt, body }),
+    );
+  }
+
+  /** The newest first, revoked ones too. */
+  list(filter: PageFilter = {}, options: RequestOptions = {}): Pages<Key> {
+    return this.#transport.pages(
+      filter,
+      options,
+      (attempt, query: QueryOf<'listKeys'>) =>
+        this.#transport.api.GET('/api/keys', { ...attempt, params: { query } }),
+      (data) => data.keys,
+    );
+  }
+
+  /** Fails with `key_not_found`. */
+  async get(id: string, options: RequestOptions = {}): Promise<Key> {
+    const path = pathOf(id);
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/keys/{id}', { ...attempt, params: { path } }),
+    );
+  }
+
+  /** It opens nothing any more, within two seconds. */
+  async revoke(id: string, options: RequestOptions = {}): Promise<Key> {
+    const path = pathOf(id);
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.DELETE('/api/keys/{id}', { ...attempt, params: { path } }),
+    );
+  }
+
+  /** A new secret, told this once. Not retried by itself: a repeat would end the one before it. */
+  async rotate(
+    id: string,
+    request: RotateKeyRequest = {},
+    options: RequestOptions = {},
+  ): Promise<KeyWithSecret> {
+    const path = pathOf(id);
+    const body = plain<Schemas['RotateKeyRequest']>(request);
+    return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
+      this.#transport.api.POST('/api/keys/{id}/rotate', { ...attempt, params: { path }, body }),
+    );
+  }
+}

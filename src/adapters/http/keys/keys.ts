@@ -1,0 +1,286 @@
+/**
+ * Keys of the API: GET and POST /api/keys, GET and DELETE /api/keys/{id}, POST /api/keys/{id}/rotate. The secret of a key is told
+ * once, when it is made or rotated.
+ */
+import type { XStatic } from 'typebox/schema';
+import type { StoredKey } from '../../../app/keys/key-ports.ts';
+import type { KeyWithSecret } from '../../../app/keys/use-cases.ts';
+import type { Author } from '../../../core/keys/author.ts';
+import { RIGHTS } from '../../../core/keys/rights.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
+import { callerOf } from '../connections/auth.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { AccountId, PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
+import { jsonResponse, NullableTimestamp, record, Timestamp, toMoment } from '../schemas/schemas.ts';
+
+const MAX_NAME_CHARS = 100;
+const MAX_ACCOUNTS = 100;
+/** How long the secret before a rotation is accepted, when the request does not say; in hours. */
+const DEFAULT_OVERLAP_HOURS = 24;
+/** A month: a secret that is to be replaced should not live on for ever. */
+const MAX_OVERLAP_HOURS = 720;
+/** A name and some accounts. */
+const MAX_KEY_BYTES = 16_384;
+
+const RightName = {
+  title: 'Right',
+  $comment:
+    'What a key may do. `read`: see emails, threads, customers, events and lists. `draft`: prepare what another sends. `send`: ' +
+    'send, take a send back, try it again. `receive`: hand in received mail. `operate`: decide about threads, customers, suppressed ' +
+    'addresses and unsettled sends. `admin`: everything. No other right includes another.',
+  type: 'string',
+  enum: RIGHTS,
+} as const;
+
+export const AuthorSchema = record('Author', {
+  kind: {
+    type: 'string',
+    enum: ['secret', 'key', 'command'],
+    description: 'The shared secret, a key, or a command of a person on the machine.',
+  },
+  id: { type: ['string', 'null'], description: 'Of a key.' },
+  name: {
+    type: 'string',
+    description:
+      "Of the key; of the system's user for a command; `API_SECRET`, with its number, for the secret.",
+  },
+});
+
+/** The author as the API shows it. */
+export function toAuthorJson(author: Author): XStatic<typeof AuthorSchema> {
+  switch (author.kind) {
+    case 'secret':
+      return { kind: 'secret', id: null, name: `API_SECRET ${author.number}` };
+    case 'key':
+      return { kind: 'key', id: author.id, name: author.name };
+    case 'command':
+      return { kind: 'command', id: null, name: author.user };
+  }
+}
+
+const keyProperties = {
+  id: { type: 'string', pattern: '^[0-9a-z]{12}$', description: 'No secret; the second part of the key.' },
+  name: { type: 'string', description: 'For people.' },
+  rights: { type: 'array', items: RightName, description: 'What it may do.' },
+  account_ids: {
+    type: ['array', 'null'],
+    items: AccountId,
+    description: 'It sees and acts for these alone; null: all.',
+  },
+  created_at: Timestamp,
+  created_by: AuthorSchema,
+  expires_at: { ...NullableTimestamp, description: 'It opens nothing from then on; null: never.' },
+  last_used_at: { ...NullableTimestamp, description: 'Within a minute; null: never.' },
+  revoked_at: { ...NullableTimestamp, description: 'null: it was not.' },
+  old_secret_until: {
+    ...NullableTimestamp,
+    description: 'The secret before the last rotation is accepted until then.',
+  },
+} as const;
+
+const Key = record('Key', keyProperties);
+const SecretKey = record('KeyWithSecret', {
+  key: Key,
+  secret: {
+    type: 'string',
+    description: '`ewk_…`, for `Authorization: Bearer`. It is told this once, and stored nowhere.',
+  },
+});
+const Keys = pageSchema('Keys', 'keys', Key);
+
+const KeyBody = {
+  type: 'object',
+  title: 'KeyRequest',
+  additionalProperties: false,
+  required: ['name', 'rights'],
+  properties: {
+    name: { type: 'string', minLength: 1, maxLength: MAX_NAME_CHARS, description: 'For people.' },
+    rights: {
+      type: 'array',
+      minItems: 1,
+      maxItems: RIGHTS.length,
+      items: RightName,
+      description: 'None that the caller does not have.',
+    },
+    account_ids: {
+      type: ['array', 'null'],
+      minItems: 1,
+      maxItems: MAX_ACCOUNTS,
+      items: AccountId,
+      description: 'It sees and acts for these alone. Default: null, all.',
+    },
+    expires_at: { ...NullableTimestamp, description: 'Default: null, never.' },
+  },
+} as const;
+
+const RotateBody = {
+  type: 'object',
+  title: 'RotateKeyRequest',
+  additionalProperties: false,
+  properties: {
+    overlap_hours: {
+      type: 'integer',
+      minimum: 0,
+      maximum: MAX_OVERLAP_HOURS,
+      default: DEFAULT_OVERLAP_HOURS,
+      description: 'How long the secret until now is accepted as well; 0: no more.',
+    },
+  },
+} as const;
+
+const KeyParams = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: { type: 'string', minLength: 1, maxLength: 100, description: 'Of the key.' } },
+} as const;
+
+const KeysQuery = { type: 'object', additionalProperties: false, properties: PAGE_PARAMETERS } as const;
+
+export function registerKeyRoutes(
+  app: HttpServer,
+  { applicationFor, operationsFor, limits }: HttpContext,
+): void {
+  app.post(
+    '/api/keys',
+    {
+      schema: {
+        operationId: 'createKey',
+        right: 'admin',
+        tags: ['Keys'],
+        summary: 'Make a key',
+        description: 'With rights of its own, for all accounts or some. No caller can give more than it has.',
+        body: KeyBody,
+        response: {
+          200: jsonResponse('Made, with its secret.', SecretKey),
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'unauthorized',
+            'key_exceeds_caller',
+            'unknown_account',
+            'too_many_keys',
+          ),
+        },
+      },
+      preValidation: smallJsonBody(limits, MAX_KEY_BYTES),
+    },
+    async (request) => {
+      const { name, rights, account_ids: accounts, expires_at: expiresAt } = request.body;
+      const made = await operationsFor(request).createKey(callerOf(request), {
+        name,
+        rights,
+        accounts: accounts ?? null,
+        expiresAt: expiresAt === undefined || expiresAt === null ? null : toMoment('expires_at', expiresAt),
+      });
+      return toSecretJson(made);
+    },
+  );
+
+  app.get(
+    '/api/keys',
+    {
+      schema: {
+        operationId: 'listKeys',
+        right: 'admin',
+        tags: ['Keys'],
+        summary: 'List keys',
+        description:
+          'The newest first, revoked ones too; never their secrets. Query parameters that are not listed here are refused.',
+        querystring: KeysQuery,
+        response: {
+          200: jsonResponse('One page.', Keys),
+          ...errorResponses('invalid_request', 'unknown_field', 'invalid_cursor', 'unauthorized'),
+        },
+      },
+    },
+    async (request) => {
+      const page = await applicationFor(request).listKeys(callerOf(request), toPageRequest(request.query));
+      return { keys: page.keys.map(toKeyJson), next_cursor: page.nextCursor };
+    },
+  );
+
+  app.get(
+    '/api/keys/:id',
+    {
+      schema: {
+        operationId: 'getKey',
+        right: 'admin',
+        tags: ['Keys'],
+        summary: 'Read one key',
+        description: 'What it may do, and when it was used; never its secret.',
+        params: KeyParams,
+        response: {
+          200: jsonResponse('The key.', Key),
+          ...errorResponses('invalid_request', 'unauthorized', 'key_not_found'),
+        },
+      },
+    },
+    async (request) => toKeyJson(await applicationFor(request).readKey(callerOf(request), request.params.id)),
+  );
+
+  app.delete(
+    '/api/keys/:id',
+    {
+      schema: {
+        operationId: 'revokeKey',
+        right: 'admin',
+        tags: ['Keys'],
+        summary: 'Revoke a key',
+        description:
+          'It opens nothing any more, within two seconds in every process, and streams of events that it opened end. Its record ' +
+          'stays: it names the author of what was done with it. Needs no body; fields of one are refused.',
+        params: KeyParams,
+        response: {
+          200: jsonResponse('Revoked.', Key),
+          ...errorResponses(...JSON_BODY_ERRORS, 'unauthorized', 'key_not_found'),
+        },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request) =>
+      toKeyJson(await operationsFor(request).revokeKey(callerOf(request), request.params.id)),
+  );
+
+  app.post(
+    '/api/keys/:id/rotate',
+    {
+      schema: {
+        operationId: 'rotateKey',
+        right: 'admin',
+        tags: ['Keys'],
+        summary: 'Get a new secret of a key',
+        description:
+          'The secret until now is accepted for `overlap_hours` more, so that nothing stops while the new one is handed out.',
+        params: KeyParams,
+        body: RotateBody,
+        response: {
+          200: jsonResponse('The key with its new secret.', SecretKey),
+          ...errorResponses(...JSON_BODY_ERRORS, 'unauthorized', 'key_exceeds_caller', 'key_not_found'),
+        },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request) => {
+      const { overlap_hours: hours = DEFAULT_OVERLAP_HOURS } = request.body;
+      const { id } = request.params;
+      return toSecretJson(await operationsFor(request).rotateKey(callerOf(request), id, hours * 3_600_000));
+    },
+  );
+}
+
+const toSecretJson = ({ key, secret }: KeyWithSecret) => ({ key: toKeyJson(key), secret });
+
+function toKeyJson(key: StoredKey) {
+  return {
+    id: key.id,
+    name: key.name,
+    rights: [...key.rights],
+    account_ids: key.accounts === null ? null : [...key.accounts],
+    created_at: key.createdAt.toISOString(),
+    created_by: toAuthorJson(key.createdBy),
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+    old_secret_until: key.oldSecretUntil?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,14 @@
+/** Of which accounts a list is. */
+
+export interface AccountFilter {
+  /** null: of all that the caller sees. */
+  readonly accountId: string | null;
+  /** What the caller sees; absent: all. Added by limit-to-accounts.ts alone. */
+  readonly within?: readonly string[];
+}
+
+/** For the statement of a list; null: of all accounts. */
+export function accountIdsOf({ accountId, within }: AccountFilter): string[] | null {
+  if (accountId !== null) return [accountId];
+  return within === undefined ? null : [...within];
+}

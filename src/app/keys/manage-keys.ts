@@ -1,0 +1,90 @@
+/** Making, revoking and rotating keys. No caller gets a key with more than it has itself. */
+import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import {
+  createKeyId,
+  createKeySecret,
+  formatApiKey,
+  ID_BYTES,
+  SECRET_BYTES,
+} from '../../core/keys/api-key.ts';
+import { coversAll, type Caller } from '../../core/keys/caller.ts';
+import type { Clock, IdSource } from '../base/basics.ts';
+import { createCursorForm, readPage, type Place } from '../base/paging.ts';
+import { hashSecret } from './hash-secret.ts';
+import type { KeyStore, StoredKey } from './key-ports.ts';
+import type { KeyUseCases } from './use-cases.ts';
+
+export interface ManageKeysPorts {
+  readonly store: KeyStore;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+}
+
+/** As PLACE_CURSOR, with the id of a key. */
+const KEY_CURSOR = createCursorForm<Place>(
+  ({ date, id }) => `${date.getTime()}:${id}`,
+  (text) => {
+    const [, milliseconds, id] = /^(\d{1,15}):([0-9a-z]{12})$/.exec(text) ?? [];
+    return id === undefined ? null : { date: new Date(Number(milliseconds)), id };
+  },
+);
+
+export function createKeys({ store, clock, ids }: ManageKeysPorts): KeyUseCases {
+  async function read(caller: Caller, id: string): Promise<StoredKey> {
+    return found(await store.read(id, caller.accounts));
+  }
+
+  function makeSecret(): { readonly secret: string; readonly hash: Buffer } {
+    const secret = createKeySecret(ids.randomBytes(SECRET_BYTES));
+    return { secret, hash: hashSecret(secret) };
+  }
+
+  return {
+    async createKey(caller, { name, rights, accounts, expiresAt }) {
+      if (name.trim() === '') throw invalidRequest('empty', { field: 'name' });
+      if (expiresAt !== null && expiresAt <= clock()) {
+        throw invalidRequest('too_small', { field: 'expires_at', limit: clock().toISOString() });
+      }
+      if (!coversAll(caller, { rights, accounts, expiresAt })) throw new ServiceError('key_exceeds_caller');
+      const id = createKeyId(ids.randomBytes(ID_BYTES));
+      const { secret, hash } = makeSecret();
+      const request = { name, rights: unique(rights), accounts: accounts === null ? null : unique(accounts) };
+      const key = await store.create({ ...request, id, expiresAt, createdBy: caller.author, hash });
+      return { key, secret: formatApiKey({ id, secret }) };
+    },
+
+    async listKeys(caller, request) {
+      const { items, nextCursor } = await readPage(
+        KEY_CURSOR,
+        request,
+        (before, limit) => store.list(caller.accounts, before, limit),
+        ({ createdAt, id }) => ({ date: createdAt, id }),
+      );
+      return { keys: items, nextCursor };
+    },
+
+    readKey: read,
+
+    async revokeKey(caller, id) {
+      await read(caller, id);
+      await store.revoke(id);
+      return read(caller, id);
+    },
+
+    async rotateKey(caller, id, oldValidMs) {
+      // The caller learns the secret, and may then act as this key.
+      if (!coversAll(caller, await read(caller, id))) throw new ServiceError('key_exceeds_caller');
+      const { secret, hash } = makeSecret();
+      const oldUntil = oldValidMs === 0 ? null : new Date(clock().getTime() + oldValidMs);
+      const key = found(await store.rotate(id, hash, oldUntil));
+      return { key, secret: formatApiKey({ id, secret }) };
+    },
+  };
+}
+
+const unique = <T>(values: readonly T[]): readonly T[] => [...new Set(values)];
+
+function found(key: StoredKey | null): StoredKey {
+  if (key === null) throw new ServiceError('key_not_found');
+  return key;
+}

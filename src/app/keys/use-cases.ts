@@ -1,0 +1,41 @@
+/** What the edges ask of keys. */
+import type { Caller } from '../../core/keys/caller.ts';
+import type { Right } from '../../core/keys/rights.ts';
+import type { PageRequest } from '../base/paging.ts';
+import type { StoredKey } from './key-ports.ts';
+
+export interface NewKeyRequest {
+  /** For people; 1 to 100 characters. */
+  readonly name: string;
+  readonly rights: readonly Right[];
+  /** null: all. */
+  readonly accounts: readonly string[] | null;
+  /** null: never. */
+  readonly expiresAt: Date | null;
+}
+
+export interface KeyWithSecret {
+  readonly key: StoredKey;
+  /** `ewk_…`, told this once. */
+  readonly secret: string;
+}
+
+export interface KeysPage {
+  readonly keys: readonly StoredKey[];
+  /** null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+/** Of keys with accounts that the caller does not see, all say that there is no such key. */
+export interface KeyUseCases {
+  /** Throws `key_exceeds_caller`, `unknown_account`, `too_many_keys`, `invalid_request`. */
+  createKey(caller: Caller, request: NewKeyRequest): Promise<KeyWithSecret>;
+  /** The newest first, revoked ones too. Throws `invalid_cursor`. */
+  listKeys(caller: Caller, request: PageRequest): Promise<KeysPage>;
+  /** Throws `key_not_found`. */
+  readKey(caller: Caller, id: string): Promise<StoredKey>;
+  /** It opens nothing any more, within two seconds. Throws `key_not_found`. */
+  revokeKey(caller: Caller, id: string): Promise<StoredKey>;
+  /** A new secret; the one before it is accepted for so long. Throws `key_not_found`, `key_exceeds_caller`. */
+  rotateKey(caller: Caller, id: string, oldValidMs: number): Promise<KeyWithSecret>;
+}

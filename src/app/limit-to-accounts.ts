@@ -1,0 +1,292 @@
+/**
+ * The application as a key sees it that is limited to accounts: things of other accounts are not there, and lists leave them out. What
+ * belongs to no account, such as suppressed addresses and what is registered for customers, is refused.
+ *
+ * Every use case is named here, so that a new one does not compile before it was decided what it means for such a key. A thing keeps
+ * its account for ever, so it is looked up first, and the use case then works on it as ever.
+ */
+import { invalidRequest, ServiceError, type ErrorCode } from '../core/errors.ts';
+import type { Application } from './application.ts';
+import type { AccountFilter } from './base/account-filter.ts';
+import type { SpoolFolder } from './files/file-ports.ts';
+import type { AccountOf } from './keys/account-of.ts';
+import type { ReceiveRequest } from './receive/use-cases.ts';
+import type { SendRequest } from './send/use-cases.ts';
+
+export interface LimitPorts {
+  readonly application: Application;
+  readonly accountOf: AccountOf;
+  readonly defaultAccountId: string;
+}
+
+/** @param accounts of the caller, at least one */
+export function limitToAccounts(
+  { application, accountOf, defaultAccountId }: LimitPorts,
+  accounts: readonly string[],
+): Application {
+  const sees = (accountId: string | null) => accountId !== null && accounts.includes(accountId);
+
+  async function require(accountId: Promise<string | null>, missing: ErrorCode): Promise<void> {
+    if (!sees(await accountId)) throw new ServiceError(missing);
+  }
+  const requireThread = (id: string) => require(accountOf.thread(id), 'thread_not_found');
+  const requireEmail = (id: string) => require(accountOf.email(id), 'email_not_found');
+
+  async function requireEmails(ids: readonly string[]): Promise<void> {
+    if (!(await accountOf.areWithin(ids, accounts))) throw new ServiceError('email_not_found');
+  }
+
+  async function requireWebhook(id: string): Promise<void> {
+    const { accountId } = await application.readWebhook(id);
+    if (!sees(accountId)) throw new ServiceError('webhook_not_found');
+  }
+
+  /** An account that a request names. */
+  function requireNamed(accountId: string): void {
+    if (!sees(accountId)) throw new ServiceError('unknown_account', { values: { value: accountId } });
+  }
+
+  /** A list of one account, or of all that the caller sees. */
+  function within<Request extends AccountFilter>(request: Request): Request {
+    if (request.accountId === null) return { ...request, within: accounts };
+    requireNamed(request.accountId);
+    return request;
+  }
+
+  /** What names no account is of the default one, of the caller's only one, or of none. */
+  function chosen(accountId: string | null): string {
+    const id = accountId ?? (sees(defaultAccountId) || accounts.length > 1 ? defaultAccountId : accounts[0]);
+    if (id === undefined || (accountId === null && !sees(id))) {
+      throw invalidRequest('missing', { field: 'account_id' });
+    }
+    requireNamed(id);
+    return id;
+  }
+
+  /** The thread decides the account of a send that names none. */
+  async function ownSend(request: SendRequest): Promise<SendRequest> {
+    const { threadId, accountId } = request;
+    if (threadId !== null) await requireThread(threadId);
+    if (accountId !== null) requireNamed(accountId);
+    return threadId !== null && accountId === null ? request : { ...request, accountId: chosen(accountId) };
+  }
+
+  async function ownReceipt(request: ReceiveRequest): Promise<ReceiveRequest> {
+    return { ...request, accountId: chosen(request.accountId) };
+  }
+
+  /** A use case takes over the folder, so what is refused before it has to remove it. */
+  async function taking<Own, Result>(
+    folder: SpoolFolder,
+    checked: Promise<Own>,
+    work: (own: Own) => Promise<Result>,
+  ): Promise<Result> {
+    let own: Own;
+    try {
+      own = await checked;
+    } catch (error) {
+      await folder.remove();
+      throw error;
+    }
+    return work(own);
+  }
+
+  async function refuse(): Promise<never> {
+    throw new ServiceError('forbidden_account');
+  }
+
+  return {
+    checkReadiness: () => application.checkReadiness(),
+
+    listCustomerEmails: (request) => application.listCustomerEmails({ ...request, within: accounts }),
+    listEmails: async (request) => application.listEmails(within(request)),
+    async readEmail(id) {
+      await requireEmail(id);
+      return application.readEmail(id);
+    },
+    async readRaw(id) {
+      await requireEmail(id);
+      return application.readRaw(id);
+    },
+    async readVariant(emailId, id) {
+      await require(accountOf.email(emailId), 'variant_not_found');
+      return application.readVariant(emailId, id);
+    },
+    async readVariantRaw(emailId, id) {
+      await require(accountOf.email(emailId), 'variant_not_found');
+      return application.readVariantRaw(emailId, id);
+    },
+    async readAttachment(id) {
+      await require(accountOf.attachment(id), 'attachment_not_found');
+      return application.readAttachment(id);
+    },
+    async readSafeHtml(id, options) {
+      await requireEmail(id);
+      return application.readSafeHtml(id, options);
+    },
+    // Its address is the permission, and was given out by readSafeHtml.
+    readSignedImage: (image) => application.readSignedImage(image),
+    inlineTypeOf: (attachment) => application.inlineTypeOf(attachment),
+    // What it opens was read before.
+    openAttachment: (attachment, range) => application.openAttachment(attachment, range),
+
+    listEvents: async (request, signal) => application.listEvents(within(request), signal),
+    streamEvents: async (request, signal) => application.streamEvents(within(request), signal),
+    // A position in the feed; it says nothing about what happened.
+    readLatestEventId: () => application.readLatestEventId(),
+
+    sendMessage: (request, folder) =>
+      taking(folder, ownSend(request), (own) => application.sendMessage(own, folder)),
+    sendOnce: (key, request, folder) =>
+      taking(folder, ownSend(request), (own) => application.sendOnce(key, own, folder)),
+    async previewReply(options) {
+      await requireEmail(options.emailId);
+      return application.previewReply(options);
+    },
+    // Of the account of the email.
+    sendReply: (request, folder) =>
+      taking(folder, requireEmail(request.emailId), () => application.sendReply(request, folder)),
+    sendReplyOnce: (key, request, folder) =>
+      taking(folder, requireEmail(request.emailId), () => application.sendReplyOnce(key, request, folder)),
+    async cancelSend(id) {
+      await requireEmail(id);
+      return application.cancelSend(id);
+    },
+    async retrySend(id) {
+      await requireEmail(id);
+      return application.retrySend(id);
+    },
+    async resolveSend(id, outcome) {
+      await requireEmail(id);
+      return application.resolveSend(id, outcome);
+    },
+    // Nothing is sent to a suppressed address from any account.
+    listSuppressions: refuse,
+    readSuppression: refuse,
+    suppress: refuse,
+    liftSuppression: refuse,
+
+    receiveMessage: (request, folder) =>
+      taking(folder, ownReceipt(request), (own) => application.receiveMessage(own, folder)),
+
+    // Customers have mail of all accounts.
+    readCustomerRegistration: refuse,
+    registerCustomer: refuse,
+    listAmbiguousClaims: refuse,
+    listAmbiguousEmails: refuse,
+
+    async readThreadPage(request) {
+      await requireThread(request.threadId);
+      return application.readThreadPage(request);
+    },
+    async changeThread(id, change) {
+      await requireThread(id);
+      return application.changeThread(id, change);
+    },
+    async readThread(id, known) {
+      await requireThread(id);
+      return application.readThread(id, known);
+    },
+    listThreads: async (request) => application.listThreads(within(request)),
+    async markThread(id, mark) {
+      await requireThread(id);
+      return application.markThread(id, mark);
+    },
+    listRefusedMerges: async (request) => application.listRefusedMerges(within(request)),
+    async explainPlacement(id) {
+      await requireEmail(id);
+      return application.explainPlacement(id);
+    },
+    async splitThread(request) {
+      await requireThread(request.threadId);
+      await requireEmails(request.emailIds);
+      return application.splitThread(request);
+    },
+    async mergeThreads(request) {
+      await requireThread(request.threadId);
+      await requireThread(request.otherThreadId);
+      return application.mergeThreads(request);
+    },
+    async moveEmails(request) {
+      await requireThread(request.threadId);
+      await requireEmails(request.emailIds);
+      return application.moveEmails(request);
+    },
+
+    async deleteEmail(id) {
+      await requireEmail(id);
+      return application.deleteEmail(id);
+    },
+    async deleteThread(id) {
+      await requireThread(id);
+      return application.deleteThread(id);
+    },
+
+    // A person is erased from all accounts.
+    requestErasure: refuse,
+    readErasure: refuse,
+
+    listAccounts: async () => (await application.listAccounts()).filter(({ accountId }) => sees(accountId)),
+    listQuarantine: async (request) => application.listQuarantine(within(request)),
+    async retryQuarantined(id) {
+      await require(accountOf.quarantined(id), 'quarantined_not_found');
+      return application.retryQuarantined(id);
+    },
+
+    createWebhook: async (request) => {
+      const [only] = accounts;
+      if (request.accountId === null && accounts.length > 1) {
+        throw invalidRequest('missing', { field: 'account_id' });
+      }
+      const accountId = request.accountId ?? only ?? null;
+      if (accountId !== null) requireNamed(accountId);
+      return application.createWebhook({ ...request, accountId });
+    },
+    listWebhooks: (request) => application.listWebhooks({ ...request, within: accounts }),
+    async readWebhook(id) {
+      await requireWebhook(id);
+      return application.readWebhook(id);
+    },
+    async changeWebhook(id, change) {
+      await requireWebhook(id);
+      if (change.accountId === null) throw invalidRequest('missing', { field: 'account_id' });
+      if (change.accountId !== undefined) requireNamed(change.accountId);
+      return application.changeWebhook(id, change);
+    },
+    async deleteWebhook(id) {
+      await requireWebhook(id);
+      return application.deleteWebhook(id);
+    },
+    async pauseWebhook(id) {
+      await requireWebhook(id);
+      return application.pauseWebhook(id);
+    },
+    async resumeWebhook(id) {
+      await requireWebhook(id);
+      return application.resumeWebhook(id);
+    },
+    async replayWebhook(id, start) {
+      await requireWebhook(id);
+      return application.replayWebhook(id, start);
+    },
+    async rotateWebhookSecret(id, oldValidMs) {
+      await requireWebhook(id);
+      return application.rotateWebhookSecret(id, oldValidMs);
+    },
+    async testWebhook(id, signal) {
+      await requireWebhook(id);
+      return application.testWebhook(id, signal);
+    },
+    async listWebhookDeliveries(request) {
+      await requireWebhook(request.webhookId);
+      return application.listWebhookDeliveries(request);
+    },
+
+    // They look at the caller themselves.
+    createKey: (caller, request) => application.createKey(caller, request),
+    listKeys: (caller, request) => application.listKeys(caller, request),
+    readKey: (caller, id) => application.readKey(caller, id),
+    revokeKey: (caller, id) => application.revokeKey(caller, id),
+    rotateKey: (caller, id, oldValidMs) => application.rotateKey(caller, id, oldValidMs),
+  };
+}

@@ -1,0 +1,148 @@
+/** `email-worker keys`: makes, lists, revokes and rotates keys of the API. */
+import { userInfo } from 'node:os';
+import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
+import { createUsedAccounts } from '../adapters/postgres/accounts/used-accounts.ts';
+import { createKeys } from '../app/keys/manage-keys.ts';
+import type { StoredKey } from '../app/keys/key-ports.ts';
+import type { KeyUseCases } from '../app/keys/use-cases.ts';
+import { withEverything, type Caller } from '../core/keys/caller.ts';
+import { RIGHTS, type Right } from '../core/keys/rights.ts';
+import type { OpenData } from '../service/open-data.ts';
+import { defineCommand, UsageError, type CommandResult } from './command.ts';
+import { printable, type Output } from './output.ts';
+
+const DEFAULT_OVERLAP_HOURS = 24;
+const PAGE = 200;
+
+export const keysCommand = defineCommand({
+  name: 'keys',
+  summary: 'Makes, lists, revokes and rotates keys of the API.',
+  description:
+    '`create` and `rotate` print the key, `ewk_…`, as the only line of the result; it is stored nowhere and shown this once. `list` prints ' +
+    'each key with its rights, accounts, expiry and last use, never its secret. A revoked key opens nothing any more within two seconds. The ' +
+    'service may run meanwhile.',
+  arguments: [
+    { name: 'action', meaning: '`create`, `list`, `revoke` or `rotate`.', required: true, repeated: false },
+    { name: 'id', meaning: 'Of the key to revoke or rotate.', required: false, repeated: false },
+  ],
+  options: {
+    name: { type: 'string', value: 'text', meaning: 'Of a new key, for people.' },
+    right: {
+      type: 'string',
+      value: 'right',
+      multiple: true,
+      meaning: `Of a new key, one of ${RIGHTS.join(', ')}; may be given several times.`,
+    },
+    account: {
+      type: 'string',
+      value: 'id',
+      multiple: true,
+      meaning: 'The new key sees and acts for it alone; may be given several times. Default: all accounts.',
+    },
+    expires: {
+      type: 'string',
+      value: 'time',
+      meaning: 'The new key opens nothing from then on, such as 2027-01-31T12:00:00Z. Default: never.',
+    },
+    overlap: {
+      type: 'string',
+      value: 'hours',
+      meaning: `How long the secret before a rotation is accepted as well, 0 to 720. Default: ${DEFAULT_OVERLAP_HOURS}.`,
+    },
+  },
+  async run(
+    { name, right = [], account, expires, overlap = String(DEFAULT_OVERLAP_HOURS) },
+    [action, id],
+    { output, open },
+  ): Promise<CommandResult> {
+    const caller = withEverything({ kind: 'command', user: userInfo().username });
+    switch (action) {
+      case 'create': {
+        if (name === undefined || right.length === 0) throw new UsageError('create needs --name and --right');
+        const request = {
+          name,
+          rights: right.map(toRight),
+          accounts: account ?? null,
+          expiresAt: toExpiry(expires),
+        };
+        const data = await open();
+        for (const accountId of account ?? []) await checkAccount(data, accountId);
+        output.print((await keysOf(data).createKey(caller, request)).secret);
+        return 'done';
+      }
+      case 'list':
+        await list(keysOf(await open()), caller, output);
+        return 'done';
+      case 'revoke': {
+        const key = await keysOf(await open()).revokeKey(caller, needId(id));
+        output.print(lineOf(key));
+        return 'done';
+      }
+      case 'rotate': {
+        const keyId = needId(id);
+        const hours = /^\d{1,3}$/.test(overlap) ? Number(overlap) : Infinity;
+        if (hours > 720) throw new UsageError('--overlap must be a whole number of hours, 0 to 720');
+        const { secret } = await keysOf(await open()).rotateKey(caller, keyId, hours * 3_600_000);
+        output.print(secret);
+        return 'done';
+      }
+      default:
+        throw new UsageError('the action must be create, list, revoke or rotate');
+    }
+  },
+});
+
+const keysOf = ({ pool, clock, ids }: OpenData): KeyUseCases =>
+  createKeys({ store: createKeyStore(pool), clock, ids });
+
+async function checkAccount({ accounts, pool }: OpenData, accountId: string): Promise<void> {
+  if (accounts.has(accountId) || (await createUsedAccounts(pool)(accountId))) return;
+  throw new UsageError(`there is no account ${accountId}`);
+}
+
+function needId(id: string | undefined): string {
+  if (id === undefined) throw new UsageError('the id of the key is missing; list shows it');
+  // What is at hand is often the whole key.
+  return /^ewk_([0-9a-z]{12})_/.exec(id)?.[1] ?? id;
+}
+
+function toRight(text: string): Right {
+  const right = RIGHTS.find((known) => known === text);
+  if (right === undefined) throw new UsageError(`--right must be one of ${RIGHTS.join(', ')}`);
+  return right;
+}
+
+function toExpiry(text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime()) || date <= new Date()) {
+    throw new UsageError('--expires must be a moment in the future, such as 2027-01-31T12:00:00Z');
+  }
+  return date;
+}
+
+async function list(keys: KeyUseCases, caller: Caller, output: Output): Promise<void> {
+  for (let cursor: string | null = null; ;) {
+    const page = await keys.listKeys(caller, { limit: PAGE, cursor });
+    for (const key of page.keys) output.print(lineOf(key));
+    if (page.nextCursor === null) return;
+    cursor = page.nextCursor;
+  }
+}
+
+function lineOf({ id, name, rights, accounts, expiresAt, lastUsedAt, revokedAt }: StoredKey): string {
+  return printable(
+    [
+      id,
+      name,
+      rights.join(','),
+      accounts === null ? 'all accounts' : accounts.join(','),
+      revokedAt !== null
+        ? `revoked ${revokedAt.toISOString()}`
+        : expiresAt === null
+          ? 'never expires'
+          : `expires ${expiresAt.toISOString()}`,
+      lastUsedAt === null ? 'never used' : `used ${lastUsedAt.toISOString()}`,
+    ].join('; '),
+  );
+}

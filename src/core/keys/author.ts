@@ -1,0 +1,8 @@
+/** Who did something, as it is recorded beside it. JSON values only. */
+
+export type Author =
+  /** One of `API_SECRET`, from 1. */
+  | { readonly kind: 'secret'; readonly number: number }
+  | { readonly kind: 'key'; readonly id: string; readonly name: string }
+  /** A person at the command line, by the name of the system's user. */
+  | { readonly kind: 'command'; readonly user: string };
