@@ -6,6 +6,7 @@ import { auditCommand } from './audit.ts';
 import { importCommand } from './import.ts';
 import { keysCommand } from './keys.ts';
 import { reparseCommand } from './reparse.ts';
+import { retentionCommand } from './retention.ts';
 import { rethreadCommand } from './rethread.ts';
 
 export const COMMANDS: readonly Command[] = [
@@ -14,6 +15,7 @@ export const COMMANDS: readonly Command[] = [
   rethreadCommand,
   auditCommand,
   cleanFilesCommand,
+  retentionCommand,
   dkimCommand,
   keysCommand,
 ];

@@ -1,6 +1,7 @@
 /** Reads the accounts: one from the environment, or several from a file. */
 import { readFileSync } from 'node:fs';
 import type { Account } from '../app/base/basics.ts';
+import type { RetentionRule } from '../app/erase/retain.ts';
 import { FIRST_SYNC_DAYS } from '../app/mailboxes/mailbox-ports.ts';
 import { ConfigError } from './config-error.ts';
 import { readDay, readFrom, readUrl } from './config-values.ts';
@@ -18,6 +19,8 @@ export interface AccountConfig {
   readonly rate: RateLimit;
   /** See `Account`. */
   readonly joinBySubjectDays: number | null;
+  /** Threads are deleted when nothing came or went for so many days; null: never. */
+  readonly retentionDays: number | null;
   /** null: no mailbox is read. */
   readonly imap: ImapConfig | null;
   /** Takes the place of a password where a URL has a user without one. */
@@ -58,6 +61,7 @@ const ACCOUNT_FIELDS = new Set([
   'imap_since',
   'imap_sent',
   'join_by_subject',
+  'retention_days',
   'oauth2',
   'dkim',
 ]);
@@ -134,8 +138,14 @@ const DEFAULT_ACCOUNT = {
     'mail is not signed here',
   ),
   dkimDomain: text('DKIM_DOMAIN', 'The domain that signs.', 'the domain of `MAIL_FROM`'),
+  retentionDays: variable('RETENTION_DAYS', {
+    parse: (value, name) => readDays(name, value, MAX_RETENTION_DAYS),
+    defaultText: 'everything is kept',
+    meaning:
+      'Threads in which nothing was sent or received for so many days are deleted, with their files, as `DELETE /api/threads/{id}` does.',
+  }),
   joinBySubjectDays: variable('JOIN_BY_SUBJECT_DAYS', {
-    parse: (value, name) => readWindow(name, value),
+    parse: (value, name) => readDays(name, value, MAX_WINDOW_DAYS),
     defaultText: 'none',
     meaning:
       'A received reply that names no other email joins one of the same subject and counterparty, if that is not older than so many days.',
@@ -248,6 +258,7 @@ function parseAccounts(
         perDay: readRate(`${where}, rate_per_day`, fields['rate_per_day']),
       },
       imap,
+      retentionDays: readDays(`${where}, retention_days`, fields['retention_days'], MAX_RETENTION_DAYS),
       joinBySubjectDays: readJoinBySubject(`${where}, join_by_subject`, fields['join_by_subject']),
       oauth2: readOAuth2(`${where}, oauth2`, fields['oauth2'], (part) => expand(part, env, where), {
         imap: hasUserAlone(imap?.url ?? null),
@@ -264,13 +275,15 @@ function parseAccounts(
 
 /** Longer than people take to answer; also keeps what one reply may find within bounds. */
 const MAX_WINDOW_DAYS = 366;
+/** A hundred years: longer is for ever. */
+const MAX_RETENTION_DAYS = 36_525;
 
 /** Text from the environment, a number from the accounts file; null when there is none. */
-function readWindow(where: string, value: unknown): number | null {
+function readDays(where: string, value: unknown, max: number): number | null {
   if (value === undefined || value === null) return null;
-  const days = typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value;
-  if (typeof days !== 'number' || !Number.isInteger(days) || days < 1 || days > MAX_WINDOW_DAYS) {
-    throw new ConfigError(where, `must be a whole number of days from 1 to ${MAX_WINDOW_DAYS}`);
+  const days = typeof value === 'string' && /^\d{1,5}$/.test(value) ? Number(value) : value;
+  if (typeof days !== 'number' || !Number.isInteger(days) || days < 1 || days > max) {
+    throw new ConfigError(where, `must be a whole number of days from 1 to ${max}`);
   }
   return days;
 }
@@ -281,7 +294,7 @@ function readJoinBySubject(where: string, value: unknown): number | null {
   if (typeof value !== 'object' || Object.keys(value).join() !== 'window_days') {
     throw new ConfigError(where, 'must be an object such as {"window_days": 7}');
   }
-  return readWindow(`${where}.window_days`, Object.values(value)[0]);
+  return readDays(`${where}.window_days`, Object.values(value)[0], MAX_WINDOW_DAYS);
 }
 
 /** The URL names a user, and leaves the password to a token. */
@@ -309,3 +322,9 @@ export function accountsById(accounts: readonly AccountConfig[]): ReadonlyMap<st
     ),
   );
 }
+
+/** Of the accounts that do not keep everything. */
+export const retentionRules = (accounts: readonly AccountConfig[]): readonly RetentionRule[] =>
+  accounts.flatMap(({ id, retentionDays }) =>
+    retentionDays === null ? [] : [{ accountId: id, days: retentionDays }],
+  );

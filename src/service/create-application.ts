@@ -47,6 +47,7 @@ import { createReplies } from '../app/reply/send-replies.ts';
 import { sendMessage } from '../app/send/send-message.ts';
 import { carryOutOnce, sendOnce, type SendOncePorts } from '../app/send/send-once.ts';
 import { createKeySettlement } from '../app/send/settle-keys.ts';
+import { retentionRules } from '../config/config-accounts.ts';
 import { followedBy } from './followed-by.ts';
 import type { Parts, Teardown } from './open-parts.ts';
 import type { Sending } from './start-sending.ts';
@@ -61,6 +62,7 @@ import { startFileEraser } from '../worker/file-eraser.ts';
 import { startEventNumberer } from '../worker/event-numberer.ts';
 import { startKeyCleaner } from '../worker/key-cleaner.ts';
 import { startKeySettler } from '../worker/key-settler.ts';
+import { startRetention } from '../worker/retention.ts';
 import { startReportMatcher } from '../worker/report-matcher.ts';
 import { startSearchIndexer } from '../worker/search-indexer.ts';
 
@@ -138,14 +140,16 @@ export function createApplication(
     blobs,
   };
   endAtTeardown(startFileEraser(deletedFiles, logger));
-  const deletions = createDeletions({
+  const deletionPorts = {
     deletions: createDeletionStore(pool),
     deleteFiles: () =>
       deleteDeletedFiles(deletedFiles).catch((err: unknown) => {
         logger.warn({ err }, 'files of deleted emails could not be deleted yet; it is tried again');
       }),
-  });
-
+  };
+  const deletions = createDeletions(deletionPorts);
+  const rules = retentionRules(config.accounts);
+  if (rules.length > 0) endAtTeardown(startRetention({ ...deletionPorts, rules, clock, logger }));
   const erasures = createErasureStore(pool, parts.patient);
   const eraser = startEraser({
     erasures,

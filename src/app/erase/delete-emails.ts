@@ -7,7 +7,7 @@ import type { DeletionStore } from './delete-ports.ts';
 import type { EraseUseCases } from './use-cases.ts';
 
 /** Emails deleted in one transaction: it holds the locks of their thread. */
-const AT_ONCE = 100;
+export const AT_ONCE = 100;
 
 export interface DeleteEmailsPorts {
   readonly deletions: DeletionStore;
@@ -27,7 +27,7 @@ export function createDeletions({ deletions, deleteFiles }: DeleteEmailsPorts): 
     async deleteThread(id) {
       let total = 0;
       for (;;) {
-        const deleted = await deletions.deleteSomeOfThread(id, AT_ONCE);
+        const deleted = await deletions.deleteSomeOfThread(id, AT_ONCE, null);
         if (deleted === 'kept') throw new ServiceError('not_deletable');
         if (deleted === 'absent') {
           if (total === 0) throw new ServiceError('thread_not_found');

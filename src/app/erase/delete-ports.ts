@@ -16,9 +16,14 @@ export interface DeletionStore {
    * Deletes some of the emails of the thread, as `deleteEmail`, and with the last one the thread. When one of them has to be
    * kept, nothing is deleted at all.
    *
+   * @param quietSince one with an email of that time or later is kept; null: any time
    * @returns how many were deleted; at most `limit`
    */
-  deleteSomeOfThread(id: string, limit: number): Promise<number | 'kept' | 'absent'>;
+  deleteSomeOfThread(id: string, limit: number, quietSince: Date | null): Promise<number | 'kept' | 'absent'>;
+  /** Threads of the account in which nothing was sent or received since, the longest quiet first; none that has to be kept. */
+  findQuiet(accountId: string, since: Date, limit: number): Promise<readonly string[]>;
+  /** Their number, and that of their emails. */
+  countQuiet(accountId: string, since: Date): Promise<{ readonly threads: number; readonly emails: number }>;
 }
 
 /** The files of deleted emails. Throws `ServiceError('database_unavailable')`. */

@@ -14,26 +14,43 @@ const UNSETTLED: readonly EmailState[] = ['queued', 'sending', 'deferred', 'unkn
 const isSettled = ({ state }: { readonly state: EmailState }): boolean => !UNSETTLED.includes(state);
 
 export function createDeletionStore(pool: Pool): DeletionStore {
-  const remove = (ids: readonly string[]): Promise<number | 'kept'> =>
-    inLinkingTransaction(pool, async (trx) => (await deleteEmails(trx, ids, isSettled)).emails).catch(
-      (error: unknown) => {
-        if (error instanceof NotDeletable) return 'kept';
-        throw error;
-      },
-    );
+  const remove = (
+    ids: readonly string[],
+    quiet: { id: string; since: Date } | null,
+  ): Promise<number | 'kept'> =>
+    inLinkingTransaction(pool, async (trx) => {
+      const { emails } = await deleteEmails(trx, ids, isSettled);
+      // The thread is locked now: nothing comes into it any more.
+      if (quiet !== null && (await run(trx, FIND_LATER, quiet)).length > 0) throw new NotDeletable();
+      return emails;
+    }).catch((error: unknown) => {
+      if (error instanceof NotDeletable) return 'kept';
+      throw error;
+    });
 
   return {
     async deleteEmail(id) {
       const [email] = await run(pool, RESOLVE_EMAIL, { id });
       if (email === undefined) return 'absent';
-      const deleted = await remove([email.id]);
+      const deleted = await remove([email.id], null);
       return deleted === 'kept' ? 'kept' : deleted === 0 ? 'absent' : 'deleted';
     },
 
-    async deleteSomeOfThread(id, limit) {
+    async deleteSomeOfThread(id, limit, since) {
       const [thread] = await run(pool, READ_THREAD, { id, limit, unsettled: UNSETTLED });
       if (thread === undefined || thread.ids.length === 0) return 'absent';
-      return thread.is_unsettled ? 'kept' : await remove(thread.ids);
+      if (thread.is_unsettled) return 'kept';
+      return await remove(thread.ids, since === null ? null : { id: thread.id, since });
+    },
+
+    async findQuiet(accountId, since, limit) {
+      const rows = await run(pool, FIND_QUIET, { accountId, since, limit, unsettled: UNSETTLED });
+      return rows.map(({ id }) => id);
+    },
+
+    async countQuiet(accountId, since) {
+      const [row] = await run(pool, COUNT_QUIET, { accountId, since, unsettled: UNSETTLED });
+      return { threads: Number(row?.threads ?? 0), emails: Number(row?.emails ?? 0) };
     },
   };
 }
@@ -49,9 +66,42 @@ const RESOLVE_EMAIL = statement('resolve-email-to-delete', `select id from email
 
 const READ_THREAD = statement(
   'read-thread-to-delete',
-  `select
+  `select t.id,
     array(select e.id from emails e where e.thread_id = t.id order by e.date desc, e.id desc limit $limit::int) as ids,
     exists (select from emails e where e.thread_id = t.id and e.state = any ($unsettled::text[])) as is_unsettled
   from email_threads t
   where t.id = coalesce((select thread_id from thread_aliases where id = $id::uuid), $id::uuid)`,
 ).narrow<{ ids: string[]; is_unsettled: boolean }>();
+
+/** As thread_summaries has it. */
+const LATER = `exists (select from emails o where o.thread_id = t.id and email_activity_at(o.date, o.created_at) >= $since)`;
+
+const FIND_LATER = statement(
+  'find-later-emails',
+  `select t.id from email_threads t where t.id = $id and ${LATER}`,
+);
+
+/** Those that the list shows, and those of which nothing was ever sent. */
+const QUIET = `
+  select t.id, q.at
+  from (
+    select thread_id, last_activity_at as at from thread_summaries
+    where account_id = $accountId and last_activity_at < $since
+    union all
+    select e.thread_id, max(e.date) from emails e
+    where e.account_id = $accountId and e.state in ('failed', 'cancelled') and e.date < $since
+      and not exists (select from thread_summaries s where s.thread_id = e.thread_id)
+    group by e.thread_id
+  ) q
+  join email_threads t on t.id = q.thread_id
+  where not ${LATER}
+    and not exists (select from emails e where e.thread_id = t.id and e.state = any ($unsettled::text[]))`;
+
+const FIND_QUIET = statement('find-quiet-threads', `${QUIET} order by q.at limit $limit::int`);
+
+const COUNT_QUIET = statement(
+  'count-quiet-threads',
+  `with quiet as materialized (${QUIET})
+  select (select count(*) from quiet) as threads,
+    (select count(*) from emails e where e.thread_id in (select id from quiet)) as emails`,
+);

@@ -20,6 +20,17 @@ declare module '../db/statement.ts' {
         customer_id: string | null;
       };
     };
+    'count-quiet-threads': {
+      values: {
+        accountId: string | null;
+        since: Date | string | null;
+        unsettled: readonly (string | null)[] | null;
+      };
+      row: {
+        threads: string | null;
+        emails: string | null;
+      };
+    };
     'find-emails-to-delete': {
       values: {
         ids: readonly (string | null)[] | null;
@@ -40,6 +51,27 @@ declare module '../db/statement.ts' {
       row: {
         last: string | null;
         matching: unknown;
+      };
+    };
+    'find-later-emails': {
+      values: {
+        id: string | null;
+        since: Date | string | null;
+      };
+      row: {
+        id: string;
+      };
+    };
+    'find-quiet-threads': {
+      values: {
+        accountId: string | null;
+        since: Date | string | null;
+        unsettled: readonly (string | null)[] | null;
+        limit: number | null;
+      };
+      row: {
+        id: string;
+        at: Date | null;
       };
     };
     'finish-erasure': {
@@ -96,6 +128,7 @@ declare module '../db/statement.ts' {
         id: string | null;
       };
       row: {
+        id: string;
         ids: string[] | null;
         is_unsettled: boolean | null;
       };

@@ -1,0 +1,15 @@
+/** The loop that deletes threads that are kept no longer. */
+import { deleteQuietThreads, type RetentionPorts } from '../app/erase/retain.ts';
+import { startLoop, type Loop } from './loop.ts';
+
+/** A rule counts days. */
+const INTERVAL_MS = 3_600_000;
+
+export function startRetention(ports: RetentionPorts): Loop {
+  return startLoop({
+    intervalMs: INTERVAL_MS,
+    failure: 'threads that are kept no longer could not be deleted; the next try is in an hour',
+    logger: ports.logger,
+    run: (signal) => deleteQuietThreads(ports, signal),
+  });
+}
