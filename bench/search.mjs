@@ -130,7 +130,10 @@ const server =
   process.env.BENCH_DATABASE_URL === undefined
     ? await startEmbeddedPostgres({ dataDir: folder, logger })
     : null;
-const connection = server?.connection ?? { connectionString: process.env.BENCH_DATABASE_URL };
+const connection = {
+  ...(server?.connection ?? { connectionString: process.env.BENCH_DATABASE_URL }),
+  options: '-c search_path=email_worker',
+};
 const pool = new ExplainingPool({ ...connection, max: 1 });
 try {
   const setUp = new pg.Pool({ ...connection, max: 2 });

@@ -11,6 +11,7 @@ export async function withDatabase(dist, work) {
   const postgres = path.join(dist, 'adapters', 'postgres');
   const { startEmbeddedPostgres } = await import(path.join(postgres, 'embedded', 'server.js'));
   const { createPool } = await import(path.join(postgres, 'db', 'pool.js'));
+  const { DEFAULT_SCHEMA } = await import(path.join(postgres, 'db', 'session.js'));
   const { migrateToLatest } = await import(path.join(postgres, 'db', 'migrate.js'));
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'email-worker-statements-'));
   try {
@@ -26,7 +27,7 @@ export async function withDatabase(dist, work) {
       });
       await migrateToLatest(pool);
       await pool.end();
-      const client = new pg.Client(connection);
+      const client = new pg.Client({ ...connection, options: `-c search_path=${DEFAULT_SCHEMA}` });
       await client.connect();
       try {
         return await work(client);

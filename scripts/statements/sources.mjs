@@ -2,9 +2,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** SQL that is no statement; `begin` and `commit` are sent by transaction.ts, the schema by migrate.ts. */
+/** SQL that is no statement; `begin` and `commit` are sent by transaction.ts, the schema by migrate.ts, settings by connection.ts. */
 const UNCHECKED = /\.query\s*[(<]/g;
-const MAY_SEND = /^(db\/(statement|transaction|migrate)\.ts|embedded\/)/;
+const MAY_SEND = /^(db\/(statement|transaction|migrate|connection)\.ts|embedded\/)/;
 
 const DEFINITION = /\bstatements?\(\s*'([^']*)'/g;
 

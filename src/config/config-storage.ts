@@ -1,6 +1,6 @@
 /** Where data is kept: the data folder, the database and the files. */
 import { ConfigError } from './config-error.ts';
-import { readUrl } from './config-values.ts';
+import { readUrl, readWord } from './config-values.ts';
 import { integer, milliseconds, readAll, resolvePath, text, variable, type Environment } from './variable.ts';
 
 export const DATABASE_VARIABLES = {
@@ -15,6 +15,18 @@ export const DATABASE_VARIABLES = {
     parse: (value, name) => readUrl(name, value, ['postgres:', 'postgresql:']),
     defaultText: 'the embedded PostgreSQL',
     meaning: 'An external PostgreSQL 15 or later: `postgres://user:pass@host:5432/name`.',
+  }),
+  databaseSchema: variable('DATABASE_SCHEMA', {
+    parse: readSchema,
+    defaultText: 'email_worker',
+    meaning:
+      'Schema of the database that everything is in; it is made when it is missing. The role of `DATABASE_URL` owns it and needs no other right.',
+  }),
+  databasePooler: variable('DATABASE_POOLER', {
+    parse: (value, name) => readWord(name, value ?? 'auto', ['auto', 'transaction', 'none']),
+    defaultText: 'auto',
+    meaning:
+      'Whether a pooler between the service and PostgreSQL shares sessions: `auto` finds out for each connection, `transaction` says so, `none` says that each connection has a session of its own (a pooler in session mode; saves CPU).',
   }),
   databasePoolSize: integer(
     'DATABASE_POOL_SIZE',
@@ -55,6 +67,16 @@ export const FILE_VARIABLES = {
 export function readFiles(env: Environment) {
   const { accessKeyId, secretAccessKey, ...files } = readAll(FILE_VARIABLES, env);
   return { ...files, s3Credentials: readCredentials(accessKeyId, secretAccessKey) };
+}
+
+/** What PostgreSQL takes without quotes, but for reserved words, which are quoted. */
+function readSchema(value: string | null, name: string): string {
+  const schema = value ?? 'email_worker';
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
+    throw new ConfigError(name, 'must be up to 63 of a-z, 0-9 and _, not beginning with a digit');
+  if (/^(?:pg_.*|public|information_schema)$/.test(schema))
+    throw new ConfigError(name, `must be a schema of the service alone, which ${schema} is not`);
+  return schema;
 }
 
 function readCredentials(

@@ -18,6 +18,17 @@ export function readUrl(name: string, text: string | null, protocols: readonly s
   return text;
 }
 
+/** One of some words. */
+export function readWord<const Words extends readonly string[]>(
+  name: string,
+  text: string,
+  words: Words,
+): Words[number] {
+  const word = words.find((one) => one === text);
+  if (word === undefined) throw new ConfigError(name, `must be one of ${words.join(', ')}`);
+  return word;
+}
+
 export interface ListenAddress {
   readonly host: string;
   /** 0 picks a free one. */

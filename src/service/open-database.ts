@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { findEmbeddedPostgres } from '../adapters/postgres/embedded/find-server.ts';
 import { startEmbeddedPostgres } from '../adapters/postgres/embedded/server.ts';
+import { checkSessions } from '../adapters/postgres/db/check-database.ts';
 import { isLatest, migrateToLatest } from '../adapters/postgres/db/migrate.ts';
 import { createPool, isAway, type PoolOptions } from '../adapters/postgres/db/pool.ts';
 import { keepStatistics } from '../adapters/postgres/db/statistics.ts';
@@ -42,7 +43,10 @@ export async function openDatabase(
   if (embedded !== null) teardown.push(() => embedded.stop());
   const options = poolOptions(config, embedded?.connection ?? config.databaseUrl ?? '', logger);
   await migrateWhenThere({ ...options, ...ended }, logger);
-  return openPool(options, teardown);
+  const database = openPool(options, teardown);
+  if (await checkSessions(database.pool))
+    logger.info({ pooler: 'transaction' }, 'database sessions are shared');
+  return database;
 }
 
 /**
@@ -76,6 +80,8 @@ function poolOptions(config: Config, connection: PoolOptions['connection'], logg
     maxConnections: config.databasePoolSize,
     connectTimeoutMs: config.databaseConnectTimeoutMs,
     statementTimeoutMs: config.databaseStatementTimeoutMs,
+    schema: config.databaseSchema,
+    pooler: config.databasePooler,
     logger,
   };
 }

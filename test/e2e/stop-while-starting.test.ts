@@ -150,7 +150,11 @@ describe.skipIf(process.platform !== 'linux')('a start that waits', () => {
     'for a statement of its migrations ends on SIGTERM, which takes them back, and the next start does them',
     async () => {
       // The migration waits for this table's name.
-      const { connectionString, other } = await startBlocked('begin', 'create table emails (id int)');
+      const { connectionString, other } = await startBlocked(
+        'create schema email_worker',
+        'begin',
+        'create table email_worker.emails (id int)',
+      );
       const child = start({ DATABASE_URL: connectionString });
       await waitForSession(connectionString, `wait_event_type = 'Lock' and query ilike '%create table%'`);
       await expectStopped(child);

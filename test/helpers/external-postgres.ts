@@ -37,13 +37,14 @@ function findBinaries(): string | null {
 }
 
 /** PostgreSQL refuses to run as root; the package makes a user for it. */
-function identity(): { uid?: number; gid?: number } {
+export function identity(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? [];
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-export async function createExternalPostgres(): Promise<ExternalPostgres> {
+/** @param settings such as `-c fsync=off` */
+export async function createExternalPostgres(...settings: readonly string[]): Promise<ExternalPostgres> {
   const binaries = findBinaries();
   if (binaries === null) throw new Error('no PostgreSQL is installed');
   const user = identity();
@@ -62,11 +63,15 @@ export async function createExternalPostgres(): Promise<ExternalPostgres> {
   const postgres: ExternalPostgres = {
     url: `postgres://mail@127.0.0.1:${port}/email`,
     async start() {
-      server = spawn(path.join(binaries, 'postgres'), ['-D', data, '-p', String(port), '-k', folder], {
-        ...user,
-        cwd: folder,
-        stdio: 'ignore',
-      });
+      server = spawn(
+        path.join(binaries, 'postgres'),
+        ['-D', data, '-p', String(port), '-k', folder, ...settings],
+        {
+          ...user,
+          cwd: folder,
+          stdio: 'ignore',
+        },
+      );
       await waitUntil('PostgreSQL answers', () =>
         query(admin, 'select 1').then(
           () => true,

@@ -1,11 +1,12 @@
 /**
  * Databases for tests. They live on one server for the whole run: an embedded one, or the external one that
- * TEST_DATABASE_URL names, whose role must be allowed to make databases.
+ * TEST_DATABASE_URL names, whose role must be allowed to make databases. With TEST_POOLER=1 it is the one of the Debian package, and
+ * the service reaches it through PgBouncer; what tests look up themselves never goes through that.
  */
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import type { ClientConfig } from 'pg';
-import { query } from './query.ts';
+import { query, SEARCH_PATH } from './query.ts';
 import { requestTestServer, withDatabase } from './test-server.ts';
 
 export interface TestDatabase {
@@ -28,14 +29,25 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
   return await createDatabase('template1');
 }
 
+/** The service reaches the databases of this run through PgBouncer. */
+export const isPooled = process.env['TEST_POOLER'] === '1';
+
+/** Address of a database → the same through PgBouncer. */
+const pooled = new Map<string, string>();
+
+/** The address that the service gets, of a database of this run or any other. */
+export const addressForService = (connectionString: string): string =>
+  pooled.get(connectionString) ?? connectionString;
+
 async function createDatabase(template: string): Promise<TestDatabase> {
-  const { adminUrl, prefix } = await requestTestServer(inject('testServerPath'));
+  const { adminUrl, pooledUrl, prefix } = await requestTestServer(inject('testServerPath'));
   const name = `${prefix}${randomBytes(6).toString('hex')}`;
   await query(adminUrl, `create database ${name} template ${template}`);
   const connectionString = withDatabase(adminUrl, name);
+  if (pooledUrl !== null) pooled.set(connectionString, withDatabase(pooledUrl, name));
   return {
     connectionString,
-    connectionConfig: { connectionString },
+    connectionConfig: { connectionString, options: SEARCH_PATH },
     async drop() {
       await query(adminUrl, `drop database if exists ${name} with (force)`);
     },

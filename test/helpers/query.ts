@@ -1,10 +1,14 @@
 /** Queries of tests, on connections that are kept for a moment: a new one costs more than most queries. */
 import { Pool, type ClientConfig } from 'pg';
+import { DEFAULT_SCHEMA } from '../../src/adapters/postgres/db/session.ts';
 
 /** Many of them wait for locks at the same moment in some tests. */
 const MAX_CONNECTIONS = 50;
 /** Longer than between two looks of `waitUntil`, and so short that few are left open. */
 const IDLE_MS = 500;
+
+/** The service's tables, and what tests make in a database without them. */
+export const SEARCH_PATH = `-c search_path=${DEFAULT_SCHEMA},public`;
 
 const pools = new Map<string, Pool>();
 
@@ -24,6 +28,7 @@ function poolOf(connection: ClientConfig | string): Pool {
   if (known !== undefined) return known;
   const pool = new Pool({
     ...config,
+    options: SEARCH_PATH,
     max: MAX_CONNECTIONS,
     idleTimeoutMillis: IDLE_MS,
     allowExitOnIdle: true,

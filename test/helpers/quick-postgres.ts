@@ -14,7 +14,7 @@ import { SOCKET_PORT, chooseSocketFolder } from '../../src/adapters/postgres/emb
 import { silentLogger } from './silent-logger.ts';
 
 /** Tests of what a crash of the server leaves start servers of their own; this one ends with the run. */
-const QUICK = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];
+export const QUICK = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];
 
 export async function startQuickPostgres(
   dataDir: string,

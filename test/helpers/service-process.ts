@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { addressForService } from './postgres.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const START_TIMEOUT_MS = 120_000;
@@ -41,6 +42,7 @@ export interface ServiceProcessOptions {
 /** Starts the service and waits until it is ready. Throws with its log when it ends before that. */
 export async function startServiceProcess(options: ServiceProcessOptions = {}): Promise<ServiceProcess> {
   const dataDir = options.dataDir ?? (await mkdtemp(path.join(tmpdir(), 'email-worker-test-')));
+  const databaseUrl = options.env?.['DATABASE_URL'];
   const started = performance.now();
   const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
     env: {
@@ -49,6 +51,7 @@ export async function startServiceProcess(options: ServiceProcessOptions = {}): 
       API_SECRET: TEST_SECRET,
       DATA_DIR: dataDir,
       ...options.env,
+      ...(databaseUrl === undefined ? {} : { DATABASE_URL: addressForService(databaseUrl) }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: dataDir,

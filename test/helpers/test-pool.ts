@@ -1,7 +1,7 @@
 /** The service's connection pool on a test database. */
 import type pg from 'pg';
 import { createPool } from '../../src/adapters/postgres/db/pool.ts';
-import type { TestDatabase } from './postgres.ts';
+import { addressForService, type TestDatabase } from './postgres.ts';
 import { silentLogger } from './silent-logger.ts';
 
 /** Patient, so that a busy machine fails no test. End it before the database is dropped. */
@@ -10,7 +10,7 @@ export function createTestPool(
   maxConnections = 4,
 ): pg.Pool {
   return createPool({
-    connection: connectionString,
+    connection: addressForService(connectionString),
     maxConnections,
     connectTimeoutMs: 30_000,
     statementTimeoutMs: 60_000,

@@ -10,8 +10,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { migrateToLatest } from '../../src/adapters/postgres/db/migrate.ts';
 import { createPool } from '../../src/adapters/postgres/db/pool.ts';
+import { createExternalPostgres } from './external-postgres.ts';
+import { startPgBouncer } from './pgbouncer.ts';
 import { query } from './query.ts';
-import { startQuickPostgres } from './quick-postgres.ts';
+import { QUICK, startQuickPostgres } from './quick-postgres.ts';
 import { silentLogger } from './silent-logger.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
@@ -19,6 +21,8 @@ import { makeTempFolder } from './temp-folder.ts';
 export interface TestServer {
   /** Address of a database in which others can be made and dropped. */
   readonly adminUrl: string;
+  /** The same through PgBouncer, where the service is tested with it; otherwise null. */
+  readonly pooledUrl: string | null;
   /** Name of the template. */
   readonly template: string;
   /** What names of databases of this run begin with. */
@@ -67,7 +71,7 @@ export function withDatabase(url: string, database: string): string {
 }
 
 async function startServer(folder: string, cleanups: (() => Promise<void>)[]): Promise<TestServer> {
-  const adminUrl = process.env['TEST_DATABASE_URL'] ?? (await startEmbedded(folder, cleanups));
+  const { adminUrl, pooledUrl } = await startServers(folder, cleanups);
   // Several runs may use one external server at the same moment.
   const prefix = `email_worker_${randomBytes(4).toString('hex')}_`;
   const template = `${prefix}template`;
@@ -85,7 +89,22 @@ async function startServer(folder: string, cleanups: (() => Promise<void>)[]): P
   } finally {
     await pool.end();
   }
-  return { adminUrl, template, prefix };
+  return { adminUrl, pooledUrl, template, prefix };
+}
+
+async function startServers(
+  folder: string,
+  cleanups: (() => Promise<void>)[],
+): Promise<Pick<TestServer, 'adminUrl' | 'pooledUrl'>> {
+  if (process.env['TEST_POOLER'] === '1') {
+    const server = await createExternalPostgres(...QUICK, '-c', 'max_connections=300');
+    cleanups.push(() => server.dispose());
+    const pooler = await startPgBouncer(server.url);
+    cleanups.push(() => pooler.stop());
+    return { adminUrl: server.url, pooledUrl: pooler.url };
+  }
+  const adminUrl = process.env['TEST_DATABASE_URL'] ?? (await startEmbedded(folder, cleanups));
+  return { adminUrl, pooledUrl: null };
 }
 
 async function startEmbedded(folder: string, cleanups: (() => Promise<void>)[]): Promise<string> {

@@ -1,6 +1,7 @@
 /** Brings the schema up to date. Safe when several instances start at the same moment. */
 import type { Pool } from 'pg';
 import { SCHEMA } from './migrations/0001_schema.ts';
+import { PROTECTION } from './migrations/protection.ts';
 import { isAway } from './pool.ts';
 import { run, statement } from './statement.ts';
 import { inTransaction } from './transaction.ts';
@@ -42,11 +43,14 @@ export async function migrateToLatest(pool: Pool): Promise<void> {
     const done = await namesOf(client);
     const missing = [...MIGRATIONS].filter(([name]) => !done.includes(name));
     try {
-      if (missing.length > 0) await client.query(MAKE_TABLE);
+      if (missing.length === 0) return;
+      await client.query(MAKE_SCHEMA);
+      await client.query(MAKE_TABLE);
       for (const [name, statements] of missing) {
         for (const text of statements) await client.query(text);
         await run(client, NOTE, { name });
       }
+      for (const text of PROTECTION) await client.query(text);
     } catch (error) {
       if (isAway(error)) throw error;
       throw new Error('the database could not be migrated', { cause: error });
@@ -79,6 +83,20 @@ const FIND_TABLE = statement(
   'find-migrations',
   `select to_regclass('schema_migrations') is not null as is_there`,
 );
+
+/**
+ * The one that names are looked up in; see session.ts. Where it is there, owning it is the only right that is needed: `if not exists`
+ * would ask for the right to make one all the same.
+ */
+const MAKE_SCHEMA = `
+  do $$
+  declare
+    name text = trim('"' from split_part(current_setting('search_path'), ',', 1));
+  begin
+    if to_regnamespace(name) is null then
+      execute format('create schema %I', name);
+    end if;
+  end $$`;
 
 /** Not a part of a migration: it says which there were. */
 const MAKE_TABLE = `

@@ -1,8 +1,9 @@
 /** The connection pool, and the mapping of its failures to our error codes. */
-import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import { ServiceError } from '../../../core/errors.ts';
 import type { Logger } from '../../../app/base/basics.ts';
+import { Connection, createCuttable, introduce, isReadTimeout } from './connection.ts';
+import { DEFAULT_SCHEMA, type Pooler } from './session.ts';
 
 export interface PoolOptions {
   /** A `postgres://` address, or the parts of one. */
@@ -13,107 +14,39 @@ export interface PoolOptions {
   readonly connectTimeoutMs: number;
   /** How long one statement may take, in ms; afterwards the server ends it. null: as long as it needs. */
   readonly statementTimeoutMs: number | null;
+  /** Where everything is; a plain lower-case name. Default: `email_worker`. */
+  readonly schema?: string;
+  /** What is between this process and the server. Default: `auto`. */
+  readonly pooler?: Pooler;
   readonly logger: Logger;
   /** Cuts every connection, also one that is being made; what was asked of them is rejected. */
   readonly signal?: AbortSignal;
 }
 
 export function createPool(options: PoolOptions): pg.Pool {
-  const { connection, statementTimeoutMs, signal } = options;
+  const { connection, statementTimeoutMs, connectTimeoutMs, signal } = options;
+  const { schema = DEFAULT_SCHEMA, pooler = 'auto' } = options;
+  // `pg` lends a connection when this has resolved, which its types do not say.
+  const hooks = {
+    onConnect: (client: pg.ClientBase) =>
+      introduce(client, { schema, statementTimeoutMs }, pooler, connectTimeoutMs),
+  };
   const pool = new pg.Pool({
     ...(typeof connection === 'string' ? { connectionString: connection } : connection),
     Client: signal === undefined ? Connection : createCuttable(signal),
     application_name: 'email-worker',
     max: options.maxConnections,
-    connectionTimeoutMillis: options.connectTimeoutMs,
+    connectionTimeoutMillis: connectTimeoutMs,
     ...(statementTimeoutMs === null
       ? {}
-      : {
-          statement_timeout: statementTimeoutMs,
-          // The client gives up a little later than the server, for when the server itself has disappeared silently.
-          query_timeout: statementTimeoutMs + 2000,
-          idle_in_transaction_session_timeout: statementTimeoutMs,
-        }),
+      : // The client gives up a little later than the server, for when the server itself has disappeared silently.
+        { query_timeout: statementTimeoutMs + 2000 }),
+    ...hooks,
     keepAlive: true,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (err) => options.logger.warn({ err }, 'an idle database connection broke'));
   return pool;
-}
-
-/** How notices of our own functions and triggers begin. */
-const OWN_NOTICE = 'email-worker: ';
-/** What the trigger of `event_inbox` says. */
-export const EVENTS_NOTICE = `${OWN_NOTICE}events`;
-
-/** Connection → our notices since they were taken. Any connection may be the one that gets them, the first too. */
-const notices = new WeakMap<pg.ClientBase, Set<string>>();
-
-function toldOf(client: pg.ClientBase): Set<string> {
-  const told = notices.get(client) ?? new Set();
-  notices.set(client, told);
-  return told;
-}
-
-/** As if the server had said it on this connection. */
-export function addNotice(client: pg.ClientBase, text: string): void {
-  toldOf(client).add(text);
-}
-
-/** The texts of our notices that a connection has got, each once. They are told one time. */
-export function takeNotices(client: pg.ClientBase): ReadonlySet<string> {
-  const told = toldOf(client);
-  if (told.size > 0) notices.delete(client);
-  return told;
-}
-
-/** A connection that owes an answer is cut: its next borrower would wait behind the statement. @param error what a query threw */
-export function cutAfterTimeout(client: pg.ClientBase & { end(): Promise<void> }, error: unknown): void {
-  // It never rejects; the caller has the error of the statement.
-  if (isReadTimeout(error)) client.end().catch(() => undefined);
-}
-
-/** A connection that can be lent out without harm: what happens to it reaches only its borrower. */
-class Connection extends pg.Client {
-  constructor(config?: pg.ClientConfig) {
-    super(config);
-    // It may break between two statements, and twice. The statement under way, or the next one, is rejected; without
-    // a listener the event would end the process.
-    this.on('error', () => undefined);
-    this.on('notice', ({ message }) => {
-      if (message?.startsWith(OWN_NOTICE) === true) toldOf(this).add(message);
-    });
-    const query = this.query.bind(this) as unknown as (...args: readonly unknown[]) => unknown;
-    const queryWithCut = (...args: readonly unknown[]): unknown => {
-      const result = query(...args);
-      if (result instanceof Promise) {
-        result.catch((error: unknown) => {
-          cutAfterTimeout(this, error);
-        });
-      }
-      return result;
-    };
-    Object.assign(this, { query: queryWithCut });
-  }
-}
-
-/** Connections of a pool whose work may be ended from outside. */
-function createCuttable(signal: AbortSignal): typeof Connection {
-  return class extends Connection {
-    constructor(config?: pg.ClientConfig) {
-      super(config);
-      const { stream } = (this as unknown as { connection: { stream: Duplex } }).connection;
-      const cut = () => stream.destroy(new Error('Connection terminated: the work was stopped'));
-      if (signal.aborted) cut();
-      else signal.addEventListener('abort', cut, { once: true });
-      stream.once('close', () => signal.removeEventListener('abort', cut));
-    }
-  };
-}
-
-/** pg's own error after `query_timeout`: the server did not even say that it ended the statement. */
-function isReadTimeout(error: unknown): boolean {
-  return error instanceof Error && error.message === 'Query read timeout';
 }
 
 /** SQLSTATE classes and codes after which the same statement may work later: the server, not the statement, is at fault. */

@@ -47,6 +47,7 @@ type Callback = (error: Error | null, results?: readonly GroupedResult[]) => voi
 /** To be given to `pg.Client.query`. Ends with the results, or with the failure of the first that failed. */
 export class StatementGroup {
   readonly #queries: readonly GroupedQuery[];
+  readonly #areNamed: boolean;
   readonly #results: GroupedResult[] = [];
   /** Those that the server is yet to parse, in order. */
   readonly #unparsed: GroupedQuery[] = [];
@@ -56,8 +57,13 @@ export class StatementGroup {
   /** `pg` puts its own in its place, for its time limit. */
   callback: Callback;
 
-  /** Throws for a value that can't be sent. */
-  constructor(queries: readonly GroupedQuery[], callback: Callback) {
+  /** Throws for a value that can't be sent. @param areNamed false: the server is to keep none of them; see session.ts */
+  constructor(
+    queries: readonly GroupedQuery[],
+    callback: Callback,
+    { areNamed }: { readonly areNamed: boolean },
+  ) {
+    this.#areNamed = areNamed;
     this.#queries = queries.map((query) => ({
       ...query,
       values: query.values.map((value) => toWire(value)),
@@ -83,12 +89,14 @@ export class StatementGroup {
   }
 
   #send(wire: Wire, query: GroupedQuery): void {
-    const { name, text, values, givesRows } = query;
+    const { text, values, givesRows } = query;
+    const name = this.#areNamed ? query.name : '';
     const isParsed =
-      wire.parsedStatements[name] !== undefined || this.#unparsed.some((one) => one.name === name);
+      this.#areNamed &&
+      (wire.parsedStatements[name] !== undefined || this.#unparsed.some((one) => one.name === name));
     if (!isParsed) {
       wire.parse({ name, text, types: [] });
-      this.#unparsed.push(query);
+      if (this.#areNamed) this.#unparsed.push(query);
     }
     wire.bind({ portal: '', statement: name, values: [...values] });
     if (givesRows) wire.describe({ type: 'P', name: '' });

@@ -12,7 +12,8 @@ declare module './statement.ts' {
     check: {
       values: object;
       row: {
-        one: number | null;
+        mark: string | null;
+        has_tables: boolean | null;
       };
     };
     'find-migrations': {

@@ -1,6 +1,7 @@
 /** Transactions on one connection of the pool, begun again while others get in their way. */
 import type { Pool, PoolClient, QueryResult, Submittable } from 'pg';
-import { addNotice, cutAfterTimeout, EVENTS_NOTICE, guard, isRetryable } from './pool.ts';
+import { addNotice, cutAfterTimeout, EVENTS_NOTICE, sharedSettings } from './connection.ts';
+import { guard, isRetryable } from './pool.ts';
 import type { Call, Executor } from './statement.ts';
 import { StatementGroup, type GroupedQuery, type GroupedResult } from './statement-group.ts';
 
@@ -95,7 +96,11 @@ const SETTINGS = Object.entries({
   // The commit tells: see the trigger of `event_inbox`.
   'email_worker.tells_events': 'on',
 }).map(([name, value]) => `set_config('${name}', '${value}', true)`);
-const BEGIN_PLANNED = [command('begin', 'begin'), command('set-planned', `select ${SETTINGS.join(', ')}`)];
+
+function beginPlanned(client: PoolClient): readonly GroupedQuery[] {
+  const settings = [...(sharedSettings(client)?.calls ?? []), ...SETTINGS];
+  return [command('begin', 'begin'), command('set-planned', `select ${settings.join(', ')}`)];
+}
 
 /** The results of each, or the failure of the first that failed. */
 const queryTogether = (
@@ -103,11 +108,12 @@ const queryTogether = (
   queries: readonly GroupedQuery[],
 ): Promise<readonly GroupedResult[]> =>
   new Promise((resolve, reject) => {
-    const group = new StatementGroup(queries, (error, results = []) => {
+    const onEnd = (error: Error | null, results: readonly GroupedResult[] = []) => {
       if (error === null) return resolve(results);
       cutAfterTimeout(client as PoolClient & { end(): Promise<void> }, error);
       reject(error);
-    });
+    };
+    const group = new StatementGroup(queries, onEnd, { areNamed: sharedSettings(client) === null });
     client.query(group as unknown as Submittable);
   });
 
@@ -167,7 +173,7 @@ export class PlannedTransaction implements Executor {
     behind: readonly GroupedQuery[],
   ): Promise<readonly GroupedResult[]> {
     if (this.#state === 'committed') throw new Error('the transaction is committed');
-    const before = this.#state === 'new' ? BEGIN_PLANNED : [];
+    const before = this.#state === 'new' ? beginPlanned(this.#client) : [];
     this.#state = 'open';
     const results = await guard(queryTogether(this.#client, [...before, ...queries, ...behind]));
     return results.slice(before.length, before.length + queries.length);

@@ -4,7 +4,7 @@
  * as it would for NOTIFY. A notice that is lost (a server or pooler may filter them) costs time alone: the inbox is looked at anyway.
  */
 import type { Pool } from 'pg';
-import { EVENTS_NOTICE, takeNotices } from '../db/pool.ts';
+import { EVENTS_NOTICE, takeNotices } from '../db/connection.ts';
 
 /** @param pool made by createPool */
 export function onEventsWritten(pool: Pool, tell: () => void): void {

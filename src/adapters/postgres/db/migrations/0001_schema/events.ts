@@ -69,6 +69,7 @@ export const EVENTS = [
     end if;
     lock table events in access exclusive mode;
     execute format('create table %I partition of events for values from (%s) to (%s)', name, day << 36, (day + 1) << 36);
+    perform protect_table(name);
   end $$`,
 
   // Takes so many rows of the inbox at most. Returns how many it took: \`at_most\` when there may be more.

@@ -82,6 +82,7 @@ export const WEBHOOKS = [
     end if;
     -- Attaching one lets others go on; making it as a partition does not.
     execute format('create table %I (like webhook_deliveries including defaults including constraints including indexes)', name);
+    perform protect_table(name);
     execute format('alter table webhook_deliveries attach partition %I for values from (%L) to (%L)', name,
       to_timestamp(day * 86400), to_timestamp((day + 1) * 86400));
   end $$`,

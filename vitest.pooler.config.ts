@@ -1,0 +1,38 @@
+import { defineConfig } from 'vitest/config';
+import { shared } from './vitest.config.ts';
+import { skipWithoutExternalPostgres } from './test/helpers/external-postgres.ts';
+import { skipWithoutPgBouncer } from './test/helpers/pgbouncer.ts';
+
+// For the server of the run as well, which this process starts.
+process.env['TEST_POOLER'] = '1';
+const isSkipped = skipWithoutExternalPostgres() || skipWithoutPgBouncer();
+
+/**
+ * A part of `npm run test:long`: what is about the database, through a real PgBouncer in transaction mode with three sessions, and on
+ * the oldest PostgreSQL. Random tests, and
+ * those that take longest, use nothing of a session that the others do not.
+ */
+export default defineConfig({
+  test: {
+    ...shared,
+    isolate: false,
+    passWithNoTests: true,
+    include: isSkipped
+      ? []
+      : [
+          'src/adapters/postgres/**/*.test.ts',
+          'test/e2e/{send,threads}.test.ts',
+          'test/events/feed.test.ts',
+          'test/import/import.test.ts',
+          'test/queue/processes.test.ts',
+          'test/webhooks/webhooks.test.ts',
+        ],
+    exclude: [
+      'src/adapters/postgres/embedded/**',
+      'src/adapters/postgres/**/*.prop.test.ts',
+      'src/adapters/postgres/search/search.test.ts',
+      // It sets what its session is to have.
+      'src/adapters/postgres/emails/pages.test.ts',
+    ],
+  },
+});
