@@ -27,6 +27,8 @@ export interface AccountConfig {
   readonly oauth2: OAuth2Config | null;
   /** null: its mail is not signed here. */
   readonly dkim: DkimConfig | null;
+  /** See `Account`. */
+  readonly trustedAuthservIds: readonly string[];
 }
 
 export interface ImapConfig {
@@ -64,6 +66,7 @@ const ACCOUNT_FIELDS = new Set([
   'retention_days',
   'oauth2',
   'dkim',
+  'trusted_authserv_ids',
 ]);
 
 interface ImapTexts {
@@ -143,6 +146,12 @@ const DEFAULT_ACCOUNT = {
     defaultText: 'everything is kept',
     meaning:
       'Threads in which nothing was sent or received for so many days are deleted, with their files, as `DELETE /api/threads/{id}` does.',
+  }),
+  trustedAuthservIds: variable('TRUSTED_AUTHSERV_IDS', {
+    parse: (value, name) => readAuthservIds(name, value === null ? null : value.split(',')),
+    defaultText: 'none',
+    meaning:
+      'Mail servers of the default account whose Authentication-Results (RFC 8601) are believed, by the name that the field begins with, with commas between them: `mx.google.com`; `*` for the topmost field, whatever its name. Only for servers that write it into each email.',
   }),
   joinBySubjectDays: variable('JOIN_BY_SUBJECT_DAYS', {
     parse: (value, name) => readDays(name, value, MAX_WINDOW_DAYS),
@@ -259,6 +268,7 @@ function parseAccounts(
       },
       imap,
       retentionDays: readDays(`${where}, retention_days`, fields['retention_days'], MAX_RETENTION_DAYS),
+      trustedAuthservIds: readAuthservIds(`${where}, trusted_authserv_ids`, fields['trusted_authserv_ids']),
       joinBySubjectDays: readJoinBySubject(`${where}, join_by_subject`, fields['join_by_subject']),
       oauth2: readOAuth2(`${where}, oauth2`, fields['oauth2'], (part) => expand(part, env, where), {
         imap: hasUserAlone(imap?.url ?? null),
@@ -271,6 +281,24 @@ function parseAccounts(
       }),
     };
   });
+}
+
+const MAX_AUTHSERV_IDS = 20;
+const AUTHSERV_ID = /^(?:\*|[a-z0-9._:/-]{1,253})$/;
+
+/** Of a list in the environment or in the accounts file; lower-case. */
+function readAuthservIds(where: string, value: unknown): readonly string[] {
+  if (value === undefined || value === null) return [];
+  const ids = Array.isArray(value)
+    ? value.map((id: unknown) => (typeof id === 'string' ? id.trim().toLowerCase() : ''))
+    : [];
+  if (ids.length === 0 || ids.length > MAX_AUTHSERV_IDS || !ids.every((id) => AUTHSERV_ID.test(id))) {
+    throw new ConfigError(
+      where,
+      `must be 1 to ${MAX_AUTHSERV_IDS} names of servers such as mx.example.com, or *`,
+    );
+  }
+  return ids;
 }
 
 /** Longer than people take to answer; also keeps what one reply may find within bounds. */
@@ -317,8 +345,11 @@ function expand(text: string, env: Readonly<Record<string, string | undefined>>,
 export function accountsById(accounts: readonly AccountConfig[]): ReadonlyMap<string, Account> {
   return new Map(
     accounts.map(
-      ({ id, from, joinBySubjectDays, dkim }) =>
-        [id, { id, from, joinBySubjectDays, ...(dkim === null ? {} : { dkim }) }] as const,
+      ({ id, from, joinBySubjectDays, trustedAuthservIds, dkim }) =>
+        [
+          id,
+          { id, from, joinBySubjectDays, trustedAuthservIds, ...(dkim === null ? {} : { dkim }) },
+        ] as const,
     ),
   );
 }

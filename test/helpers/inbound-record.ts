@@ -51,6 +51,7 @@ export function inboundRecord(
     attachments: [],
     contentDigest: createHash('sha256').update('Guten Tag').digest('hex'),
     receivedBy: null,
+    authentication: null,
     rawSizeBytes: raw.length,
     raw,
     rawPath: null,

@@ -19,6 +19,7 @@ export type Address = Schemas['Address'];
 export type AmbiguousClaim = Schemas['AmbiguousClaim'];
 export type Attachment = Schemas['Attachment'];
 export type AttachmentDetail = Schemas['AttachmentDetail'];
+export type Authentication = Schemas['Authentication'];
 export type RemovedContent = Schemas['RemovedContent'];
 export type SafeHtml = Schemas['SafeHtml'];
 export type ShownImage = Schemas['ShownImage'];

@@ -28,6 +28,8 @@ export interface Account {
   readonly from: Address;
   /** Replies without references join an email of the same subject and counterparty within so many days; null: never. */
   readonly joinBySubjectDays?: number | null;
+  /** Servers whose Authentication-Results count, lower-case; `*` for the topmost field. Default: none. */
+  readonly trustedAuthservIds?: readonly string[];
   /** Default: its mail is not signed here. */
   readonly dkim?: DkimSigning;
 }

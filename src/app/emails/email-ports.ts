@@ -11,6 +11,7 @@ import type { DeliveryReport } from '../../core/delivery/delivery-report.ts';
 import type { EmailState, RecipientOutcome, RecordedAttempt } from '../../core/delivery/states.ts';
 import type { CustomHeaders } from '../../core/message/custom-headers.ts';
 import type { Metadata } from '../../core/message/tags.ts';
+import type { MailAuthentication } from '../../core/message/authentication.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { LinkRule } from '../../core/thread/place-inbound.ts';
 
@@ -123,6 +124,8 @@ export interface EmailDetail extends EmailSummary {
   readonly refusedVariants: number;
   /** How an email shows that no person wrote it; null when it does not. */
   readonly automatic: AutomaticMail | null;
+  /** What is known of who sent a received email; null for nothing. */
+  readonly authentication: MailAuthentication | null;
   /** The sender of a received email never took part in its thread before. */
   readonly newParticipant: boolean;
   /** Only what was received can be. */

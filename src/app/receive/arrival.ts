@@ -1,5 +1,6 @@
 /** A message that came, read and not recorded yet; its files; and how it is recorded. */
 import { readBaseSubject, subjectKeyOf } from '../../core/message/base-subject.ts';
+import type { MailAuthentication } from '../../core/message/authentication.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import { toCopyContent, type CopyContent } from '../../core/message/sent-copy.ts';
 import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
@@ -25,6 +26,8 @@ export interface Arrival {
   /** See `ReceiveRequest`. */
   readonly isRead: boolean;
   readonly source: MailSource | null;
+  /** null when nothing that is trusted says anything about its sender. */
+  readonly authentication: MailAuthentication | null;
   /** See `ReceiveRequest`. */
   readonly restores: boolean;
   readonly message: ParsedMessage;
@@ -76,6 +79,7 @@ export async function record(
     isSentCopy,
     isRead,
     source,
+    authentication,
     message,
     identity,
     key,
@@ -98,6 +102,7 @@ export async function record(
     identityKey: key,
     contentDigest: message.contentDigest,
     receivedBy: source,
+    authentication,
     bySubject: bySubjectOf(account, identity.subject),
     attachments: attachments.map(({ stored }) => stored),
     ...location,

@@ -4,6 +4,7 @@ import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import type { CopyContent, SentCandidate } from '../../core/message/sent-copy.ts';
+import type { MailAuthentication } from '../../core/message/authentication.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { ParseDefect } from '../../core/mime/parse/parsed-message.ts';
 import type { InboundLink } from '../../core/thread/place-inbound.ts';
@@ -55,6 +56,8 @@ export interface InboundRecord extends RecordedRaw {
   readonly contentDigest: string;
   /** null when it is not known. */
   readonly receivedBy: MailSource | null;
+  /** null when nothing that is trusted says anything about its sender. */
+  readonly authentication: MailAuthentication | null;
   /** Its base subject, in an account that joins by subject; null in others, and for an empty one. */
   readonly bySubject: {
     readonly key: string;

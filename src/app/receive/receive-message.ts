@@ -6,6 +6,8 @@
  */
 import { addrSpec } from '../../core/address/address.ts';
 import { ServiceError } from '../../core/errors.ts';
+import { judge } from '../../core/message/authentication.ts';
+import { readAuthenticationResults } from '../../core/message/authentication-results.ts';
 import { identityKey, identityOf } from '../../core/message/identity.ts';
 import type { Account } from '../base/basics.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
@@ -83,11 +85,23 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
     isRead,
     source,
     restores,
+    authentication: isSentCopy ? null : authenticationOf(received.message, account, request.authentication),
     message: received.message,
     identity,
     key: identityKey(identity),
     reading: toReading(received, identity, receivedAt, account),
   };
+}
+
+/** Checked by this service, else as a server says that the account trusts. */
+function authenticationOf(
+  { fields, from }: Arrival['message'],
+  { trustedAuthservIds = [] }: Account,
+  checked: ReceiveRequest['authentication'],
+): Arrival['authentication'] {
+  const results = checked ?? readAuthenticationResults(fields, trustedAuthservIds);
+  const source = checked === undefined ? 'header' : 'checked';
+  return results === null ? null : judge(source, results, from[0]?.domain ?? null);
 }
 
 /** Asked before files are stored, or it is compared with what was sent; for all others, recording tells soon enough. */

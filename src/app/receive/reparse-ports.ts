@@ -36,6 +36,7 @@ export type Reading = Omit<
   | 'rawPath'
   | 'rawSizeBytes'
   | 'receivedBy'
+  | 'authentication'
 > & { readonly identity: MessageIdentity };
 
 /**

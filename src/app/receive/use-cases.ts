@@ -1,6 +1,7 @@
 /** What the edges ask of receiving. */
 import type { MailSource } from '../emails/variant-view.ts';
 import type { Content, SpoolFolder } from '../files/file-ports.ts';
+import type { AuthResults } from '../../core/message/authentication.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 
 /** One message as it came in. */
@@ -23,6 +24,8 @@ export interface ReceiveRequest {
   readonly isRead?: boolean;
   /** How it came. Default: not known. */
   readonly source?: MailSource;
+  /** What this service found out about its sender; default: what the header says that a trusted server wrote. */
+  readonly authentication?: AuthResults;
   /** It is recorded again when it was deleted. Default: false. */
   readonly restores?: boolean;
 }

@@ -1713,6 +1713,39 @@ export interface components {
             rule: components["schemas"]["PlacementRule"];
             matched_message_id: string | null;
         };
+        /**
+         * @description RFC 8601 §2.7.
+         * @enum {string}
+         */
+        AuthenticationOutcome: "pass" | "fail" | "softfail" | "neutral" | "none" | "policy" | "temperror" | "permerror";
+        DomainResult: {
+            result: components["schemas"]["AuthenticationOutcome"];
+            /** @description Lower-case; null where none was told. */
+            domain: string | null;
+        };
+        SignatureResult: {
+            result: components["schemas"]["AuthenticationOutcome"];
+            /** @description Lower-case; null where none was told. */
+            domain: string | null;
+            selector: string | null;
+        };
+        Authentication: {
+            /**
+             * @description `passed`: the domain of From is the sender’s. `failed`: DMARC says that it is not, or SPF does and nothing was signed; warn of such an email. `unknown`: nothing says either.
+             * @enum {string}
+             */
+            verdict: "passed" | "failed" | "unknown";
+            /**
+             * @description `checked` by this service, or by a trusted mail server that wrote it into the `header`.
+             * @enum {string}
+             */
+            source: "checked" | "header";
+            spf: components["schemas"]["DomainResult"] | null;
+            /** @description Each signature. */
+            dkim: components["schemas"]["SignatureResult"][];
+            dmarc: components["schemas"]["DomainResult"] | null;
+            arc: components["schemas"]["AuthenticationOutcome"] | null;
+        };
         Automatic: {
             /** @enum {string} */
             kind: "bounce" | "auto_reply" | "list" | "bulk" | "auto_generated";
@@ -1829,6 +1862,8 @@ export interface components {
             /** @description As its send gave them. */
             tags: string[];
             metadata: components["schemas"]["Metadata"];
+            /** @description What is known of who sent a received email; null when nothing that is trusted says anything. */
+            authentication: components["schemas"]["Authentication"] | null;
             /** @description The sender of a received email never took part in its thread before. */
             new_participant: boolean;
             /** @description A received email that was not marked as read; false for a sent one. */
@@ -4881,6 +4916,26 @@ export interface operations {
                      *       ],
                      *       "metadata": {
                      *         "order_id": 4711
+                     *       },
+                     *       "authentication": {
+                     *         "verdict": "passed",
+                     *         "source": "header",
+                     *         "spf": {
+                     *           "result": "pass",
+                     *           "domain": "example.com"
+                     *         },
+                     *         "dkim": [
+                     *           {
+                     *             "result": "pass",
+                     *             "domain": "example.com",
+                     *             "selector": "s1"
+                     *           }
+                     *         ],
+                     *         "dmarc": {
+                     *           "result": "pass",
+                     *           "domain": "example.com"
+                     *         },
+                     *         "arc": null
                      *       },
                      *       "new_participant": false,
                      *       "unread": false,

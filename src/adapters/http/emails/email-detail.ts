@@ -35,6 +35,7 @@ import {
   toSourceJson,
   toVariantJson,
 } from './email-view.ts';
+import { Authentication, toAuthenticationJson } from './authentication-schema.ts';
 import { NullableSource, Variant } from './variant-schema.ts';
 
 export const Recipient = record('Recipient', {
@@ -129,6 +130,11 @@ export const EmailDetailSchema = record('EmailDetail', {
     description: 'The header fields that its send added; empty for a received email.',
   },
   ...noteProperties,
+  authentication: {
+    anyOf: [Authentication, { type: 'null' }],
+    description:
+      'What is known of who sent a received email; null when nothing that is trusted says anything.',
+  },
   new_participant: {
     type: 'boolean',
     description: 'The sender of a received email never took part in its thread before.',
@@ -226,6 +232,7 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
     headers: { ...email.headers },
     tags: [...email.tags],
     metadata: { ...email.metadata },
+    authentication: toAuthenticationJson(email.authentication),
     new_participant: email.newParticipant,
     unread: email.isUnread,
     automatic:

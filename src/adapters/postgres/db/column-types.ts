@@ -6,6 +6,7 @@ import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { MailSource } from '../../../app/emails/variant-view.ts';
 import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
 import type { CustomHeaders } from '../../../core/message/custom-headers.ts';
+import type { MailAuthentication } from '../../../core/message/authentication.ts';
 import type { Metadata } from '../../../core/message/tags.ts';
 import type { EventType } from '../../../core/event/event-types.ts';
 import type { BeyondJson } from '../../../app/webhooks/delivery-ports.ts';
@@ -16,6 +17,7 @@ import type { EmailState } from '../../../core/delivery/states.ts';
 export interface ColumnTypes {
   'api_keys.created_by': Author;
   'api_keys.rights': Right[];
+  'emails.authentication': MailAuthentication;
   'emails.automatic': AutomaticMail;
   'emails.bcc_addresses': AddressView[];
   'emails.cc_addresses': AddressView[];

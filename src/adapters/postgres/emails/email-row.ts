@@ -9,6 +9,7 @@ import type { Address } from '../../../core/address/address.ts';
 import type { AutomaticMail } from '../../../core/delivery/automatic.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
 import type { CustomHeaders } from '../../../core/message/custom-headers.ts';
+import type { MailAuthentication } from '../../../core/message/authentication.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import { longText, type LongTexts } from './long-texts.ts';
 import { clean, toView } from './received-values.ts';
@@ -58,6 +59,7 @@ export interface NewEmail extends EmailContent, RecordedRaw {
     readonly receivedBy: MailSource | null;
     readonly isNewParticipant: boolean;
     readonly isOnlyNamed: boolean;
+    readonly authentication: MailAuthentication | null;
   };
   /** What a caller said about it; see docs/schema.sql. */
   readonly choice?: {
@@ -138,6 +140,7 @@ function toRow(content: EmailContent, email: Partial<NewEmail> & Pick<NewEmail, 
     received_by: arrival?.receivedBy,
     new_participant: arrival?.isNewParticipant,
     own_customer: arrival?.isOnlyNamed,
+    authentication: arrival?.authentication,
     headers: choice?.headers,
     tags: choice?.tags,
     metadata: choice?.metadata,
@@ -224,6 +227,7 @@ export const EMAIL_COLUMNS: readonly Column[] = [
   column('subject_key', 'text'),
   filled('new_participant', 'boolean', 'false'),
   filled('own_customer', 'boolean', 'false'),
+  column('authentication', 'jsonb'),
   filled('headers', 'jsonb', '{}'),
   filled('tags', 'text[]', '{}'),
   // As text: its numbers stay as they were written.

@@ -439,6 +439,7 @@ declare module '../db/statement.ts' {
         reply_to_addresses: ColumnTypes['emails.reply_to_addresses'];
         defects: string[];
         automatic: ColumnTypes['emails.automatic'] | null;
+        authentication: ColumnTypes['emails.authentication'] | null;
         new_participant: boolean;
         created_at: Date;
         headers: ColumnTypes['emails.headers'];

@@ -97,7 +97,7 @@ function toRow({ record, threadId, placement }: PlacedRecord, link: ReceivedLink
       raw: record.raw,
       rawPath: record.rawPath,
       rawSizeBytes: record.rawSizeBytes,
-      arrival: { ...link, receivedBy: record.receivedBy },
+      arrival: { ...link, receivedBy: record.receivedBy, authentication: record.authentication },
     },
     long,
   );

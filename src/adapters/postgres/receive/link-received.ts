@@ -1,6 +1,7 @@
 /** Finds the customers of received emails while they are recorded, and new senders. The threads are already locked. */
 import type { InboundRecord } from '../../../app/receive/inbound-ports.ts';
 import type { CompanySource, CustomerSource } from '../../../core/customer/link-emails.ts';
+import { hasFailed } from '../../../core/message/authentication.ts';
 import { normaliseAddress } from '../../../core/customer/rules.ts';
 import type { InboundPlacement } from '../../../core/thread/place-inbound.ts';
 import { ownerKey } from '../../../core/thread/place-together.ts';
@@ -64,6 +65,7 @@ export const LINKS = `
     -- A stranger takes part once an email from a participant names it: its own emails let no address in, not even itself.
     select e.thread_id, array_agg(distinct a.address) filter (
         where a.address = any ($senders::text[]) and not e.new_participant
+          and e.authentication ->> 'verdict' is distinct from 'failed'
       ) as found
     from emails e, lateral (
       select lower(e.from_address ->> 'address') as address
@@ -121,7 +123,10 @@ export function toReceivedLinks(
   return placed.map(({ record, threadId, placement }, index): ReceivedLink => {
     const row = rows[index] as LinkRow;
     const own = ownerKey(record.accountId, record.identity.messageId);
-    const isOnlyNamed = isNamed(placement) && !record.isSentCopy && !row.is_borne && !borne.has(own);
+    // Neither does one that its sender did not send.
+    const isForged = hasFailed(record.authentication);
+    const isOnlyNamed =
+      isForged || (isNamed(placement) && !record.isSentCopy && !row.is_borne && !borne.has(own));
     borne.add(own);
     const sender = senderOf(record);
     const before = participants.get(threadId);
@@ -131,7 +136,7 @@ export function toReceivedLinks(
       !row.is_participant &&
       before?.has(sender) !== true;
     const people = before ?? new Set();
-    if (!isNewParticipant) for (const address of peopleOf(record)) people.add(address);
+    if (!isNewParticipant && !isForged) for (const address of peopleOf(record)) people.add(address);
     participants.set(threadId, people);
     // A stranger who guessed or was given a Message-ID does not decide whose thread it is.
     const isStranger = isNewParticipant || isOnlyNamed;

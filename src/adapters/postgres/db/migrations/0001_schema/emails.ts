@@ -9,7 +9,7 @@
  * What sends say about threads is stored and not inferred; see docs/decisions/0016-refused-merges.md. `anchor_id`: the email
  * beside which the sender of an email put it. `ignored_ids`: Message-IDs that it names and that were in another thread when
  * its sender put it into this one. `party_id`: of an email that names a customer, the first customer that a send named for
- * its thread; mail never brings different ones together. `own_customer`: the email is in its thread only because others named
+ * its thread; mail never brings different ones together. `own_customer`: it failed authentication, or is in its thread only because others named
  * its Message-ID before it came; like a new participant, it has the customer that the rules give to its own address.
  *
  * The JSON of an email and of a file beside the text is made when they are written: PostgreSQL keeps these columns in step
@@ -166,6 +166,8 @@ export const EMAILS = [
     party_id uuid,
     written_message_id message_id,
     own_customer boolean not null default false,
+    -- What is known of its sender; null: nothing
+    authentication jsonb check (jsonb_typeof(authentication) = 'object'),
     -- What its send added to the message, and noted on the email
     headers jsonb not null default '{}' check (jsonb_typeof(headers) = 'object'),
     tags text[] not null default '{}' check (cardinality(tags) <= 20),

@@ -1,0 +1,52 @@
+/** SPF, DKIM, DMARC and ARC of a received email, as JSON. */
+import type { XStatic } from 'typebox/schema';
+import {
+  AUTH_OUTCOMES,
+  AUTH_VERDICTS,
+  type MailAuthentication,
+} from '../../../core/message/authentication.ts';
+import { record } from '../schemas/schemas.ts';
+
+const Outcome = {
+  title: 'AuthenticationOutcome',
+  $comment: 'RFC 8601 §2.7.',
+  type: 'string',
+  enum: AUTH_OUTCOMES,
+} as const;
+const Domain = { type: ['string', 'null'], description: 'Lower-case; null where none was told.' } as const;
+const DomainResult = record('DomainResult', { result: Outcome, domain: Domain });
+
+export const Authentication = record('Authentication', {
+  verdict: {
+    type: 'string',
+    enum: AUTH_VERDICTS,
+    description:
+      '`passed`: the domain of From is the sender’s. `failed`: DMARC says that it is not, or SPF does and nothing was ' +
+      'signed; warn of such an email. `unknown`: nothing says either.',
+  },
+  source: {
+    type: 'string',
+    enum: ['checked', 'header'],
+    description: '`checked` by this service, or by a trusted mail server that wrote it into the `header`.',
+  },
+  spf: { anyOf: [DomainResult, { type: 'null' }] },
+  dkim: {
+    type: 'array',
+    items: record('SignatureResult', {
+      result: Outcome,
+      domain: Domain,
+      selector: { type: ['string', 'null'] },
+    }),
+    description: 'Each signature.',
+  },
+  dmarc: { anyOf: [DomainResult, { type: 'null' }] },
+  arc: { anyOf: [Outcome, { type: 'null' }] },
+});
+
+export function toAuthenticationJson(
+  authentication: MailAuthentication | null,
+): XStatic<typeof Authentication> | null {
+  if (authentication === null) return null;
+  const { verdict, source, spf, dkim, dmarc, arc } = authentication;
+  return { verdict, source, spf, dkim: [...dkim], dmarc, arc };
+}

@@ -1,0 +1,79 @@
+/** What trusted mail servers say about the sender of received mail, by the built service. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { mail, receive } from '../helpers/inbound-mail.ts';
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { getJson } from '../helpers/running-service.ts';
+import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+
+let database: TestDatabase;
+let service: ServiceProcess;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  service = await startServiceProcess({
+    env: { DATABASE_URL: database.connectionString, TRUSTED_AUTHSERV_IDS: 'mx.a.test, MX.b.test' },
+  });
+});
+afterAll(async () => {
+  await disposeService(service);
+  await database.drop();
+});
+
+const GOOD =
+  'Authentication-Results: mx.a.test; dkim=pass header.d=customer.test header.s=s1; dmarc=pass header.from=customer.test';
+const BAD =
+  'Authentication-Results: mx.a.test; spf=fail smtp.mailfrom=customer.test; dmarc=fail header.from=customer.test';
+
+const receiveWith = (headers: readonly string[], fields: Parameters<typeof mail>[0] = {}) =>
+  receive(service, [...headers, mail(fields)].join('\r\n'));
+const emailOf = (id: string) => getJson<Record<string, unknown>>(service, `/api/emails/${id}`);
+
+it('is shown with the email', async () => {
+  const { id } = await receiveWith([GOOD]);
+  expect((await emailOf(id))['authentication']).toEqual({
+    verdict: 'passed',
+    source: 'header',
+    spf: null,
+    dkim: [{ result: 'pass', domain: 'customer.test', selector: 's1' }],
+    dmarc: { result: 'pass', domain: 'customer.test' },
+    arc: null,
+  });
+});
+
+it('is not believed when a stranger wrote it', async () => {
+  const forged = await receiveWith([GOOD.replace('mx.a.test', 'mx.evil.test'), GOOD]);
+  expect((await emailOf(forged.id))['authentication']).toBeNull();
+  const below = await receiveWith([BAD, GOOD]);
+  expect((await emailOf(below.id))['authentication']).toMatchObject({ verdict: 'failed', dkim: [] });
+  const none = await receiveWith([]);
+  expect((await emailOf(none.id))['authentication']).toBeNull();
+});
+
+it('decides whether an email may say whose thread it is', async () => {
+  const customer = randomUUID();
+  const sender = `ada@${randomUUID()}.test`;
+  await service.request(`/api/customer/${customer}/addresses`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ addresses: [sender], domains: [], company_id: null }),
+  });
+  const threadOf = async (headers: readonly string[]) => {
+    const { threadId } = await receiveWith(headers, { from: sender });
+    const { threads } = await getJson<{ threads: { id: string; customer_id: string | null }[] }>(
+      service,
+      '/api/threads?limit=200',
+    );
+    return threads.find(({ id }) => id === threadId)?.customer_id;
+  };
+  expect(await threadOf([GOOD])).toBe(customer);
+  expect(await threadOf([])).toBe(customer);
+  expect(await threadOf([BAD])).toBeNull();
+});
+
+it('lets no address into a thread', async () => {
+  const first = await receiveWith([BAD], { from: 'ada@customer.test' });
+  const answers = await receiveWith([GOOD], { from: 'ada@customer.test', inReplyTo: first.messageId });
+  expect(answers.threadId).toBe(first.threadId);
+  expect(await emailOf(answers.id)).toMatchObject({ new_participant: true });
+});
