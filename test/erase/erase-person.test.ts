@@ -74,14 +74,16 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
   /** Every value of every column of every table, as text in lower case. */
   async function* everything(): AsyncGenerator<{ readonly place: string; readonly text: string }> {
     const columns = await ask(
-      `select c.table_name as table, c.column_name as column, c.udt_name as type
+      `select c.table_schema as schema, c.table_name as table, c.column_name as column, c.udt_name as type
       from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
-      where c.table_schema = 'public' and t.table_type = 'BASE TABLE' order by 1, 2`,
+      where c.table_schema not in ('pg_catalog', 'information_schema') and t.table_type = 'BASE TABLE' order by 1, 2`,
     );
     expect(columns.length).toBeGreaterThan(200);
-    for (const { table, column, type } of columns) {
+    for (const { schema, table, column, type } of columns) {
       const value = type === 'bytea' ? `encode("${column}", 'escape')` : `"${column}"::text`;
-      const rows = await ask(`select lower(${value}) as text from "${table}" where "${column}" is not null`);
+      const rows = await ask(
+        `select lower(${value}) as text from "${schema}"."${table}" where "${column}" is not null`,
+      );
       for (const { text } of rows) yield { place: `${table}.${column}`, text: text as string };
     }
   }
