@@ -803,6 +803,23 @@ create table unread_emails (
 CREATE TRIGGER unread_emails_events_after_delete AFTER DELETE ON unread_emails REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION unread_emails_events();
 CREATE TRIGGER unread_emails_events_after_insert AFTER INSERT ON unread_emails REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION unread_emails_events();
 
+create table uploads (
+  id uuid not null,
+  account_id account_id not null,
+  filename text not null,
+  content_type text not null,
+  size_bytes bigint not null,
+  sha256 bytea not null,
+  storage_path text not null,
+  expires_at timestamp with time zone not null,
+  constraint uploads_pkey PRIMARY KEY (id),
+  constraint uploads_storage_path_key UNIQUE (storage_path),
+  constraint uploads_filename_check CHECK ((filename <> ''::text)),
+  constraint uploads_sha256_check CHECK ((length(sha256) = 32)),
+  constraint uploads_size_bytes_check CHECK ((size_bytes >= 0))
+);
+CREATE INDEX uploads_expires_at ON uploads (expires_at);
+
 create table webhook_clock (
   version bigint not null default 0
 );

@@ -12,6 +12,7 @@ import type { Readiness } from './check-readiness.ts';
 import type { ReceiveUseCases } from './receive/use-cases.ts';
 import type { ReplyUseCases } from './reply/use-cases.ts';
 import type { SendUseCases } from './send/use-cases.ts';
+import type { UploadUseCases } from './uploads/use-cases.ts';
 import type { ThreadUseCases } from './threads/use-cases.ts';
 import type { WebhookUseCases } from './webhooks/use-cases.ts';
 
@@ -20,6 +21,7 @@ export interface Application
     EmailUseCases,
     EventUseCases,
     SendUseCases,
+    UploadUseCases,
     ReplyUseCases,
     ReceiveUseCases,
     CustomerUseCases,

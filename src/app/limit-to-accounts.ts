@@ -11,6 +11,7 @@ import type { AccountFilter } from './base/account-filter.ts';
 import type { SpoolFolder } from './files/file-ports.ts';
 import type { AccountOf } from './keys/account-of.ts';
 import type { ReceiveRequest } from './receive/use-cases.ts';
+import type { UploadRequest } from './uploads/use-cases.ts';
 import type { SendRequest } from './send/use-cases.ts';
 
 export interface LimitPorts {
@@ -69,6 +70,10 @@ export function limitToAccounts(
     if (threadId !== null) await requireThread(threadId);
     if (accountId !== null) requireNamed(accountId);
     return threadId !== null && accountId === null ? request : { ...request, accountId: chosen(accountId) };
+  }
+
+  async function ownUpload(request: UploadRequest): Promise<UploadRequest> {
+    return { ...request, accountId: chosen(request.accountId) };
   }
 
   async function ownReceipt(request: ReceiveRequest): Promise<ReceiveRequest> {
@@ -165,6 +170,10 @@ export function limitToAccounts(
     readSuppression: refuse,
     suppress: refuse,
     liftSuppression: refuse,
+
+    // Only sends of its account may use it.
+    createUpload: (request, folder) =>
+      taking(folder, ownUpload(request), (own) => application.createUpload(own, folder)),
 
     receiveMessage: (request, folder) =>
       taking(folder, ownReceipt(request), (own) => application.receiveMessage(own, folder)),

@@ -51,6 +51,8 @@ export const ERRORS = {
     400,
     '{field} ist keine gültige Content-ID: höchstens 200 ASCII-Zeichen ohne Leerzeichen, Anführungszeichen und Klammern.',
   ),
+  invalid_content_digest: permanent(400, 'Content-Digest hat nicht die Form sha-256=:Base64:.'),
+  content_digest_mismatch: permanent(400, 'Die Datei hat einen anderen SHA-256, als Content-Digest sagt.'),
   invalid_filename: permanent(400, '{field} fehlt oder ist leer.'),
   invalid_cursor: permanent(400, 'Der Cursor ist ungültig.'),
   invalid_send_at: permanent(
@@ -90,6 +92,10 @@ export const ERRORS = {
   quarantined_not_found: permanent(404, 'Es gibt keine zurückgestellte Nachricht mit dieser Kennung.'),
   attachment_not_found: permanent(404, 'Der Anhang wurde nicht gefunden.'),
   image_not_found: permanent(404, 'Dieses Bild gibt es nicht, oder seine Adresse ist abgelaufen.'),
+  upload_not_found: permanent(
+    404,
+    'Die hochgeladene Datei wurde nicht gefunden, oder ihre Zeit ist abgelaufen.',
+  ),
   suppression_not_found: permanent(404, 'Die Adresse ist nicht gesperrt.'),
   key_not_found: permanent(404, 'Der Schlüssel wurde nicht gefunden.'),
   webhook_not_found: permanent(404, 'Der Webhook wurde nicht gefunden.'),
@@ -179,6 +185,10 @@ export const ERRORS = {
   storage_unavailable: temporary(503, 'Der Dateispeicher ist derzeit nicht erreichbar.'),
   reading_unavailable: temporary(503, 'E-Mails können derzeit nicht gelesen werden.'),
   disk_full: temporary(503, 'Der Speicherplatz reicht nicht aus. Es wurde nichts gesendet.'),
+  uploads_full: temporary(
+    503,
+    'Für hochgeladene Dateien ist derzeit kein Platz. Sie werden nach einem Tag gelöscht.',
+  ),
   not_ready: temporary(503, 'Der Dienst ist nicht bereit: Etwas, das er braucht, ist nicht erreichbar.'),
   busy: temporary(503, 'Der Dienst ist ausgelastet. Bitte später erneut versuchen.'),
   shutting_down: temporary(503, 'Der Dienst wird gerade beendet.'),
@@ -197,6 +207,7 @@ const REQUEST_FAULTS = {
   missing_message: 'Die Nachricht fehlt.',
   not_an_object: 'Ein JSON-Objekt wird erwartet.',
   missing: '{field} fehlt.',
+  one_content: '{field} muss genau eines der Felder content, upload_id und attachment_id haben.',
   repeated: '{field} ist mehrfach angegeben.',
   wrong_type: '{field} muss {type} sein.',
   not_one_of: '{field} muss einer dieser Werte sein: {values}.',

@@ -21,10 +21,12 @@ import { createThreadChanges } from '../adapters/postgres/threads/thread-work.ts
 import { createThreadPages } from '../adapters/postgres/threads/thread-page.ts';
 import { createThreadDecisions } from '../adapters/postgres/threads/thread-decisions.ts';
 import { createThreadList } from '../adapters/postgres/threads/thread-list.ts';
+import { createUploadStore } from '../adapters/postgres/uploads/upload-store.ts';
 import { createUsedAccounts } from '../adapters/postgres/accounts/used-accounts.ts';
 import type { Application } from '../app/application.ts';
 import { checkReadiness } from '../app/check-readiness.ts';
 import { createKeys } from '../app/keys/manage-keys.ts';
+import { createUpload } from '../app/uploads/create-upload.ts';
 import { createCustomers } from '../app/customers/customers.ts';
 import { createDecisions } from '../app/threads/decide-threads.ts';
 import { createKeyWork } from '../app/send/idempotency.ts';
@@ -64,6 +66,7 @@ import { startKeyCleaner } from '../worker/key-cleaner.ts';
 import { startKeySettler } from '../worker/key-settler.ts';
 import { startRetention } from '../worker/retention.ts';
 import { startReportMatcher } from '../worker/report-matcher.ts';
+import { startUploadCleaner } from '../worker/upload-cleaner.ts';
 import { startSearchIndexer } from '../worker/search-indexer.ts';
 
 export interface ApplicationParts {
@@ -120,6 +123,8 @@ export function createApplication(
   );
   wakeFor('customers', startCustomerLinker(createCustomerLinker(pool), logger));
   endAtTeardown(startKeyCleaner(keys, logger));
+  const uploadPorts = { ...sendPorts, uploads: createUploadStore(pool), clock };
+  endAtTeardown(startUploadCleaner(uploadPorts, logger));
   wakeFor('search', startSearchIndexer(createSearchIndex(pool, logger), logger));
   const feed = createEventFeed(pool);
   const signal = createFeedSignal(() => numberer.follow());
@@ -208,6 +213,7 @@ export function createApplication(
     ...createPlacementReads(createPlacementStore(pool)),
     previewReply,
     ...writing,
+    createUpload: (request, folder) => createUpload(uploadPorts, request, folder),
     ...mailboxes,
     ...events,
     ...webhooks,

@@ -7,6 +7,7 @@ import { createOutboundStore } from '../adapters/postgres/send/outbound-store.ts
 import { createSendOperations } from '../adapters/postgres/send/send-operations.ts';
 import { createSendQueue } from '../adapters/postgres/send/send-queue.ts';
 import { createSuppressionStore } from '../adapters/postgres/send/suppressions.ts';
+import { createUploadStore } from '../adapters/postgres/uploads/upload-store.ts';
 import { createVariantStore } from '../adapters/postgres/emails/variants.ts';
 import { createOperations } from '../app/send/operate-sends.ts';
 import { createActiveSends } from '../app/send/active-sends.ts';
@@ -101,6 +102,7 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
     ids: parts.ids,
     reader: parts.reader,
     openFile,
+    files: createUploadStore(pool),
     maxRecipients: config.maxRecipients,
     loopLimit: config.loopLimit,
     exchanges: createExchangeStore(pool),

@@ -64,6 +64,7 @@ const METHODS = {
   resolveSend: 'client.emails.resolve',
   retryQuarantined: 'client.quarantine.retry',
   retrySend: 'client.emails.retry',
+  createUpload: 'client.uploads.create',
   sendEmail: 'client.send',
   splitThread: 'client.threads.split',
   getThreadPage: 'client.threads.page',

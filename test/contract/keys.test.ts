@@ -296,6 +296,7 @@ const EMAIL: Expected = [404, 'email_not_found'];
 const VARIANT: Expected = [404, 'variant_not_found'];
 const WEBHOOK: Expected = [404, 'webhook_not_found'];
 const KEY: Expected = [404, 'key_not_found'];
+const ATTACHMENT: Expected = [404, 'attachment_not_found'];
 const REFUSED: Expected = [403, 'forbidden_account'];
 const UNKNOWN: Expected = [400, 'unknown_account'];
 
@@ -341,7 +342,7 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   getRawEmail: ({ email }) => [[`/api/emails/${email}/raw`, GET, EMAIL]],
   getVariant: ({ email }) => [[`/api/emails/${email}/variants/${randomUUID()}`, GET, VARIANT]],
   getRawVariant: ({ email }) => [[`/api/emails/${email}/variants/${randomUUID()}/raw`, GET, VARIANT]],
-  getAttachment: ({ attachment }) => [[`/api/attachments/${attachment}`, GET, [404, 'attachment_not_found']]],
+  getAttachment: ({ attachment }) => [[`/api/attachments/${attachment}`, GET, ATTACHMENT]],
   listEmails: () => [
     ['/api/emails', GET, 'lists'],
     ['/api/emails?q=geheim', GET, 'lists'],
@@ -363,7 +364,7 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   getSuppression: () => [['/api/suppressions/eve@customer.test', GET, REFUSED]],
   suppress: () => [['/api/suppressions/eve@customer.test', { method: 'PUT', json: {} }, REFUSED]],
   liftSuppression: () => [['/api/suppressions/eve@customer.test', { method: 'DELETE' }, REFUSED]],
-  sendEmail: ({ thread }) => [
+  sendEmail: ({ thread, attachment }) => [
     ['/api/send', { json: sendBody({ account_id: 'support' }) }, UNKNOWN],
     ['/api/send', { json: sendBody({ thread_id: thread }) }, THREAD],
     [
@@ -371,7 +372,9 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
       { json: sendBody({ thread_id: thread }), headers: { 'idempotency-key': randomUUID() } },
       THREAD,
     ],
+    ['/api/send', { json: sendBody({ attachments: [{ attachment_id: attachment }] }) }, ATTACHMENT],
   ],
+  createUpload: () => [['/api/uploads?filename=a&account_id=support', { ...POST, body: 'a' }, UNKNOWN]],
   previewReply: ({ email }) => [[`/api/emails/${email}/reply`, GET, EMAIL]],
   replyToEmail: ({ email }) => [[`/api/emails/${email}/reply`, { json: { text_body: 'x' } }, EMAIL]],
   replyToAll: ({ email }) => [

@@ -140,6 +140,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
     reader: directReader,
     openFile: (path: string) => createReadStream(path),
     maxRecipients: 100,
+    files: { findFiles: async () => [] },
     loopLimit: null,
     exchanges: createExchangeStore(pool),
     suppressions: { refuseSuppressed: () => null },

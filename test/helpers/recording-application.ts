@@ -473,6 +473,10 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       return { outcome: await sendMessage(toSampleSend(message), folder), replayed: false };
     },
     previewReply: async ({ kind }) => ({ ...samplePreview, kind }),
+    async createUpload(_request, folder) {
+      await folder.remove();
+      return { ...sampleAttachment, accountId: 'main', expiresAt: sampleEmail.date };
+    },
     async receiveMessage(_request, folder) {
       await folder.remove();
       return { kind: 'received', id: IDS.email, messageId: sampleEmail.messageId, threadId: IDS.thread };

@@ -128,6 +128,7 @@ class SendWorld {
       queue: { takeRoom: async () => 0, settle: () => Promise.reject(new Error('unused')) },
       wakeQueue: () => {},
       maxRecipients: 10,
+      files: { findFiles: async () => [] },
       loopLimit: null,
       exchanges: { nthNewest: async () => null },
       suppressions: { refuseSuppressed: () => null },

@@ -5,9 +5,10 @@ import type { AttachmentSource, NamedBlob } from './types.ts';
 /** A multiple of 3, so that pieces can be joined, and few enough for the arguments of one function call. */
 const PIECE_BYTES = 0x6000;
 
-export async function encodeAttachment(
-  source: AttachmentSource,
-): Promise<components['schemas']['AttachmentInput']> {
+type SentAttachment = components['schemas']['AttachmentInput' | 'UploadedAttachment' | 'RecordedAttachment'];
+
+export async function encodeAttachment(source: AttachmentSource): Promise<SentAttachment> {
+  if (!isNamedBlob(source) && !('content' in source)) return { ...source } as SentAttachment;
   const { filename, content, content_type, content_id } = isNamedBlob(source)
     ? { filename: source.name, content: source, content_type: undefined, content_id: undefined }
     : source;

@@ -13,6 +13,7 @@ import { Quarantine } from './resources/quarantine.ts';
 import { Suppressions } from './resources/suppressions.ts';
 import { Threads } from './resources/threads.ts';
 import { Webhooks } from './resources/webhooks.ts';
+import { Uploads } from './resources/uploads.ts';
 import { sendMessage } from './send.ts';
 import { Transport } from './transport.ts';
 import type { ReceiveDetails, Received, SendMessage, SendResult } from './types.ts';
@@ -31,6 +32,7 @@ export class EmailWorkerClient {
   readonly erasures: Erasures;
   readonly quarantine: Quarantine;
   readonly health: Health;
+  readonly uploads: Uploads;
 
   /** @internal */
   constructor(options: ClientOptions) {
@@ -48,6 +50,7 @@ export class EmailWorkerClient {
     this.erasures = new Erasures(transport);
     this.quarantine = new Quarantine(transport);
     this.health = new Health(transport);
+    this.uploads = new Uploads(transport);
   }
 
   /**

@@ -51,6 +51,7 @@ export type ThreadMark = Schemas['ThreadMark'];
 export type ThreadPage = Schemas['ThreadPage'];
 export type ThreadRecord = Schemas['ThreadRecord'];
 export type ThreadSummary = Schemas['ThreadSummary'];
+export type Upload = Schemas['Upload'];
 export type VariantDetail = Schemas['VariantDetail'];
 
 export type Webhook = Schemas['Webhook'];
@@ -100,7 +101,13 @@ export interface NamedBlob extends Blob {
   readonly name: string;
 }
 
-/** A `File` as it is, or the fields of an attachment; a text as `content` is Base64. */
+/** Of an upload. */
+export interface UploadDetails extends Filter<'createUpload'> {
+  /** MIME type. Default: that of a `Blob`, else `application/octet-stream`. */
+  readonly content_type?: string | undefined;
+}
+
+/** A `File` as it is, a file that the service has, or the fields of an attachment; a text as `content` is Base64. */
 export type AttachmentSource =
   | NamedBlob
   | {
@@ -110,7 +117,15 @@ export type AttachmentSource =
       readonly content_type?: string | null | undefined;
       /** For an image that the HTML shows by `cid:…`. */
       readonly content_id?: string | null | undefined;
-    };
+    }
+  | ReferencedFile;
+
+/** An upload, or an attachment of a recorded email. */
+export type ReferencedFile = {
+  readonly filename?: string | null | undefined;
+  readonly content_type?: string | null | undefined;
+  readonly content_id?: string | null | undefined;
+} & ({ readonly upload_id: string } | { readonly attachment_id: string });
 
 // Of the union that JSON schema's `anyOf` becomes, the one with the fields.
 type SendFields = Input<Extract<Schemas['SendRequest'], { to: unknown }>>;

@@ -51,6 +51,7 @@ import { registerThreadRecordRoutes } from './threads/thread-record.ts';
 import { registerThreadDecisionRoutes } from './threads/thread-decisions.ts';
 import { registerSuppressionRoutes } from './send/suppressions.ts';
 import { registerThreadRoutes } from './threads/threads.ts';
+import { registerUploadRoutes } from './uploads/uploads.ts';
 import { setSecurityHeaders } from './connections/security-headers.ts';
 import { registerWebhookActRoutes } from './webhooks/webhook-acts.ts';
 import { registerWebhookRoutes } from './webhooks/webhooks.ts';
@@ -191,6 +192,7 @@ function registerRoutes(
     registerDeletionRoutes(secured, context);
     registerErasureRoutes(secured, context);
     registerSuppressionRoutes(secured, context);
+    registerUploadRoutes(secured, context);
     registerInboundRoutes(secured, context);
     registerAccountRoutes(secured, context);
     registerCustomerRoutes(secured, context);

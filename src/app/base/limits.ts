@@ -15,6 +15,15 @@ export const MAX_FROM_NAME_CHARS = 200;
 /** Characters of a text that is made of HTML and sent beside it: a long newsletter has a tenth. */
 export const MAX_TEXT_ALTERNATIVE_CHARS = 500_000;
 
+/** Bytes of all files of one send, with those that it names: what large mail providers take. */
+export const MAX_SENT_FILE_BYTES = 25 * 1024 * 1024;
+
+/** How long an upload is kept, in ms: a person may write for a day. */
+export const UPLOAD_LIFE_MS = 24 * 3_600_000;
+
+/** Bytes of all uploads together, so that a caller that forgets them can't fill the storage. */
+export const MAX_UPLOADED_BYTES = 10 * 1024 * 1024 * 1024;
+
 /** Addresses in Reply-To: real mail has one or two. */
 export const MAX_REPLY_TO = 20;
 

@@ -3,7 +3,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { formatMessageId } from '../../core/message/message-id.ts';
 import { addrSpec, quote as quoted } from '../../core/address/address.ts';
 import { parseAddressList } from '../../core/address/address-list.ts';
-import { parseContentType } from '../../core/mime/compose/content-type.ts';
+import { isContentType } from '../../core/mime/compose/content-type.ts';
 import { makeQuote, type Quote } from '../../core/reply/quote.ts';
 import { replyRecipients, type ReplyRecipients } from '../../core/reply/reply-recipients.ts';
 import { replySubject } from '../../core/reply/reply-subject.ts';
@@ -11,6 +11,7 @@ import { withQuote } from '../../core/reply/with-quote.ts';
 import type { Account } from '../base/basics.ts';
 import { MAX_SENT_SUBJECT_CHARS } from '../base/limits.ts';
 import type { AddressView, AttachmentView, EmailDetail, EmailStore } from '../emails/email-ports.ts';
+import { isReference } from '../send/take-references.ts';
 import type { AttachmentInput } from '../emails/prepare-attachments.ts';
 import { sizeOf } from '../files/content.ts';
 import type { BlobStore, SpoolFolder } from '../files/file-ports.ts';
@@ -154,7 +155,7 @@ function refuseTooMuch(request: ReplyRequest, files: readonly AttachmentView[]):
   const given = request.message.attachments;
   const count = given.length + files.length;
   const bytes =
-    given.reduce((sum, { content }) => sum + sizeOf(content), 0) +
+    given.reduce((sum, { content }) => sum + (isReference(content) ? 0 : sizeOf(content)), 0) +
     files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   if (count > request.maxFiles || bytes > request.maxFileBytes) {
     throw new ServiceError('attachments_too_large', { values: { limit: request.maxFileBytes } });
@@ -174,6 +175,7 @@ async function takeAlong(
   const name = filename.trim() === '' ? NAMELESS : filename;
   return {
     filename: name,
+    // A received part may say anything of its type.
     contentType: isContentType(contentType) ? contentType : null,
     content: await folder.write(stream),
   };
@@ -181,13 +183,3 @@ async function takeAlong(
 
 /** What a file is called that came without a name. */
 const NAMELESS = 'attachment';
-
-/** A received part may say anything of its type. */
-function isContentType(text: string): boolean {
-  try {
-    return parseContentType(text, 'content_type').mediaType !== '';
-  } catch (error) {
-    if (error instanceof ServiceError) return false;
-    throw error;
-  }
-}

@@ -1,6 +1,7 @@
 /** Tells whether two sends ask for the same: the fingerprint that is stored with an idempotency key. */
 import { createHash } from 'node:crypto';
 import type { SendRequest } from './use-cases.ts';
+import { isReference } from './take-references.ts';
 import { sha256 } from '../files/content.ts';
 
 interface FingerprintPorts {
@@ -24,7 +25,9 @@ export async function fingerprintSend(
   const files: (string | null)[][] = [];
   for (const { filename, contentType, content, contentId = null } of attachments) {
     const named = contentId === null ? [] : [contentId];
-    files.push([filename, contentType, await sha256(ports, content), ...named]);
+    // A file that is named counts by its name: it may be gone when the request is repeated.
+    const file = isReference(content) ? `${content.kind}:${content.id}` : await sha256(ports, content);
+    files.push([filename, contentType, file, ...named]);
   }
   const given = Object.entries({ ...fields, attachments: files })
     .filter(([field, value]) => !NOT_COMPARED.has(field) && !isAbsent(value))

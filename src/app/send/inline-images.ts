@@ -7,10 +7,10 @@ import type { AttachmentInput } from '../emails/prepare-attachments.ts';
  * A Content-ID that nothing refers to stays with its file; a reference without a file is sent as it is. Throws
  * `invalid_content_id`, and `invalid_request` for one that stands twice.
  */
-export function markInlineImages(
-  attachments: readonly AttachmentInput[],
+export function markInlineImages<File extends Pick<AttachmentInput, 'contentId'>>(
+  attachments: readonly File[],
   html: string | null,
-): readonly AttachmentInput[] {
+): readonly File[] {
   if (attachments.every(({ contentId = null }) => contentId === null)) return attachments;
   const shown = contentIdsIn(html ?? '');
   const seen = new Set<string>();

@@ -20,7 +20,7 @@ import {
 } from '../../core/thread/place-outbound.ts';
 import type { SendRequest } from './use-cases.ts';
 import type { Account, Clock, IdSource, Logger } from '../base/basics.ts';
-import type { Content, SpoolFolder } from '../files/file-ports.ts';
+import type { BlobStore, Content, SpoolFolder } from '../files/file-ports.ts';
 import type { Envelope } from './transport-ports.ts';
 import type { UnrecordedEmail } from './journal-ports.ts';
 import type { StoredAttachment } from '../emails/email-ports.ts';
@@ -34,6 +34,7 @@ import { readContent } from '../files/content.ts';
 import type { MessageReader } from '../reading/reading-ports.ts';
 import { readAdditions } from './read-additions.ts';
 import { markInlineImages } from './inline-images.ts';
+import { takeReferences, type FileFinder } from './take-references.ts';
 import { readQueuePlace, readSendAt } from './queue-request.ts';
 import type { OutboundStore } from './outbound-ports.ts';
 import type { RetryPolicy } from './queue-ports.ts';
@@ -48,6 +49,9 @@ export interface PrepareSendPorts extends LoopGuardPorts {
   /** HTML may quote anything that was received. */
   readonly reader: MessageReader;
   readonly openFile: (path: string) => AsyncIterable<Buffer>;
+  /** Of files that a send names. */
+  readonly files: FileFinder;
+  readonly blobs: Pick<BlobStore, 'get'>;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
@@ -98,7 +102,8 @@ export async function prepareSend(
   const now = ports.clock();
   const sendAt = readSendAt(request.sendAt, now);
   const queuePlace = readQueuePlace(request, placement.rule);
-  const files = markInlineImages(request.attachments, request.htmlBody);
+  const given = markInlineImages(request.attachments, request.htmlBody);
+  const files = await takeReferences(ports, account.id, given, folder);
   const attachments = await prepareAttachments(ports, account.id, id, files);
   const textBody = request.textBody ?? (await toText(ports, request.htmlBody ?? ''));
   const draft: Draft = {

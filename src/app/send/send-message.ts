@@ -7,7 +7,7 @@
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { SendRequest, SendResult } from './use-cases.ts';
-import type { SpoolFolder } from '../files/file-ports.ts';
+import type { BlobStore, SpoolFolder } from '../files/file-ports.ts';
 import type { ActiveSends } from './active-sends.ts';
 import { directClaim } from './claim.ts';
 import { enqueueSend } from './enqueue-send.ts';
@@ -20,6 +20,7 @@ import { asksForQueue } from './queue-request.ts';
 
 export interface SendMessagePorts extends PrepareSendPorts, RateLimitPorts, HandOverPorts {
   readonly store: OutboundStore;
+  readonly blobs: Pick<BlobStore, 'get' | 'put' | 'delete'>;
   readonly queue: Pick<SendQueue, 'takeRoom' | 'settle'>;
   /** For the end of the service, which waits for them. */
   readonly active: Pick<ActiveSends, 'begin' | 'end'>;

@@ -1,6 +1,6 @@
 /** What the edges ask of sending. */
 import type { PageRequest } from '../base/paging.ts';
-import type { AttachmentInput } from '../emails/prepare-attachments.ts';
+import type { SendAttachment } from './take-references.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
 import type { AutoSubmitted } from '../../core/delivery/loop-guard.ts';
 import type { Priority } from '../../core/delivery/priority.ts';
@@ -29,7 +29,7 @@ export interface SendRequest {
   readonly companyId: string | null;
   /** null: the thread's account, else the default one. */
   readonly accountId: string | null;
-  readonly attachments: readonly AttachmentInput[];
+  readonly attachments: readonly SendAttachment[];
   /** True: only put it into the queue, and answer at once. */
   readonly respondAsync: boolean;
   /** Send it then, from the queue; null: now. */

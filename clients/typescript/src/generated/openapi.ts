@@ -528,6 +528,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload a file for sends to come
+         * @description The body is the file, whatever its type. It is kept for a day. A send names it as `upload_id` of an attachment, as often as it likes. Needs the right `send`.
+         */
+        post: operations["createUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/inbound": {
         parameters: {
             query?: never;
@@ -1460,6 +1480,27 @@ export interface components {
             /** @description For an image that the HTML shows by `cid:…`. One that it does not refer to is a file like any other. */
             content_id?: string | null;
         };
+        NullableNonBlankText: string | null;
+        UploadedAttachment: {
+            /** @description A file of `POST /api/uploads`. */
+            upload_id: components["schemas"]["Uuid"];
+            /** @description Default: that of the file. */
+            filename?: components["schemas"]["NullableNonBlankText"];
+            /** @description Default: that of the file. */
+            content_type?: string | null;
+            /** @description For an image that the HTML shows by `cid:…`. One that it does not refer to is a file like any other. */
+            content_id?: string | null;
+        };
+        RecordedAttachment: {
+            /** @description A file of a recorded email of the same account: it is sent along. */
+            attachment_id: components["schemas"]["Uuid"];
+            /** @description Default: that of the file. */
+            filename?: components["schemas"]["NullableNonBlankText"];
+            /** @description Default: that of the file. */
+            content_type?: string | null;
+            /** @description For an image that the HTML shows by `cid:…`. One that it does not refer to is a file like any other. */
+            content_id?: string | null;
+        };
         SendRequest: {
             /** @description RFC 5322 address list such as `Ann <ann@example.com>, bob@example.com`, or several of them. */
             to: components["schemas"]["NonBlankText"] | components["schemas"]["NonBlankText"][];
@@ -1493,19 +1534,19 @@ export interface components {
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
             /** @description As `to`: where answers go. Without it, to the account. */
             reply_to?: string | string[] | null;
-            /** @description Display name in From, beside the account's address. Default: the account's own. */
+            /** @description Display name in From, beside the account's address, up to 200 characters. Default: the account's own. */
             from_name?: string | null;
-            /** @description Further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
+            /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
             headers?: {
                 [key: string]: string;
             } | null;
-            /** @description For `GET /api/emails?tag=`, and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
+            /** @description Up to 20, for `GET /api/emails?tag=` and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
             tags?: string[] | null;
             /** @description Any JSON object, up to 4096 bytes; it comes back in records and events. Not in the message. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            attachments?: components["schemas"]["AttachmentInput"][] | null;
+            attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
         } | components["schemas"]["WithTextBody"] | components["schemas"]["WithHtmlBody"];
         Sent: {
             /** @enum {string} */
@@ -1569,19 +1610,19 @@ export interface components {
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
             /** @description As `to`: where answers go. Without it, to the account. */
             reply_to?: string | string[] | null;
-            /** @description Display name in From, beside the account's address. Default: the account's own. */
+            /** @description Display name in From, beside the account's address, up to 200 characters. Default: the account's own. */
             from_name?: string | null;
-            /** @description Further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
+            /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
             headers?: {
                 [key: string]: string;
             } | null;
-            /** @description For `GET /api/emails?tag=`, and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
+            /** @description Up to 20, for `GET /api/emails?tag=` and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
             tags?: string[] | null;
             /** @description Any JSON object, up to 4096 bytes; it comes back in records and events. Not in the message. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            attachments?: components["schemas"]["AttachmentInput"][] | null;
+            attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
             /** @description The email stands below what the person wrote. Default true. */
             quote?: boolean | null;
             language?: components["schemas"]["NullableReplyLanguage"];
@@ -1646,19 +1687,19 @@ export interface components {
             auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
             /** @description As `to`: where answers go. Without it, to the account. */
             reply_to?: string | string[] | null;
-            /** @description Display name in From, beside the account's address. Default: the account's own. */
+            /** @description Display name in From, beside the account's address, up to 200 characters. Default: the account's own. */
             from_name?: string | null;
-            /** @description Further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
+            /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
             headers?: {
                 [key: string]: string;
             } | null;
-            /** @description For `GET /api/emails?tag=`, and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
+            /** @description Up to 20, for `GET /api/emails?tag=` and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
             tags?: string[] | null;
             /** @description Any JSON object, up to 4096 bytes; it comes back in records and events. Not in the message. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            attachments?: components["schemas"]["AttachmentInput"][] | null;
+            attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
             /** @description The email stands below what the person wrote. Default true. */
             quote?: boolean | null;
             language?: components["schemas"]["NullableReplyLanguage"];
@@ -1954,6 +1995,21 @@ export interface components {
         LiftedSuppression: {
             address: string;
             lifted_at: components["schemas"]["Timestamp"];
+        };
+        Upload: {
+            /** @description For `upload_id` of an attachment. */
+            id: components["schemas"]["Uuid"];
+            /** @description Only its sends may use the file. */
+            account_id: string;
+            /** @description As it will be sent; an attachment may say another. */
+            filename: string;
+            /** @description MIME type. */
+            content_type: string;
+            size_bytes: number;
+            /** @description Of its bytes, in hex. */
+            sha256: string;
+            /** @description It is deleted then; emails that were sent with it keep it. */
+            expires_at: components["schemas"]["Timestamp"];
         };
         Received: {
             /**
@@ -2640,13 +2696,17 @@ export interface components {
             /** @enum {unknown} */
             code?: "loop_suspected" | "rate_limited" | "too_many_failed_logins";
         };
+        ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "content_missing" | "internal_error" | "send_deferred" | "send_failed" | "send_unknown";
+        };
         BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "busy" | "database_unavailable" | "disk_full" | "reading_unavailable" | "shutting_down" | "storage_unavailable";
         };
-        ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError: components["schemas"]["Error"] & {
+        AttachmentNotFoundOrEmailNotFoundOrThreadNotFoundOrUploadNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "content_missing" | "internal_error" | "send_deferred" | "send_failed" | "send_unknown";
+            code?: "attachment_not_found" | "email_not_found" | "thread_not_found" | "upload_not_found";
         };
         EmailNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -2900,6 +2960,15 @@ export interface components {
                 "application/json": components["schemas"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
             };
         };
+        /** @description Codes: `content_missing`, `internal_error`, `send_deferred`, `send_failed`, `send_unknown`. */
+        ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
+            };
+        };
         /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `reading_unavailable`, `shutting_down`, `storage_unavailable`. */
         BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError: {
             headers: {
@@ -2910,13 +2979,13 @@ export interface components {
                 "application/json": components["schemas"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
             };
         };
-        /** @description Codes: `content_missing`, `internal_error`, `send_deferred`, `send_failed`, `send_unknown`. */
-        ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError: {
+        /** @description Codes: `attachment_not_found`, `email_not_found`, `thread_not_found`, `upload_not_found`. */
+        AttachmentNotFoundOrEmailNotFoundOrThreadNotFoundOrUploadNotFoundError: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
+                "application/json": components["schemas"]["AttachmentNotFoundOrEmailNotFoundOrThreadNotFoundOrUploadNotFoundError"];
             };
         };
         /** @description Codes: `email_not_found`. */
@@ -4131,7 +4200,18 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["ForbiddenRightError"];
-            404: components["responses"]["ThreadNotFoundError"];
+            /** @description Codes: `attachment_not_found`, `thread_not_found`, `upload_not_found`. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "attachment_not_found" | "thread_not_found" | "upload_not_found";
+                    };
+                };
+            };
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
             410: components["responses"]["EmailDeletedError"];
@@ -4139,18 +4219,7 @@ export interface operations {
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             422: components["responses"]["RecipientSuppressedError"];
             429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
-            /** @description Codes: `internal_error`, `send_deferred`, `send_failed`, `send_unknown`. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "internal_error" | "send_deferred" | "send_failed" | "send_unknown";
-                    };
-                };
-            };
+            500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
         };
     };
@@ -4317,7 +4386,7 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["ForbiddenRightError"];
-            404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
+            404: components["responses"]["AttachmentNotFoundOrEmailNotFoundOrThreadNotFoundOrUploadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
             410: components["responses"]["EmailDeletedError"];
@@ -4423,7 +4492,7 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["ForbiddenRightError"];
-            404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
+            404: components["responses"]["AttachmentNotFoundOrEmailNotFoundOrThreadNotFoundOrUploadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
             410: components["responses"]["EmailDeletedError"];
@@ -4530,7 +4599,7 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["ForbiddenRightError"];
-            404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
+            404: components["responses"]["AttachmentNotFoundOrEmailNotFoundOrThreadNotFoundOrUploadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
             410: components["responses"]["EmailDeletedError"];
@@ -5414,6 +5483,95 @@ export interface operations {
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    createUpload: {
+        parameters: {
+            query?: {
+                /** @description Without it, that of the header Content-Disposition. */
+                filename?: string;
+                /** @description The account that will send it. Default: the default account. */
+                account_id?: components["schemas"]["AccountId"];
+            };
+            header?: {
+                /** @description RFC 9530; a body with another SHA-256 than `sha-256=:…:` says is refused. */
+                "content-digest"?: string;
+                /** @description `attachment; filename="…"` (RFC 6266). */
+                "content-disposition"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example Hallo */
+                "*/*": unknown;
+            };
+        };
+        responses: {
+            /** @description Kept. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "account_id": "vertrieb",
+                     *       "filename": "angebot.txt",
+                     *       "content_type": "text/plain",
+                     *       "size_bytes": 1874,
+                     *       "sha256": "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef",
+                     *       "expires_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Upload"];
+                };
+            };
+            /** @description Codes: `content_digest_mismatch`, `invalid_content_digest`, `invalid_content_type`, `invalid_filename`, `invalid_request`, `unknown_account`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "content_digest_mismatch" | "invalid_content_digest" | "invalid_content_type" | "invalid_filename" | "invalid_request" | "unknown_account" | "unknown_field";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            /** @description Codes: `unsupported_content_encoding`. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "unsupported_content_encoding";
+                    };
+                };
+            };
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`, `storage_unavailable`, `uploads_full`. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "busy" | "database_unavailable" | "disk_full" | "shutting_down" | "storage_unavailable" | "uploads_full";
+                    };
+                };
+            };
         };
     };
     receiveEmail: {
@@ -6860,7 +7018,7 @@ export interface operations {
                      *             "id": null,
                      *             "name": "API_SECRET 1"
                      *           },
-                     *           "expires_at": null,
+                     *           "expires_at": "2026-01-31T12:00:00.000Z",
                      *           "last_used_at": null,
                      *           "revoked_at": null,
                      *           "old_secret_until": null
@@ -6907,7 +7065,7 @@ export interface operations {
                  *       "account_ids": [
                  *         "vertrieb"
                  *       ],
-                 *       "expires_at": null
+                 *       "expires_at": "2026-01-31T12:00:00.000Z"
                  *     }
                  */
                 "application/json": components["schemas"]["KeyRequest"];
@@ -6938,7 +7096,7 @@ export interface operations {
                      *           "id": null,
                      *           "name": "API_SECRET 1"
                      *         },
-                     *         "expires_at": null,
+                     *         "expires_at": "2026-01-31T12:00:00.000Z",
                      *         "last_used_at": null,
                      *         "revoked_at": null,
                      *         "old_secret_until": null
@@ -7018,7 +7176,7 @@ export interface operations {
                      *         "id": null,
                      *         "name": "API_SECRET 1"
                      *       },
-                     *       "expires_at": null,
+                     *       "expires_at": "2026-01-31T12:00:00.000Z",
                      *       "last_used_at": null,
                      *       "revoked_at": null,
                      *       "old_secret_until": null
@@ -7079,7 +7237,7 @@ export interface operations {
                      *         "id": null,
                      *         "name": "API_SECRET 1"
                      *       },
-                     *       "expires_at": null,
+                     *       "expires_at": "2026-01-31T12:00:00.000Z",
                      *       "last_used_at": null,
                      *       "revoked_at": null,
                      *       "old_secret_until": null
@@ -7153,7 +7311,7 @@ export interface operations {
                      *           "id": null,
                      *           "name": "API_SECRET 1"
                      *         },
-                     *         "expires_at": null,
+                     *         "expires_at": "2026-01-31T12:00:00.000Z",
                      *         "last_used_at": null,
                      *         "revoked_at": null,
                      *         "old_secret_until": null

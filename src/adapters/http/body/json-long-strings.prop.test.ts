@@ -84,7 +84,10 @@ function comparable(json: JsonWithLongStrings, bytesOf: (content: Content) => Bu
   const request = readSendBody(json, limits);
   return {
     ...request,
-    attachments: request.attachments.map((a) => ({ ...a, content: bytesOf(a.content).toString('hex') })),
+    attachments: request.attachments.map((a) => ({
+      ...a,
+      content: bytesOf(a.content as Content).toString('hex'),
+    })),
   };
 }
 

@@ -330,6 +330,9 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   quote_html:
     '<div>Am 31.01.2026 um 13:00 (MEZ) schrieb Ann Example &lt;ann@example.com&gt;:</div><blockquote type="cite">Gerne!</blockquote>',
 
+  'Upload.sha256': '5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef',
+  expires_at: LATER,
+
   // Requests, and what is no JSON
   ReplyRequest: { text_body: 'Vielen Dank!', time_zone: 'Europe/Berlin' },
   ForwardRequest: { to: 'einkauf@example.org', text_body: 'Zur Kenntnis.', time_zone: 'Europe/Berlin' },

@@ -120,6 +120,7 @@ describe('the OpenAPI document', () => {
       'post /api/thread/{threadId}/read',
       'post /api/thread/{threadId}/split',
       'post /api/thread/{threadId}/unread',
+      'post /api/uploads',
       'post /api/webhooks',
       'post /api/webhooks/{id}/pause',
       'post /api/webhooks/{id}/replay',

@@ -4,7 +4,7 @@
  * What the fields contain (addresses, Message-IDs, file names) is judged by the application.
  */
 import { AUTO_SUBMITTED, type AutoSubmitted } from '../../../core/delivery/loop-guard.ts';
-import type { AttachmentInput } from '../../../app/emails/prepare-attachments.ts';
+import type { FileReference, SendAttachment } from '../../../app/send/take-references.ts';
 import type { SendRequest } from '../../../app/send/use-cases.ts';
 import type { Content } from '../../../app/files/file-ports.ts';
 import { MAX_LANE_LENGTH, PRIORITIES, type Priority } from '../../../core/delivery/priority.ts';
@@ -16,7 +16,7 @@ import { invalidRequest, ServiceError, TYPE_TEXTS } from '../../../core/errors.t
 import { decodeBase64 } from '../body/base64-decoder.ts';
 import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
 import type { HttpLimits } from '../connections/limits.ts';
-import { NullableUuid, UUID_PATTERN } from '../schemas/schemas.ts';
+import { NullableUuid, Uuid, UUID_PATTERN } from '../schemas/schemas.ts';
 
 /** Blank ones are skipped in practice; the document does not invite them. */
 const NonBlank = { title: 'NonBlankText', type: 'string', pattern: '\\S' } as const;
@@ -37,6 +37,10 @@ const OptionalUuid = (description: string) => ({ ...NullableUuid, description })
 
 const OptionalText = (description: string) => ({ type: ['string', 'null'], description }) as const;
 
+const CONTENT_ID = OptionalText(
+  'For an image that the HTML shows by `cid:…`. One that it does not refer to is a file like any other.',
+);
+
 const AttachmentBody = {
   type: 'object',
   title: 'AttachmentInput',
@@ -50,11 +54,37 @@ const AttachmentBody = {
       description: 'Base64 of RFC 4648 §4 with padding; line breaks and spaces are skipped.',
     },
     content_type: OptionalText('MIME type; application/octet-stream when it is absent.'),
-    content_id: OptionalText(
-      'For an image that the HTML shows by `cid:…`. One that it does not refer to is a file like any other.',
-    ),
+    content_id: CONTENT_ID,
   },
 } as const;
+
+const OptionalName = { title: 'NullableNonBlankText', type: ['string', 'null'], pattern: '\\S' } as const;
+
+/** A file that is here already; `field` names it. */
+const NamedFile = (title: string, field: string, description: string) => ({
+  type: 'object',
+  title,
+  additionalProperties: false,
+  required: [field],
+  properties: {
+    [field]: { ...Uuid, description },
+    filename: { ...OptionalName, description: 'Default: that of the file.' },
+    content_type: OptionalText('Default: that of the file.'),
+    content_id: CONTENT_ID,
+  },
+});
+
+const AnyAttachment = {
+  anyOf: [
+    AttachmentBody,
+    NamedFile('UploadedAttachment', 'upload_id', 'A file of `POST /api/uploads`.'),
+    NamedFile(
+      'RecordedAttachment',
+      'attachment_id',
+      'A file of a recorded email of the same account: it is sent along.',
+    ),
+  ],
+};
 
 /** For OpenAPI; `readSendBody` does the checking. */
 export const SendBody = {
@@ -119,36 +149,28 @@ export const SendBody = {
     reply_to: OptionalAddressList('As `to`: where answers go. Without it, to the account.'),
     from_name: {
       type: ['string', 'null'],
-      maxLength: MAX_FROM_NAME_CHARS,
-      description: "Display name in From, beside the account's address. Default: the account's own.",
+      description: `Display name in From, beside the account's address, up to ${MAX_FROM_NAME_CHARS} characters. Default: the account's own.`,
     },
     headers: {
-      anyOf: [
-        { type: 'object', maxProperties: MAX_CUSTOM_HEADERS, additionalProperties: { type: 'string' } },
-        { type: 'null' },
-      ],
-      description: `Further header fields, by name: any \`X-…\`, and ${STANDARD_HEADERS.join(', ')}.`,
+      anyOf: [{ type: 'object', additionalProperties: { type: 'string' } }, { type: 'null' }],
+      description: `Up to ${MAX_CUSTOM_HEADERS} further header fields, by name: any \`X-…\`, and ${STANDARD_HEADERS.join(', ')}.`,
     },
     tags: {
-      anyOf: [
-        { type: 'array', maxItems: MAX_TAGS, items: { type: 'string', minLength: 1 } },
-        { type: 'null' },
-      ],
-      description:
-        'For `GET /api/emails?tag=`, and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`.',
+      anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
+      description: `Up to ${MAX_TAGS}, for \`GET /api/emails?tag=\` and in the events of the email: 1 to 64 letters and digits each, behind the first also \`_ . : @ + -\`.`,
     },
     metadata: {
       anyOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],
       description: `Any JSON object, up to ${MAX_METADATA_BYTES} bytes; it comes back in records and events. Not in the message.`,
     },
     attachments: {
-      anyOf: [{ type: 'array', items: AttachmentBody }, { type: 'null' }],
+      anyOf: [{ type: 'array', items: AnyAttachment }, { type: 'null' }],
     },
   },
 } as const;
 
 const SEND_FIELDS = new Set(Object.keys(SendBody.properties));
-const ATTACHMENT_FIELDS = new Set(Object.keys(AttachmentBody.properties));
+const ATTACHMENT_FIELDS = new Set([...Object.keys(AttachmentBody.properties), 'upload_id', 'attachment_id']);
 const UUID = new RegExp(UUID_PATTERN);
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -274,9 +296,9 @@ function readText(body: Fields, field: string, path = field): string | null {
   return value;
 }
 
-function readUuid(body: Fields, field: string): string | null {
-  const text = readText(body, field);
-  if (text !== null && !UUID.test(text)) throw new ServiceError('invalid_uuid', { values: { field } });
+function readUuid(body: Fields, field: string, path = field): string | null {
+  const text = readText(body, field, path);
+  if (text !== null && !UUID.test(text)) throw new ServiceError('invalid_uuid', { values: { field: path } });
   return text === null ? null : text.toLowerCase();
 }
 
@@ -284,7 +306,7 @@ function readAttachments(
   value: unknown,
   json: JsonWithLongStrings,
   limits: HttpLimits,
-): readonly AttachmentInput[] {
+): readonly SendAttachment[] {
   const list: unknown = value ?? [];
   if (!Array.isArray(list)) throw wrongType('attachments', 'objects');
   if (list.length > limits.maxAttachments) {
@@ -298,9 +320,15 @@ function readAttachments(
     refuseUnknown(fields, ATTACHMENT_FIELDS, `${path}.`);
 
     const filename = readText(fields, 'filename', `${path}.filename`);
-    if (isBlank(filename))
-      throw new ServiceError('invalid_filename', { values: { field: `${path}.filename` } });
     const contentType = readText(fields, 'content_type', `${path}.content_type`);
+    const contentId = readText(fields, 'content_id', `${path}.content_id`);
+    const details = { filename, contentType, ...(contentId === null ? {} : { contentId }) };
+    const reference = readReference(fields, path);
+    if (reference !== null) {
+      if (filename !== null && isBlank(filename)) throw invalidFilename(path);
+      return { ...details, content: reference };
+    }
+    if (isBlank(filename)) throw invalidFilename(path);
     const text = readText(fields, 'content', `${path}.content`);
     if (text === null) throw invalidRequest('missing', { field: `${path}.content` });
 
@@ -312,9 +340,21 @@ function readAttachments(
     if (totalBytes > limits.maxAttachmentBytes) {
       throw new ServiceError('attachments_too_large', { values: { limit: limits.maxAttachmentBytes } });
     }
-    const contentId = readText(fields, 'content_id', `${path}.content_id`);
-    return { filename: filename ?? '', contentType, content, ...(contentId === null ? {} : { contentId }) };
+    return { ...details, content };
   });
+}
+
+const invalidFilename = (path: string) =>
+  new ServiceError('invalid_filename', { values: { field: `${path}.filename` } });
+
+/** null when the bytes are given themselves. */
+function readReference(fields: Fields, path: string): FileReference | null {
+  const upload = readUuid(fields, 'upload_id', `${path}.upload_id`);
+  const attachment = readUuid(fields, 'attachment_id', `${path}.attachment_id`);
+  const given = [upload, attachment, fields['content'] ?? null].filter((value) => value !== null);
+  if (given.length > 1) throw invalidRequest('one_content', { field: path });
+  if (upload !== null) return { kind: 'upload', id: upload };
+  return attachment === null ? null : { kind: 'attachment', id: attachment };
 }
 
 function toContent(text: string, longStrings: JsonWithLongStrings['longStrings']): Content | 'invalid' {

@@ -7,6 +7,7 @@ import {
   IDS,
   sampleEmail,
 } from '../../../../test/helpers/recording-application.ts';
+import type { Content } from '../../../app/files/file-ports.ts';
 import type { SendResult } from '../../../app/send/use-cases.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import type { HttpLimits } from '../connections/limits.ts';
@@ -313,7 +314,8 @@ describe('sizes', () => {
     const seen: Buffer[] = [];
     const application = createRecordingApplication({
       sendMessage: async (request, folder) => {
-        for (const { content } of request.attachments) {
+        for (const attachment of request.attachments) {
+          const content = attachment.content as Content;
           seen.push(content.kind === 'bytes' ? content.bytes : await readFile(content.path));
         }
         expect(request.attachments.map(({ content }) => content.kind)).toEqual(['file', 'bytes', 'file']);

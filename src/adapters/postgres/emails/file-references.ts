@@ -18,5 +18,7 @@ const FILE_REFERENCES = statement(
          union all
          select raw_path from emails where raw_path = any($paths::text[])
          union all
+         select storage_path from uploads where storage_path = any($paths::text[])
+         union all
          select raw_path from email_variants where raw_path = any($paths::text[])`,
 ).narrow<{ path: string }>();

@@ -51,6 +51,16 @@ export function parseContentType(text: string, field: string): ContentType {
   return { mediaType: `${type}/${subtype}`.toLowerCase(), parameters: [...parameters] };
 }
 
+/** Whether parseContentType takes it. */
+export function isContentType(text: string): boolean {
+  try {
+    return parseContentType(text, 'content_type').mediaType !== '';
+  } catch (error) {
+    if (error instanceof ServiceError) return false;
+    throw error;
+  }
+}
+
 /**
  * The content type under which given bytes may travel in base64. `multipart/*` and `message/*` may not (RFC 2045
  * §6.4, RFC 2046 §5.2.1), and any other encoding would change bytes that hold long lines, bare line ends or 8-bit

@@ -12,6 +12,7 @@ import { MAILBOXES } from './0001_schema/mailboxes.ts';
 import { REPORTS } from './0001_schema/reports.ts';
 import { SEARCH } from './0001_schema/search.ts';
 import { SEND } from './0001_schema/send.ts';
+import { UPLOADS } from './0001_schema/uploads.ts';
 import { TAGS } from './0001_schema/tags.ts';
 import { STATISTICS } from './0001_schema/statistics.ts';
 import { THREAD_LABELS } from './0001_schema/thread-labels.ts';
@@ -27,6 +28,7 @@ export const SCHEMA: readonly string[] = [
   ...THREAD_LABELS,
   ...EMAIL_JSON,
   ...TAGS,
+  ...UPLOADS,
   ...ERASE,
   ...SEARCH,
   ...SEND,

@@ -1,0 +1,34 @@
+/** `client.uploads` */
+import type { RequestOptions } from '../options.ts';
+import { plain, type Transport } from '../transport.ts';
+import type { NamedBlob, QueryOf, Upload, UploadDetails } from '../types.ts';
+
+/** Files that are uploaded once, for one or many sends. */
+export class Uploads {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Keeps a file for a day; its `id` is the `upload_id` of an attachment. Not retried by itself. */
+  async create(
+    file: NamedBlob | Blob | Uint8Array | ArrayBuffer,
+    options: RequestOptions & UploadDetails = {},
+  ): Promise<Upload> {
+    const { account_id, filename, content_type, ...rest } = options;
+    const name = filename ?? (file instanceof Blob && 'name' in file ? file.name : undefined);
+    const type = content_type ?? (file instanceof Blob && file.type !== '' ? file.type : undefined);
+    const query = plain<QueryOf<'createUpload'>>({ account_id, filename: name });
+    return this.#transport.json({ ...rest, repeatable: false }, (attempt) =>
+      this.#transport.api.POST('/api/uploads', {
+        ...attempt,
+        params: { query },
+        headers: { 'Content-Type': type ?? 'application/octet-stream' },
+        body: file,
+        bodySerializer: (body) => body as Blob,
+      }),
+    );
+  }
+}

@@ -1,0 +1,133 @@
+/** POST /api/uploads: takes a file for sends to come. */
+import type { FastifyRequest } from 'fastify';
+import { readRaw } from '../../../app/files/read-raw.ts';
+import { readParameters } from '../../../core/mime/parse/read-parameters.ts';
+import { ServiceError } from '../../../core/errors.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { openBody } from '../body/open-body.ts';
+import { RequestSlots } from '../body/request-slots.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { AccountId } from '../schemas/page-schemas.ts';
+import { jsonResponse, record, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { readContentDigest } from './content-digest.ts';
+
+const MAX_FILENAME_CHARS = 1000;
+
+const UploadSchema = record('Upload', {
+  id: { ...Uuid, description: 'For `upload_id` of an attachment.' },
+  account_id: { type: 'string', description: 'Only its sends may use the file.' },
+  filename: { type: 'string', description: 'As it will be sent; an attachment may say another.' },
+  content_type: { type: 'string', description: 'MIME type.' },
+  size_bytes: { type: 'integer', minimum: 0 },
+  sha256: { type: 'string', description: 'Of its bytes, in hex.' },
+  expires_at: { ...Timestamp, description: 'It is deleted then; emails that were sent with it keep it.' },
+});
+
+const UploadQuery = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    filename: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_FILENAME_CHARS,
+      description: 'Without it, that of the header Content-Disposition.',
+    },
+    account_id: { ...AccountId, description: 'The account that will send it. Default: the default account.' },
+  },
+} as const;
+
+const UploadHeaders = {
+  type: 'object',
+  properties: {
+    'content-digest': {
+      type: 'string',
+      description: 'RFC 9530; a body with another SHA-256 than `sha-256=:…:` says is refused.',
+    },
+    'content-disposition': { type: 'string', description: '`attachment; filename="…"` (RFC 6266).' },
+  },
+} as const;
+
+export function registerUploadRoutes(app: HttpServer, context: HttpContext): void {
+  const { applicationFor, limits, logger, spool } = context;
+  const slots = new RequestSlots(limits.maxLargeBodies);
+
+  app.post(
+    '/api/uploads',
+    {
+      schema: {
+        operationId: 'createUpload',
+        right: 'send',
+        tags: ['Sending'],
+        summary: 'Upload a file for sends to come',
+        description:
+          'The body is the file, whatever its type. It is kept for a day. A send names it as `upload_id` of an ' +
+          'attachment, as often as it likes.',
+        querystring: UploadQuery,
+        headers: UploadHeaders,
+        body: { content: { '*/*': { schema: { description: 'The file.' } } } },
+        response: {
+          201: jsonResponse('Kept.', UploadSchema),
+          ...errorResponses(
+            'invalid_request',
+            'unknown_field',
+            'invalid_filename',
+            'invalid_content_type',
+            'invalid_content_digest',
+            'content_digest_mismatch',
+            'unknown_account',
+            'unauthorized',
+            'request_timeout',
+            'payload_too_large',
+            'unsupported_content_encoding',
+            'busy',
+            'uploads_full',
+            'database_unavailable',
+            'storage_unavailable',
+            'disk_full',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { headers, query } = request;
+      const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+      if (encoding !== 'identity') throw new ServiceError('unsupported_content_encoding');
+      const expectedSha256 = readContentDigest(headers['content-digest']);
+      const slot = slots.reserve();
+      const folder = spool.create();
+      try {
+        const { maxAttachmentBytes: maxBytes } = limits;
+        const content = await openBody(request, reply, { limits, logger, maxBytes, slot, folder }, (body) =>
+          readRaw(body, limits.smallBodyBytes, folder),
+        );
+        const upload = await applicationFor(request).createUpload(
+          {
+            content,
+            filename: query.filename ?? filenameOf(request),
+            contentType: headers['content-type'] ?? null,
+            accountId: query.account_id ?? null,
+            expectedSha256,
+          },
+          folder,
+        );
+        return reply.code(201).send({
+          id: upload.id,
+          account_id: upload.accountId,
+          filename: upload.filename,
+          content_type: upload.contentType,
+          size_bytes: upload.sizeBytes,
+          sha256: upload.sha256,
+          expires_at: upload.expiresAt.toISOString(),
+        });
+      } finally {
+        slot.release();
+      }
+    },
+  );
+}
+
+function filenameOf({ headers }: FastifyRequest): string {
+  const field = headers['content-disposition'];
+  return field === undefined ? '' : (readParameters(field).parameters.get('filename') ?? '');
+}

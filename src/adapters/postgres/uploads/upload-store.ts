@@ -1,0 +1,75 @@
+/** `UploadStore` and `FileFinder` on PostgreSQL. */
+import type { Pool } from 'pg';
+import type { FileFinder } from '../../../app/send/take-references.ts';
+import type { UploadStore } from '../../../app/uploads/upload-ports.ts';
+import { run, statement } from '../db/statement.ts';
+
+export function createUploadStore(pool: Pool): UploadStore & FileFinder {
+  return {
+    async reserve({ sha256, ...upload }, maxBytes) {
+      return (
+        (await run(pool, RESERVE, { ...upload, sha256: Buffer.from(sha256, 'hex'), maxBytes })).length > 0
+      );
+    },
+
+    async listExpired(before, limit) {
+      const rows = await run(pool, LIST_EXPIRED, { before, limit });
+      return rows.map((row) => ({ id: row.id, storagePath: row.storage_path }));
+    },
+
+    async remove(ids) {
+      if (ids.length > 0) await run(pool, REMOVE, { ids });
+    },
+
+    async findFiles(accountId, references) {
+      const idsOf = (asked: string) => references.filter(({ kind }) => kind === asked).map(({ id }) => id);
+      const rows = await run(pool, FIND_FILES, {
+        accountId,
+        uploads: idsOf('upload'),
+        attachments: idsOf('attachment'),
+      });
+      return rows.map((row) => ({
+        kind: row.kind,
+        id: row.id,
+        filename: row.filename,
+        contentType: row.content_type,
+        sizeBytes: Number(row.size_bytes),
+        storagePath: row.storage_path,
+      }));
+    },
+  };
+}
+
+/** At the same moment several may pass the bound together, by what requests that run at once may have. */
+const RESERVE = statement(
+  'reserve-upload',
+  `insert into uploads (id, account_id, filename, content_type, size_bytes, sha256, storage_path, expires_at)
+  select $id::uuid, $accountId, $filename, $contentType, $sizeBytes::bigint, $sha256, $storagePath, $expiresAt
+  where (select coalesce(sum(size_bytes), 0) from uploads) + $sizeBytes::bigint <= $maxBytes::bigint
+  returning id`,
+);
+
+const LIST_EXPIRED = statement(
+  'list-expired-uploads',
+  `select id, storage_path from uploads where expires_at < $before order by expires_at limit $limit`,
+);
+
+const REMOVE = statement('remove-uploads', `delete from uploads where id = any($ids::uuid[])`);
+
+/** Whose a file is: that account's alone. */
+const FIND_FILES = statement(
+  'find-named-files',
+  `select 'upload' as kind, id, filename, content_type, size_bytes, storage_path from uploads
+  where id = any($uploads::uuid[]) and account_id = $accountId and expires_at > now()
+  union all
+  select 'attachment', a.id, a.filename, a.content_type, a.size_bytes, a.storage_path
+  from email_attachments a join emails e on e.id = a.email_id
+  where a.id = any($attachments::uuid[]) and e.account_id = $accountId`,
+).narrow<{
+  kind: 'upload' | 'attachment';
+  id: string;
+  filename: string;
+  content_type: string;
+  size_bytes: string;
+  storage_path: string;
+}>();

@@ -1,0 +1,76 @@
+/** Keeps a file that a caller uploads, and forgets it after a day. */
+import { ServiceError } from '../../core/errors.ts';
+import { parseContentType } from '../../core/mime/compose/content-type.ts';
+import { displayFilename, StorageNames } from '../../core/mime/text/filename.ts';
+import { MAX_UPLOADED_BYTES, UPLOAD_LIFE_MS } from '../base/limits.ts';
+import { sha256, sizeOf } from '../files/content.ts';
+import type { SpoolFolder } from '../files/file-ports.ts';
+import type { Upload, UploadPorts } from './upload-ports.ts';
+import type { UploadRequest } from './use-cases.ts';
+
+/** See `UploadUseCases.createUpload`. */
+export async function createUpload(
+  ports: UploadPorts,
+  request: UploadRequest,
+  folder: SpoolFolder,
+): Promise<Upload> {
+  try {
+    const upload = await describeUpload(ports, request);
+    if (!(await ports.uploads.reserve(upload, MAX_UPLOADED_BYTES))) throw new ServiceError('uploads_full');
+    try {
+      await ports.blobs.put(upload.storagePath, request.content, upload.contentType);
+    } catch (error) {
+      // What can't be removed now expires.
+      await ports.uploads.remove([upload.id]).catch(() => undefined);
+      throw error;
+    }
+    return upload;
+  } finally {
+    await folder.remove();
+  }
+}
+
+async function describeUpload(ports: UploadPorts, request: UploadRequest): Promise<Upload> {
+  const { content, filename, expectedSha256 } = request;
+  const contentType = request.contentType ?? 'application/octet-stream';
+  parseContentType(contentType, 'Content-Type');
+  if (filename.trim() === '') throw new ServiceError('invalid_filename', { values: { field: 'filename' } });
+  const accountId = request.accountId ?? ports.defaultAccountId;
+  if (!ports.accounts.has(accountId)) {
+    throw new ServiceError('unknown_account', { values: { value: accountId } });
+  }
+  const digest = await sha256(ports, content);
+  if (expectedSha256 !== null && expectedSha256 !== digest) throw new ServiceError('content_digest_mismatch');
+  const id = ports.ids.uuid();
+  const name = displayFilename(filename);
+  return {
+    id,
+    accountId,
+    filename: name,
+    contentType,
+    sizeBytes: sizeOf(content),
+    sha256: digest,
+    // As files of emails are named: what a crash leaves is found by clean-files.
+    storagePath: `${accountId}/${id}/${new StorageNames().add(name)}`,
+    expiresAt: new Date(ports.clock().getTime() + UPLOAD_LIFE_MS),
+  };
+}
+
+/** A send that is fetching a file may go on with it. */
+const GRACE_MS = 3_600_000;
+const AT_ONCE = 100;
+
+/** Deletes what has expired, the files first: a row without a file harms nobody, and is found again. */
+export async function removeExpiredUploads({
+  uploads,
+  blobs,
+  clock,
+}: Pick<UploadPorts, 'uploads' | 'blobs' | 'clock'>): Promise<void> {
+  const before = new Date(clock().getTime() - GRACE_MS);
+  for (;;) {
+    const expired = await uploads.listExpired(before, AT_ONCE);
+    for (const { storagePath } of expired) await blobs.delete(storagePath);
+    await uploads.remove(expired.map(({ id }) => id));
+    if (expired.length < AT_ONCE) return;
+  }
+}

@@ -1,0 +1,35 @@
+/** Files that callers put here before the send that names them. */
+import type { Account, Clock, IdSource } from '../base/basics.ts';
+import type { BlobStore } from '../files/file-ports.ts';
+
+export interface Upload {
+  readonly id: string;
+  /** Only its sends may use it. */
+  readonly accountId: string;
+  readonly filename: string;
+  readonly contentType: string;
+  readonly sizeBytes: number;
+  /** Lower-case hex. */
+  readonly sha256: string;
+  readonly storagePath: string;
+  readonly expiresAt: Date;
+}
+
+/** Throws `ServiceError('database_unavailable')`. */
+export interface UploadStore {
+  /** Before its file is stored, so that no file is left without a row. False when all uploads together would pass `maxBytes`. */
+  reserve(upload: Upload, maxBytes: number): Promise<boolean>;
+  /** Those that expired before the moment, at most `limit`. */
+  listExpired(before: Date, limit: number): Promise<readonly Pick<Upload, 'id' | 'storagePath'>[]>;
+  remove(ids: readonly string[]): Promise<void>;
+}
+
+export interface UploadPorts {
+  readonly uploads: UploadStore;
+  readonly blobs: Pick<BlobStore, 'put' | 'delete'>;
+  readonly accounts: ReadonlyMap<string, Account>;
+  readonly defaultAccountId: string;
+  readonly openFile: (path: string) => AsyncIterable<Buffer>;
+  readonly ids: IdSource;
+  readonly clock: Clock;
+}
