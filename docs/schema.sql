@@ -32,6 +32,28 @@ create table api_keys (
 );
 CREATE INDEX api_keys_created_at ON api_keys (created_at, id);
 
+create table audit_log (
+  position bigint not null generated always as identity,
+  at timestamp with time zone not null default now(),
+  author jsonb not null,
+  act text not null,
+  target text,
+  details jsonb not null,
+  constraint audit_log_pkey PRIMARY KEY ("position")
+);
+CREATE INDEX audit_log_act ON audit_log (act, "position");
+CREATE TRIGGER audit_log_refuse_change BEFORE DELETE OR UPDATE ON audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+
+create table audit_outcomes (
+  position bigint not null,
+  at timestamp with time zone not null default now(),
+  code text,
+  details jsonb not null,
+  constraint audit_outcomes_pkey PRIMARY KEY ("position"),
+  constraint audit_outcomes_position_fkey FOREIGN KEY ("position") REFERENCES audit_log("position")
+);
+CREATE TRIGGER audit_outcomes_refuse_change BEFORE DELETE OR UPDATE ON audit_outcomes FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+
 create table bounce_reports (
   report_id uuid not null,
   account_id account_id not null,
@@ -1705,6 +1727,14 @@ AS $function$
 
     delete from thread_summaries s where s.thread_id = any(ids)
       and not exists (select from emails e where e.thread_id = s.thread_id and email_is_listed(e.state));
+  end $function$;
+
+CREATE OR REPLACE FUNCTION refuse_audit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    raise exception 'the audit log is never changed';
   end $function$;
 
 CREATE OR REPLACE FUNCTION refused_links_events_after_insert()

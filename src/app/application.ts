@@ -6,6 +6,7 @@ import type { EmailUseCases } from './emails/use-cases.ts';
 import type { ErasureUseCases } from './erase/erase-people.ts';
 import type { EraseUseCases } from './erase/use-cases.ts';
 import type { EventUseCases } from './events/use-cases.ts';
+import type { AuditUseCases } from './audit/use-cases.ts';
 import type { KeyUseCases } from './keys/use-cases.ts';
 import type { MailboxUseCases } from './mailboxes/use-cases.ts';
 import type { Readiness } from './check-readiness.ts';
@@ -30,7 +31,8 @@ export interface Application
     ThreadUseCases,
     MailboxUseCases,
     WebhookUseCases,
-    KeyUseCases {
+    KeyUseCases,
+    AuditUseCases {
   /** Asks every dependency, each with a deadline. */
   checkReadiness(): Promise<Readiness>;
 }

@@ -4,6 +4,9 @@
  * in between.
  */
 import type { Author } from '../core/keys/author.ts';
+import { hash } from 'node:crypto';
+import type { AuditLog } from './audit/audit-ports.ts';
+import type { Logger } from './base/basics.ts';
 import type { Suppression } from '../core/delivery/suppression.ts';
 import { ServiceError } from '../core/errors.ts';
 import { formatEventId } from '../core/event/event-id.ts';
@@ -66,12 +69,31 @@ const MAX_LOCATED = 20;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The same operations, logged as acts of this actor. */
+export interface AuditPorts {
+  readonly security: SecurityLog;
+  readonly log: Pick<AuditLog, 'begin' | 'end'>;
+  readonly logger: Logger;
+}
+
+/**
+ * The same operations, logged as acts of this actor. An act whose entry can't be written to the audit log is not done; one whose
+ * outcome can't be written stays there as unknown.
+ */
 export function auditOperations(
   application: Application,
-  security: SecurityLog,
+  { security, log, logger }: AuditPorts,
   actor: HttpActor,
 ): Operations {
+  const author = actor.key ?? { kind: 'secret', number: actor.credential ?? 0 };
+
+  async function note(position: string, code: string | null, result: unknown): Promise<void> {
+    try {
+      await log.end(position, code, toAuditDetails(Object(result) as Fields));
+    } catch (err) {
+      logger.error({ err, position, code }, 'the outcome of an act could not be written to the audit log');
+    }
+  }
+
   async function act<T>(
     event: SecurityEvent,
     what: Fields,
@@ -83,14 +105,20 @@ export function auditOperations(
   ): Promise<T> {
     const was = before === undefined ? {} : { before: await unlessRefused(before) };
     const fields = { actor, ...what, ...was };
+    const details = toAuditDetails(what);
+    const position = await log.begin({ author, act: event, target: targetOf(what), details });
     let result: T;
     try {
       result = await work();
     } catch (error) {
-      if (error instanceof ServiceError) security.note(event, { ...fields, refused: error.code });
+      const code = error instanceof ServiceError ? error.code : 'internal_error';
+      if (error instanceof ServiceError) security.note(event, { ...fields, refused: code });
+      await note(position, code, {});
       throw error;
     }
-    security.note(event, { ...fields, after: after(result) });
+    const is = after(result);
+    security.note(event, { ...fields, after: is });
+    await note(position, null, typeof is === 'string' ? { state: is } : is);
     return result;
   }
 
@@ -314,6 +342,24 @@ export function auditOperations(
 }
 
 /** In a protocol that is kept. */
+/** People's addresses stay out of the audit log, which outlives their erasure: it has a digest that tells whether two are one. */
+const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['address', 'addresses', 'domains']);
+
+function toAuditDetails(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !ADDRESS_FIELDS.has(name)));
+}
+
+/** The first identifier that the act names. */
+function targetOf(what: Fields): string | null {
+  const [, id] =
+    Object.entries(what).find(([name, value]) => name.endsWith('Id') && typeof value === 'string') ?? [];
+  if (typeof id === 'string') return id;
+  const { address } = what;
+  return typeof address === 'string' ? digestOf(address) : null;
+}
+
+const digestOf = (address: string): string => `sha256:${hash('sha256', address.trim().toLowerCase())}`;
+
 const nameOf = ({ credential, key }: HttpActor): string =>
   key?.kind === 'key' ? `key ${key.id}` : `secret ${credential}`;
 

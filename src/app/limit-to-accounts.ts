@@ -291,6 +291,9 @@ export function limitToAccounts(
       return application.listWebhookDeliveries(request);
     },
 
+    // It tells of all accounts.
+    listAudit: refuse,
+
     // They look at the caller themselves.
     createKey: (caller, request) => application.createKey(caller, request),
     listKeys: (caller, request) => application.listKeys(caller, request),

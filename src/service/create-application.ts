@@ -12,6 +12,7 @@ import { createCustomerLinker } from '../adapters/postgres/customers/link-custom
 import { createMailboxStatusStore } from '../adapters/postgres/mailboxes/mailbox-status.ts';
 import { createPlacementStore } from '../adapters/postgres/threads/read-placement.ts';
 import { createInboundStore } from '../adapters/postgres/receive/record-inbound.ts';
+import { createAuditLog } from '../adapters/postgres/audit/audit-log.ts';
 import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
 import { createEventFeed } from '../adapters/postgres/events/event-feed.ts';
 import { onEventsWritten } from '../adapters/postgres/events/event-signal.ts';
@@ -25,6 +26,7 @@ import { createUploadStore } from '../adapters/postgres/uploads/upload-store.ts'
 import { createUsedAccounts } from '../adapters/postgres/accounts/used-accounts.ts';
 import type { Application } from '../app/application.ts';
 import { checkReadiness } from '../app/check-readiness.ts';
+import { createAuditReads } from '../app/audit/use-cases.ts';
 import { createKeys } from '../app/keys/manage-keys.ts';
 import { createUpload } from '../app/uploads/create-upload.ts';
 import { createCustomers } from '../app/customers/customers.ts';
@@ -218,6 +220,7 @@ export function createApplication(
     ...events,
     ...webhooks,
     ...apiKeys,
+    ...createAuditReads(createAuditLog(pool)),
     ...refuseUnknownAccounts(
       { accounts: parts.accounts, isUsed: createUsedAccounts(pool) },
       {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { lockDataDir } from '../adapters/data-dir/data-dir-lock.ts';
 import { loadOrCreateSecret } from '../adapters/data-dir/api-secret.ts';
 import { createAccountOf } from '../adapters/postgres/keys/account-of.ts';
+import { createAuditLog } from '../adapters/postgres/audit/audit-log.ts';
 import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
 import { createHttpApp, type HttpApp } from '../adapters/http/app.ts';
 import { createSecurityLogger } from '../adapters/telemetry/logger.ts';
@@ -82,7 +83,8 @@ async function startParts(
   const app = createHttpApp({
     application,
     applicationOf: createViews({ application, accountOf: createAccountOf(pool), defaultAccountId }),
-    operationsOf: (actor, ofCaller) => auditOperations(ofCaller, security, actor),
+    operationsOf: (actor, ofCaller) =>
+      auditOperations(ofCaller, { security, log: createAuditLog(pool), logger }, actor),
     keys,
     spool,
     secrets,

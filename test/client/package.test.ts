@@ -23,6 +23,7 @@ const METHODS = {
   createKey: 'client.keys.create',
   getKey: 'client.keys.get',
   listKeys: 'client.keys.list',
+  listAudit: 'client.audit.list',
   revokeKey: 'client.keys.revoke',
   rotateKey: 'client.keys.rotate',
   explainPlacement: 'client.emails.placement',

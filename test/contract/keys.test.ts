@@ -434,6 +434,7 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   rotateWebhookSecret: ({ webhook }) => [[`/api/webhooks/${webhook}/rotate-secret`, POST, WEBHOOK]],
   testWebhook: ({ webhook }) => [[`/api/webhooks/${webhook}/test`, POST, WEBHOOK]],
   listWebhookDeliveries: ({ webhook }) => [[`/api/webhooks/${webhook}/deliveries`, GET, WEBHOOK]],
+  listAudit: () => [['/api/audit', GET, REFUSED]],
   createKey: () => [
     [
       '/api/keys',

@@ -518,6 +518,22 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     rotateWebhookSecret: async () => ({ webhook: sampleWebhook, secret: 'whsec_c2VjcmV0' }),
     testWebhook: async () => sampleDelivery,
     listWebhookDeliveries: async () => ({ deliveries: [sampleDelivery], nextCursor: null }),
+    listAudit: async () => ({
+      entries: [
+        {
+          position: '17',
+          at: sampleEmail.date,
+          author: { kind: 'key', id: '0123456789ab', name: 'CRM' },
+          act: 'key.created',
+          target: null,
+          details: { name: 'CRM' },
+          outcome: 'done',
+          code: null,
+          result: {},
+        },
+      ],
+      nextCursor: null,
+    }),
     createKey: async () => ({ key: sampleKey, secret: SAMPLE_KEY }),
     listKeys: async () => ({ keys: [sampleKey], nextCursor: null }),
     readKey: async () => sampleKey,

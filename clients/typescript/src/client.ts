@@ -2,6 +2,7 @@
 import type { ClientOptions, RequestOptions, SendOptions } from './options.ts';
 import { receiveMessage } from './receive.ts';
 import { Accounts } from './resources/accounts.ts';
+import { Audit } from './resources/audit.ts';
 import { Attachments } from './resources/attachments.ts';
 import { Customers } from './resources/customers.ts';
 import { Emails } from './resources/emails.ts';
@@ -27,6 +28,7 @@ export class EmailWorkerClient {
   readonly events: Events;
   readonly webhooks: Webhooks;
   readonly keys: Keys;
+  readonly audit: Audit;
   readonly suppressions: Suppressions;
   readonly accounts: Accounts;
   readonly erasures: Erasures;
@@ -45,6 +47,7 @@ export class EmailWorkerClient {
     this.events = new Events(transport);
     this.webhooks = new Webhooks(transport);
     this.keys = new Keys(transport);
+    this.audit = new Audit(transport);
     this.suppressions = new Suppressions(transport);
     this.accounts = new Accounts(transport);
     this.erasures = new Erasures(transport);

@@ -36,6 +36,7 @@ import { registerEmailRoutes } from './emails/emails.ts';
 import { registerSafeHtmlRoutes } from './emails/safe-html.ts';
 import { registerSignedImageRoutes } from './emails/signed-images.ts';
 import { registerHealthRoutes } from './health/health.ts';
+import { registerAuditRoutes } from './audit/audit.ts';
 import { registerKeyRoutes } from './keys/keys.ts';
 import { registerInboundRoutes } from './receive/inbound.ts';
 import { registerPlacementRoutes } from './threads/placement.ts';
@@ -202,6 +203,7 @@ function registerRoutes(
     registerEventRoutes(secured, context);
     registerWebhookRoutes(secured, context);
     registerKeyRoutes(secured, context);
+    registerAuditRoutes(secured, context);
     registerWebhookActRoutes(secured, context);
     registerPlacementRoutes(secured, context);
     registerRefusedMergeRoutes(secured, context);

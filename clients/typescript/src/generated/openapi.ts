@@ -952,6 +952,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the audit log
+         * @description What operators asked for and what became of it, the newest first. Nothing in it is ever changed. Query parameters that are not listed here are refused. Needs the right `admin`.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/webhooks/{id}/pause": {
         parameters: {
             query?: never;
@@ -2467,6 +2487,36 @@ export interface components {
              * @default 24
              */
             overlap_hours?: number;
+        };
+        AuditEntry: {
+            /** @description A number that grows. */
+            id: string;
+            at: components["schemas"]["Timestamp"];
+            author: components["schemas"]["Author"];
+            /** @description Such as `key.created`; docs/operations.md has all of them. */
+            act: string;
+            /** @description Identifier of what it is about; of an address its SHA-256. */
+            target: string | null;
+            /** @description What was asked for; no addresses and no secrets. */
+            details: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description `unknown`: the service was stopped in between.
+             * @enum {string}
+             */
+            outcome: "done" | "refused" | "unknown";
+            /** @description Of the refusal. */
+            code: string | null;
+            /** @description What came of it. */
+            result: {
+                [key: string]: unknown;
+            } | null;
+        };
+        Audit: {
+            entries: components["schemas"]["AuditEntry"][];
+            /** @description For the next page; null on the last one. */
+            next_cursor: string | null;
         };
         ReplayRequest: {
             /** @description Go on behind this event; `0000000000000000`: with the first that is kept. */
@@ -7337,6 +7387,83 @@ export interface operations {
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description Only of this key, by its id, or of this kind: `secret`, `key` or `command`. */
+                author?: string;
+                /** @description Only this act. */
+                act?: string;
+                /** @description From then on. */
+                since?: components["schemas"]["Timestamp"];
+                /** @description Before then. */
+                until?: components["schemas"]["Timestamp"];
+                /** @description On a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the page before; nothing for the first page. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "id": "17",
+                     *           "at": "2026-01-30T09:15:00.000Z",
+                     *           "author": {
+                     *             "kind": "secret",
+                     *             "id": null,
+                     *             "name": "API_SECRET 1"
+                     *           },
+                     *           "act": "key.created",
+                     *           "target": null,
+                     *           "details": {
+                     *             "name": "CRM"
+                     *           },
+                     *           "outcome": "done",
+                     *           "code": null,
+                     *           "result": {
+                     *             "id": "4r8gk2m0vqxz",
+                     *             "rights": [
+                     *               "read",
+                     *               "send"
+                     *             ]
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Audit"];
+                };
+            };
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];

@@ -70,6 +70,7 @@ describe('the OpenAPI document', () => {
       'delete /api/webhooks/{id}',
       'get /api/accounts',
       'get /api/attachments/{id}',
+      'get /api/audit',
       'get /api/customer/{customerId}/addresses',
       'get /api/customer/{customerId}/emails',
       'get /api/customers/ambiguous',

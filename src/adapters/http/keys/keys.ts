@@ -2,14 +2,13 @@
  * Keys of the API: GET and POST /api/keys, GET and DELETE /api/keys/{id}, POST /api/keys/{id}/rotate. The secret of a key is told
  * once, when it is made or rotated.
  */
-import type { XStatic } from 'typebox/schema';
 import type { StoredKey } from '../../../app/keys/key-ports.ts';
 import type { KeyWithSecret } from '../../../app/keys/use-cases.ts';
-import type { Author } from '../../../core/keys/author.ts';
 import { RIGHTS } from '../../../core/keys/rights.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { callerOf } from '../connections/auth.ts';
+import { AuthorSchema, toAuthorJson } from '../schemas/author.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { AccountId, PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
 import { jsonResponse, NullableTimestamp, record, Timestamp, toMoment } from '../schemas/schemas.ts';
@@ -32,32 +31,6 @@ const RightName = {
   type: 'string',
   enum: RIGHTS,
 } as const;
-
-export const AuthorSchema = record('Author', {
-  kind: {
-    type: 'string',
-    enum: ['secret', 'key', 'command'],
-    description: 'The shared secret, a key, or a command of a person on the machine.',
-  },
-  id: { type: ['string', 'null'], description: 'Of a key.' },
-  name: {
-    type: 'string',
-    description:
-      "Of the key; of the system's user for a command; `API_SECRET`, with its number, for the secret.",
-  },
-});
-
-/** The author as the API shows it. */
-export function toAuthorJson(author: Author): XStatic<typeof AuthorSchema> {
-  switch (author.kind) {
-    case 'secret':
-      return { kind: 'secret', id: null, name: `API_SECRET ${author.number}` };
-    case 'key':
-      return { kind: 'key', id: author.id, name: author.name };
-    case 'command':
-      return { kind: 'command', id: null, name: author.user };
-  }
-}
 
 const keyProperties = {
   id: { type: 'string', pattern: '^[0-9a-z]{12}$', description: 'No secret; the second part of the key.' },

@@ -18,6 +18,9 @@ export interface ColumnTypes {
   'api_keys.created_by': Author;
   'api_keys.rights': Right[];
   'emails.authentication': MailAuthentication;
+  'audit_log.author': Author;
+  'audit_log.details': Record<string, unknown>;
+  'audit_outcomes.details': Record<string, unknown>;
   'emails.automatic': AutomaticMail;
   'emails.bcc_addresses': AddressView[];
   'emails.cc_addresses': AddressView[];

@@ -1,5 +1,6 @@
 /** The whole schema, one area after the other; docs/schema.sql has it as PostgreSQL shows it. */
 import { ACCOUNTS } from './0001_schema/accounts.ts';
+import { AUDIT } from './0001_schema/audit.ts';
 import { CUSTOMERS } from './0001_schema/customers.ts';
 import { EMAIL_JSON } from './0001_schema/email-json.ts';
 import { EMAILS } from './0001_schema/emails.ts';
@@ -39,6 +40,7 @@ export const SCHEMA: readonly string[] = [
   ...EVENTS,
   ...WEBHOOKS,
   ...KEYS,
+  ...AUDIT,
   ...EVENT_TRIGGERS,
   ...STATISTICS,
 ];

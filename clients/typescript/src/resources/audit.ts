@@ -1,0 +1,26 @@
+/** `client.audit` */
+import type { RequestOptions } from '../options.ts';
+import type { Pages } from '../pages.ts';
+import type { Transport } from '../transport.ts';
+import type { AuditEntry, AuditFilter, QueryOf } from '../types.ts';
+
+/** Who asked for what, and what became of it. */
+export class Audit {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** The newest first. */
+  list(filter: AuditFilter = {}, options: RequestOptions = {}): Pages<AuditEntry> {
+    return this.#transport.pages(
+      filter,
+      options,
+      (attempt, query: QueryOf<'listAudit'>) =>
+        this.#transport.api.GET('/api/audit', { ...attempt, params: { query } }),
+      (data) => data.entries,
+    );
+  }
+}

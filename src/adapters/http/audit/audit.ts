@@ -1,0 +1,95 @@
+/** GET /api/audit: who asked for what, and what became of it. */
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { AuthorSchema, toAuthorJson } from '../schemas/author.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
+import { jsonResponse, record, Timestamp, toMoment } from '../schemas/schemas.ts';
+
+const AuditEntrySchema = record('AuditEntry', {
+  id: { type: 'string', pattern: '^[0-9]+$', description: 'A number that grows.' },
+  at: Timestamp,
+  author: AuthorSchema,
+  act: { type: 'string', description: 'Such as `key.created`; docs/operations.md has all of them.' },
+  target: {
+    type: ['string', 'null'],
+    description: 'Identifier of what it is about; of an address its SHA-256.',
+  },
+  details: {
+    type: 'object',
+    additionalProperties: true,
+    description: 'What was asked for; no addresses and no secrets.',
+  },
+  outcome: {
+    type: 'string',
+    enum: ['done', 'refused', 'unknown'],
+    description: '`unknown`: the service was stopped in between.',
+  },
+  code: { type: ['string', 'null'], description: 'Of the refusal.' },
+  result: { type: ['object', 'null'], additionalProperties: true, description: 'What came of it.' },
+});
+const Audit = pageSchema('Audit', 'entries', AuditEntrySchema);
+
+const AuditQuery = {
+  type: 'object',
+  // A misspelt filter must not answer with more than was asked for.
+  additionalProperties: false,
+  properties: {
+    author: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 100,
+      description: 'Only of this key, by its id, or of this kind: `secret`, `key` or `command`.',
+    },
+    act: { type: 'string', minLength: 1, maxLength: 100, description: 'Only this act.' },
+    since: { ...Timestamp, description: 'From then on.' },
+    until: { ...Timestamp, description: 'Before then.' },
+    ...PAGE_PARAMETERS,
+  },
+} as const;
+
+export function registerAuditRoutes(app: HttpServer, { applicationFor }: HttpContext): void {
+  app.get(
+    '/api/audit',
+    {
+      schema: {
+        operationId: 'listAudit',
+        right: 'admin',
+        tags: ['Keys'],
+        summary: 'Read the audit log',
+        description:
+          'What operators asked for and what became of it, the newest first. Nothing in it is ever changed. Query parameters that are ' +
+          'not listed here are refused.',
+        querystring: AuditQuery,
+        response: {
+          200: jsonResponse('One page.', Audit),
+          ...errorResponses(
+            'invalid_request',
+            'unknown_field',
+            'invalid_cursor',
+            'unauthorized',
+            'forbidden_account',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { author = null, act = null, since, until, ...page } = request.query;
+      const { entries, nextCursor } = await applicationFor(request).listAudit({
+        author,
+        act,
+        since: since === undefined ? null : toMoment('since', since),
+        until: until === undefined ? null : toMoment('until', until),
+        ...toPageRequest(page),
+      });
+      return {
+        entries: entries.map(({ position, at, author: by, ...entry }) => ({
+          id: position,
+          at: at.toISOString(),
+          author: toAuthorJson(by),
+          ...entry,
+        })),
+        next_cursor: nextCursor,
+      };
+    },
+  );
+}

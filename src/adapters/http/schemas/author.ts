@@ -1,0 +1,30 @@
+/** Who did something, as the API shows it. */
+import type { XStatic } from 'typebox/schema';
+import type { Author } from '../../../core/keys/author.ts';
+import { record } from './schemas.ts';
+
+export const AuthorSchema = record('Author', {
+  kind: {
+    type: 'string',
+    enum: ['secret', 'key', 'command'],
+    description: 'The shared secret, a key, or a command of a person on the machine.',
+  },
+  id: { type: ['string', 'null'], description: 'Of a key.' },
+  name: {
+    type: 'string',
+    description:
+      "Of the key; of the system's user for a command; `API_SECRET`, with its number, for the secret.",
+  },
+});
+
+/** The author as the API shows it. */
+export function toAuthorJson(author: Author): XStatic<typeof AuthorSchema> {
+  switch (author.kind) {
+    case 'secret':
+      return { kind: 'secret', id: null, name: `API_SECRET ${author.number}` };
+    case 'key':
+      return { kind: 'key', id: author.id, name: author.name };
+    case 'command':
+      return { kind: 'command', id: null, name: author.user };
+  }
+}

@@ -1,0 +1,43 @@
+/** The audit log: entries are added and read, and never changed. */
+import type { Author } from '../../core/keys/author.ts';
+
+export interface AuditAct {
+  readonly author: Author;
+  /** As in the security log, such as `key.created`. */
+  readonly act: string;
+  /** Identifier of what it is about; null when it has none yet. */
+  readonly target: string | null;
+  readonly details: object;
+}
+
+export interface AuditEntry extends AuditAct {
+  /** A number that grows, as text. */
+  readonly position: string;
+  readonly at: Date;
+  /** `unknown`: the process ended in between, or the outcome could not be written. */
+  readonly outcome: 'done' | 'refused' | 'unknown';
+  /** Of the refusal; null for any other outcome. */
+  readonly code: string | null;
+  /** What came of it; null unless it was done. */
+  readonly result: object | null;
+}
+
+export interface AuditFilter {
+  /** The id of a key, or `secret`, `key` or `command`; null: any. */
+  readonly author: string | null;
+  readonly act: string | null;
+  /** Inclusive. */
+  readonly since: Date | null;
+  /** Exclusive. */
+  readonly until: Date | null;
+}
+
+/** All throw `ServiceError('database_unavailable')`. */
+export interface AuditLog {
+  /** Notes what is about to be done; returns the position of the entry. */
+  begin(act: AuditAct): Promise<string>;
+  /** @param code of the refusal or failure; null: it was done */
+  end(position: string, code: string | null, details: object): Promise<void>;
+  /** The newest first. */
+  list(filter: AuditFilter, before: string | null, limit: number): Promise<readonly AuditEntry[]>;
+}
