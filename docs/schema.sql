@@ -174,6 +174,7 @@ create table delivery_reports (
   constraint delivery_reports_status_check CHECK ((status ~ '^[245]\.[0-9]{1,3}\.[0-9]{1,3}$'::text))
 );
 CREATE INDEX delivery_reports_address ON delivery_reports (address, reported_at) WHERE (outcome = ANY (ARRAY['bounced_soft'::text, 'delivered'::text]));
+CREATE INDEX delivery_reports_bounced ON delivery_reports (email_id) WHERE (outcome = ANY (ARRAY['bounced_hard'::text, 'bounced_soft'::text, 'blocked'::text]));
 CREATE INDEX delivery_reports_report ON delivery_reports (report_id);
 CREATE TRIGGER delivery_reports_events_after_insert AFTER INSERT ON delivery_reports FOR EACH ROW WHEN ((new.outcome <> 'delayed'::text)) EXECUTE FUNCTION delivery_reports_events_after_insert();
 
@@ -250,6 +251,7 @@ create table email_json (
   json text storage external,
   constraint email_json_pkey PRIMARY KEY (email_id)
 ) with (toast_tuple_target=8160);
+CREATE INDEX email_json_files ON email_json (date DESC, email_id DESC) WHERE (files > 0);
 CREATE INDEX email_json_thread ON email_json (thread_id, date, email_id) WHERE is_listed;
 
 create table email_labels (
@@ -423,7 +425,9 @@ END),
 CREATE INDEX emails_account_date ON emails (account_id, state, date DESC, id DESC);
 CREATE INDEX emails_ambiguous ON emails (date DESC, id DESC) WHERE (customer_source = 'ambiguous'::text);
 CREATE INDEX emails_anchor ON emails (anchor_id) WHERE (anchor_id IS NOT NULL);
+CREATE INDEX emails_company ON emails (company_id, direction, date DESC, id DESC) WHERE (company_id IS NOT NULL);
 CREATE INDEX emails_counterparty ON emails USING gin (counterparty_words(direction, from_address, ((to_addresses || cc_addresses) || bcc_addresses))) WITH (fastupdate=off);
+CREATE INDEX emails_created_at ON emails USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX emails_customer ON emails (customer_id, direction, date DESC, id DESC) WHERE (customer_id IS NOT NULL);
 CREATE INDEX emails_exchange ON emails (account_id, exchange_with, created_at) WHERE (exchange_with IS NOT NULL);
 CREATE UNIQUE INDEX emails_identity ON emails (account_id, identity_key) WHERE (identity_key IS NOT NULL);
@@ -775,6 +779,7 @@ create table thread_labels (
   last_activity_at timestamp with time zone not null,
   constraint thread_labels_pkey PRIMARY KEY (thread_id, label)
 );
+CREATE INDEX thread_labels_account ON thread_labels (account_id, label, facets);
 CREATE INDEX thread_labels_list ON thread_labels (label, facets, last_activity_at DESC, thread_id DESC);
 
 create table thread_message_ids (

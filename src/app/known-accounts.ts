@@ -7,6 +7,7 @@ type AccountLists = Pick<
   Application,
   | 'listThreads'
   | 'listEmails'
+  | 'countFolders'
   | 'listQuarantine'
   | 'listRefusedMerges'
   | 'listEvents'
@@ -39,6 +40,10 @@ export function refuseUnknownAccounts(ports: KnownAccountsPorts, lists: AccountL
     async listEmails(request) {
       await check(request.accountId);
       return lists.listEmails(request);
+    },
+    async countFolders(query) {
+      await check(query.accountId);
+      return lists.countFolders(query);
     },
     async listRefusedMerges(request) {
       await check(request.accountId);

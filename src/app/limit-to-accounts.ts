@@ -197,6 +197,7 @@ export function limitToAccounts(
       return application.readThread(id, known);
     },
     listThreads: async (request) => application.listThreads(within(request)),
+    countFolders: async (query) => application.countFolders(within(query)),
     async markThread(id, mark) {
       await requireThread(id);
       return application.markThread(id, mark);

@@ -18,6 +18,7 @@ import { createEventFeed } from '../adapters/postgres/events/event-feed.ts';
 import { onEventsWritten } from '../adapters/postgres/events/event-signal.ts';
 import { createSearchIndex } from '../adapters/postgres/search/search-index.ts';
 import { createRefusedMergeStore } from '../adapters/postgres/threads/refused-merges.ts';
+import { createFolderCounter } from '../adapters/postgres/threads/folder-counts.ts';
 import { createThreadChanges } from '../adapters/postgres/threads/thread-work.ts';
 import { createThreadPages } from '../adapters/postgres/threads/thread-page.ts';
 import { createThreadDecisions } from '../adapters/postgres/threads/thread-decisions.ts';
@@ -230,6 +231,7 @@ export function createApplication(
         ...events,
         ...webhooks,
         ...apiKeys,
+        ...createFolderCounter(pool),
         ...createRefusedMerges(createRefusedMergeStore(pool)),
       },
     ),

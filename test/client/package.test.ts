@@ -69,6 +69,7 @@ const METHODS = {
   sendEmail: 'client.send',
   splitThread: 'client.threads.split',
   getThreadPage: 'client.threads.page',
+  countFolders: 'client.threads.folders',
   changeThread: 'client.threads.change',
   suppress: 'client.suppressions.add',
   createWebhook: 'client.webhooks.create',

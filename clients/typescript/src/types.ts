@@ -33,6 +33,7 @@ export type Event = Schemas['Event'];
 export type EventsPage = Schemas['Events'];
 export type EventType = Schemas['EventType'];
 export type ExplainedPlacement = Schemas['ExplainedPlacement'];
+export type Folders = Schemas['Folders'];
 export type HealthResult = Schemas['Health'];
 export type AuditEntry = Schemas['AuditEntry'];
 export type Key = Schemas['Key'];
@@ -79,6 +80,7 @@ export type CustomerEmailFilter = Omit<Filter<'listCustomerEmails'>, Moments> & 
   readonly [Name in Moments]?: string | Date | undefined;
 };
 
+export type FolderFilter = Filter<'countFolders'>;
 export type ThreadPageFilter = Filter<'getThreadPage'>;
 export type ThreadChange = Input<Schemas['ThreadChange']>;
 export type SplitRequest = Input<Schemas['SplitRequest']>;

@@ -48,6 +48,7 @@ import { registerDeletionRoutes } from './erase/deletions.ts';
 import { registerErasureRoutes } from './erase/erasures.ts';
 import { registerSendStateRoutes } from './send/sends.ts';
 import { registerThreadListRoutes } from './threads/thread-list.ts';
+import { registerFolderRoutes } from './threads/folders.ts';
 import { registerThreadRecordRoutes } from './threads/thread-record.ts';
 import { registerThreadDecisionRoutes } from './threads/thread-decisions.ts';
 import { registerSuppressionRoutes } from './send/suppressions.ts';
@@ -185,6 +186,7 @@ function registerRoutes(
     registerThreadRoutes(secured, context);
     registerThreadListRoutes(secured, context);
     registerThreadRecordRoutes(secured, context);
+    registerFolderRoutes(secured, context);
     registerThreadDecisionRoutes(secured, context);
     const sendInput = createSendInput(context);
     registerSendRoutes(secured, context, sendInput);

@@ -162,7 +162,29 @@ export interface CustomerEmailsQuery extends Pick<AccountFilter, 'within'> {
   readonly after: { readonly date: Date; readonly id: string } | null;
 }
 
+/** Further filters of the list of emails, at least one of them; null: any. */
+export interface EmailFilter {
+  /** UUIDs, lower-case; that of a merged thread leads to the current one. */
+  readonly threadId: string | null;
+  readonly customerId: string | null;
+  readonly companyId: string | null;
+  readonly direction: 'inbound' | 'outbound' | null;
+  /** A report said that a recipient did not get it, or will not. */
+  readonly bounced: boolean | null;
+  /** Files that were sent along; not what the HTML shows. */
+  readonly hasFiles: boolean | null;
+  /** Of its thread. */
+  readonly label: string | null;
+  /** Inclusive: when the service recorded it. */
+  readonly recordedSince: Date | null;
+  /** Inclusive, and exclusive: when it is sent or tried next. */
+  readonly scheduledSince: Date | null;
+  readonly scheduledUntil: Date | null;
+}
+
 export interface EmailsQuery extends AccountFilter {
+  /** Default: none. */
+  readonly filter?: EmailFilter;
   /** What their words must be; null: any. */
   readonly search: SearchQuery | null;
   readonly state: EmailState | null;

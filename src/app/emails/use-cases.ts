@@ -2,10 +2,10 @@
 import type { PageRequest } from '../base/paging.ts';
 import type { Readable } from 'node:stream';
 import type { ListedDefect } from './email-ports.ts';
-import type { EmailDetail, EmailsJson, StoredAttachment } from './email-ports.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { SignedImage } from './image-urls.ts';
 import type { SafeHtmlView } from './safe-html-view.ts';
+import type { EmailDetail, EmailFilter, EmailsJson, StoredAttachment } from './email-ports.ts';
 import type { VariantDetail } from './variant-view.ts';
 import type { ByteRange } from '../files/file-ports.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
@@ -21,6 +21,8 @@ export interface CustomerEmailsRequest extends PageRequest, Pick<AccountFilter, 
 }
 
 export interface EmailsRequest extends PageRequest, AccountFilter {
+  /** Default: none. */
+  readonly filter?: EmailFilter;
   /** What a person typed to search for, see core/search/query.ts; null: any. */
   readonly q: string | null;
   readonly state: EmailState | null;

@@ -4,6 +4,7 @@ import type { ExplainedPlacement } from './placement-facts.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { RefusedMerge } from './refused-merge-ports.ts';
 import type { DecisionResult, MergeRequest, MoveRequest, SplitRequest } from './thread-decisions.ts';
+import type { FolderCounts, FolderCountsQuery } from './folder-counts-ports.ts';
 import type { ThreadChange, ThreadEmail, ThreadRecord } from './thread-record-ports.ts';
 import type { ThreadEmails, ThreadFilter, ThreadListing, ThreadMark } from './thread-list-ports.ts';
 
@@ -52,6 +53,8 @@ export interface ThreadUseCases {
   readThread(threadId: string, known: string | null): Promise<ThreadEmails>;
   /** Newest activity first. Throws `invalid_cursor`, `unknown_account`. */
   listThreads(request: ThreadsRequest): Promise<ThreadsPage>;
+  /** How much is in what a page shows as folders. Throws `unknown_account`. */
+  countFolders(query: FolderCountsQuery): Promise<FolderCounts>;
   /** Marks the received emails that a thread has now. Throws `thread_not_found`. */
   markThread(threadId: string, mark: 'read' | 'unread'): Promise<ThreadMark>;
   /** Merges that mail did not get, newest first. Throws `invalid_cursor`, `unknown_account`. */

@@ -65,8 +65,10 @@ export function deliveryAddressKey(address: string): string {
 }
 
 /** It did not arrive and will not: it is never retried automatically. */
+export const BOUNCE_OUTCOMES: readonly ReportOutcome[] = ['bounced_hard', 'bounced_soft', 'blocked'];
+
 export function isFinalFailure(outcome: ReportOutcome): boolean {
-  return outcome === 'bounced_hard' || outcome === 'bounced_soft' || outcome === 'blocked';
+  return BOUNCE_OUTCOMES.includes(outcome);
 }
 
 /** What a report says, and who sent it. */

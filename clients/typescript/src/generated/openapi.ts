@@ -192,6 +192,26 @@ export interface paths {
         patch: operations["changeThread"];
         trace?: never;
     };
+    "/api/folders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count what is in the folders of a page
+         * @description Threads by status, emails by state, labels and accounts, all in one request. Each count ends at 1000, so it costs the same however much there is. Needs the right `read`.
+         */
+        get: operations["countFolders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/thread/{threadId}/split": {
         parameters: {
             query?: never;
@@ -1442,6 +1462,55 @@ export interface components {
             /** @description How many emails were deleted. */
             emails: number;
             deleted_at: components["schemas"]["Timestamp"];
+        };
+        FolderCount: number;
+        ThreadFolders: {
+            open: components["schemas"]["FolderCount"];
+            /** @description Open threads with unread emails. */
+            unread: components["schemas"]["FolderCount"];
+            /** @description Open threads that wait for an answer. */
+            unanswered: components["schemas"]["FolderCount"];
+            done: components["schemas"]["FolderCount"];
+            /** @description Open threads of `assignee`; 0 when none was given. */
+            mine: components["schemas"]["FolderCount"];
+            /** @description Open threads that nobody looks after. */
+            unassigned: components["schemas"]["FolderCount"];
+        };
+        EmailFolders: {
+            received: components["schemas"]["FolderCount"];
+            sent: components["schemas"]["FolderCount"];
+            /** @description In the queue, for a moment that has not come. */
+            scheduled: components["schemas"]["FolderCount"];
+            /** @description In the queue or being sent, those that are scheduled included. */
+            queued: components["schemas"]["FolderCount"];
+            deferred: components["schemas"]["FolderCount"];
+            failed: components["schemas"]["FolderCount"];
+            unknown: components["schemas"]["FolderCount"];
+        };
+        LabelFolder: {
+            label: components["schemas"]["ThreadLabel"];
+            open: components["schemas"]["FolderCount"];
+        };
+        AccountFolders: {
+            account_id: components["schemas"]["AccountId"];
+            open: components["schemas"]["FolderCount"];
+            /** @description Open threads with unread emails. */
+            unread: components["schemas"]["FolderCount"];
+            /** @description Open threads that wait for an answer. */
+            unanswered: components["schemas"]["FolderCount"];
+        };
+        Folders: {
+            /**
+             * @description A count of this many means so many or more.
+             * @enum {integer}
+             */
+            limit: 1000;
+            threads: components["schemas"]["ThreadFolders"];
+            emails: components["schemas"]["EmailFolders"];
+            /** @description Open threads of each label, in alphabetical order. */
+            labels: components["schemas"]["LabelFolder"][];
+            /** @description Each account that has threads; empty when `account_id` was given. */
+            accounts: components["schemas"]["AccountFolders"][];
         };
         DecisionReason: string | null;
         SplitRequest: {
@@ -2714,6 +2783,10 @@ export interface components {
             /** @enum {unknown} */
             code?: "not_deletable";
         };
+        InvalidRequestOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "invalid_request" | "unknown_account" | "unknown_field";
+        };
         EmailNotFoundOrThreadNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "email_not_found" | "thread_not_found";
@@ -3137,6 +3210,8 @@ export interface components {
         "Idempotency-Key": string;
         /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
         Prefer: string;
+        /** @description Only this direction. */
+        direction: components["schemas"]["Direction"];
         /** @description One email address, URL-encoded. */
         address: string;
         /** @description The customer, as the calling system knows it. */
@@ -3950,6 +4025,81 @@ export interface operations {
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
+    countFolders: {
+        parameters: {
+            query?: {
+                /** @description Only of this account. */
+                account_id?: components["parameters"]["account_id"];
+                /** @description Whose threads count as `mine`. */
+                assignee?: components["schemas"]["AssigneeName"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "limit": 1000,
+                     *       "threads": {
+                     *         "open": 3,
+                     *         "unread": 1,
+                     *         "unanswered": 2,
+                     *         "done": 3,
+                     *         "mine": 3,
+                     *         "unassigned": 3
+                     *       },
+                     *       "emails": {
+                     *         "received": 3,
+                     *         "sent": 3,
+                     *         "scheduled": 3,
+                     *         "queued": 3,
+                     *         "deferred": 3,
+                     *         "failed": 3,
+                     *         "unknown": 3
+                     *       },
+                     *       "labels": [
+                     *         {
+                     *           "label": "Angebot",
+                     *           "open": 3
+                     *         }
+                     *       ],
+                     *       "accounts": [
+                     *         {
+                     *           "account_id": "vertrieb",
+                     *           "open": 3,
+                     *           "unread": 1,
+                     *           "unanswered": 2
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Folders"];
+                };
+            };
+            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
     splitThread: {
         parameters: {
             query?: never;
@@ -4672,6 +4822,26 @@ export interface operations {
                 defect?: "not_parsed";
                 /** @description Only emails that were sent with this tag. */
                 tag?: string;
+                /** @description Only emails of this thread, or of the one it was merged into. */
+                thread_id?: components["schemas"]["Uuid"];
+                /** @description Only emails of this customer. */
+                customer_id?: components["schemas"]["Uuid"];
+                /** @description Only emails of this company. */
+                company_id?: components["schemas"]["Uuid"];
+                /** @description Only this direction. */
+                direction?: components["parameters"]["direction"];
+                /** @description Only emails that a report says did not reach a recipient, or only the others. */
+                bounced?: boolean;
+                /** @description Only emails with files that were sent along, beside what their HTML shows, or only those without. */
+                has_files?: boolean;
+                /** @description Only emails of threads with this label. */
+                label?: components["schemas"]["ThreadLabel"];
+                /** @description Only emails that were recorded at this moment or later. */
+                recorded_since?: string;
+                /** @description Only emails that are sent, or tried next, at this moment or later. */
+                scheduled_since?: string;
+                /** @description Only emails that are sent, or tried next, before this moment. */
+                scheduled_until?: string;
                 /** @description Only of this account. */
                 account_id?: components["parameters"]["account_id"];
                 /** @description On a page. */
@@ -4740,7 +4910,7 @@ export interface operations {
                     "application/json": components["schemas"]["EmailListings"];
                 };
             };
-            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_tag`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_tag`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4748,7 +4918,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "invalid_cursor" | "invalid_request" | "invalid_tag" | "unknown_account" | "unknown_field";
+                        code?: "invalid_cursor" | "invalid_request" | "invalid_tag" | "invalid_uuid" | "unknown_account" | "unknown_field";
                     };
                 };
             };
@@ -5676,10 +5846,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "invalid_request" | "unknown_account" | "unknown_field";
-                    };
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownFieldError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -5925,7 +6092,7 @@ export interface operations {
                 /** @description `next_cursor` of the page before; nothing for the first page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only this direction. */
-                direction?: components["schemas"]["Direction"];
+                direction?: components["parameters"]["direction"];
                 /** @description Only emails of this moment or later. */
                 since?: string;
                 /** @description Only emails before this moment. */

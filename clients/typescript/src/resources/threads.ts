@@ -5,6 +5,8 @@ import { plain, segment, type Attempt, type Transport } from '../transport.ts';
 import type {
   AccountFilter,
   DeletedEmails,
+  FolderFilter,
+  Folders,
   MergeRequest,
   MoveRequest,
   QueryOf,
@@ -96,6 +98,14 @@ export class Threads {
   async markUnread(threadId: string, options: RequestOptions = {}): Promise<ThreadMark> {
     const { api } = this.#transport;
     return this.#call(threadId, options, (attempt) => api.POST('/api/thread/{threadId}/unread', attempt));
+  }
+
+  /** How much is in what a page shows as folders: threads by status, emails by state, labels, accounts. */
+  async folders(filter: FolderFilter = {}, options: RequestOptions = {}): Promise<Folders> {
+    const params = { query: plain<QueryOf<'countFolders'>>(filter) };
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/folders', { ...attempt, params }),
+    );
   }
 
   /** Its record, and a page of its emails with all that a page shows; the newest first. */

@@ -86,6 +86,7 @@ describe('the OpenAPI document', () => {
       'get /api/erasures/{id}',
       'get /api/events',
       'get /api/events/latest',
+      'get /api/folders',
       'get /api/health',
       'get /api/health/ready',
       'get /api/images/{id}',

@@ -2,6 +2,8 @@
  * How far emails are: GET /api/emails, and what an operator may do to a send, POST /api/emails/{id}/cancel, /retry
  * and /resolve.
  */
+import type { XStatic } from 'typebox/schema';
+import type { EmailFilter } from '../../../app/emails/email-ports.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
 import { LISTED_DEFECTS } from '../../../app/emails/email-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
@@ -9,7 +11,10 @@ import { AccountId, PAGE_PARAMETERS, SearchQuery, toPageRequest } from '../schem
 import { EmailListings, State } from '../emails/email-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { EmailParams, jsonResponse, record, Uuid } from '../schemas/schemas.ts';
+import { ThreadLabel } from '../schemas/thread-schemas.ts';
+import { Direction, EmailParams, jsonResponse, record, toMoment, Uuid } from '../schemas/schemas.ts';
+
+const Moment = { type: 'string', format: 'date-time' } as const;
 
 const EmailsQuerySchema = {
   type: 'object',
@@ -30,10 +35,56 @@ const EmailsQuerySchema = {
       maxLength: 256,
       description: 'Only emails that were sent with this tag.',
     },
+    thread_id: { ...Uuid, description: 'Only emails of this thread, or of the one it was merged into.' },
+    customer_id: { ...Uuid, description: 'Only emails of this customer.' },
+    company_id: { ...Uuid, description: 'Only emails of this company.' },
+    direction: { ...Direction, description: 'Only this direction.' },
+    bounced: {
+      type: 'boolean',
+      description: 'Only emails that a report says did not reach a recipient, or only the others.',
+    },
+    has_files: {
+      type: 'boolean',
+      description:
+        'Only emails with files that were sent along, beside what their HTML shows, or only those without.',
+    },
+    label: { ...ThreadLabel, description: 'Only emails of threads with this label.' },
+    recorded_since: { ...Moment, description: 'Only emails that were recorded at this moment or later.' },
+    scheduled_since: {
+      ...Moment,
+      description: 'Only emails that are sent, or tried next, at this moment or later.',
+    },
+    scheduled_until: {
+      ...Moment,
+      description: 'Only emails that are sent, or tried next, before this moment.',
+    },
     account_id: { ...AccountId, description: 'Only of this account.' },
     ...PAGE_PARAMETERS,
   },
 } as const;
+
+type EmailsParameters = XStatic<typeof EmailsQuerySchema>;
+
+/** Undefined when none is given. */
+function toFilter(query: EmailsParameters): EmailFilter | undefined {
+  const moment = (field: 'recorded_since' | 'scheduled_since' | 'scheduled_until') => {
+    const text = query[field];
+    return text === undefined ? null : toMoment(field, text);
+  };
+  const filter: EmailFilter = {
+    threadId: query.thread_id?.toLowerCase() ?? null,
+    customerId: query.customer_id?.toLowerCase() ?? null,
+    companyId: query.company_id?.toLowerCase() ?? null,
+    direction: query.direction ?? null,
+    bounced: query.bounced ?? null,
+    hasFiles: query.has_files ?? null,
+    label: query.label ?? null,
+    recordedSince: moment('recorded_since'),
+    scheduledSince: moment('scheduled_since'),
+    scheduledUntil: moment('scheduled_until'),
+  };
+  return Object.values(filter).every((value) => value === null) ? undefined : filter;
+}
 
 const StateResult = record('SendState', { id: Uuid, state: { ...State, description: 'What it is now.' } });
 
@@ -56,6 +107,7 @@ export function registerSendStateRoutes(
         response: {
           200: jsonResponse('One page.', EmailListings),
           ...errorResponses(
+            'invalid_uuid',
             'invalid_request',
             'unknown_field',
             'invalid_cursor',
@@ -70,12 +122,14 @@ export function registerSendStateRoutes(
     },
     async (request, reply) => {
       const { q, state, defect, tag, account_id: accountId } = request.query;
+      const filter = toFilter(request.query);
       const page = await applicationFor(request).listEmails({
         q: q ?? null,
         state: state ?? null,
         defect: defect ?? null,
         tag: tag ?? null,
         accountId: accountId ?? null,
+        ...(filter === undefined ? {} : { filter }),
         ...toPageRequest(request.query),
       });
       return sendEmailPage(reply, page);

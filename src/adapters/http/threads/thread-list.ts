@@ -13,7 +13,13 @@ import {
 } from '../schemas/page-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { AssigneeName, ThreadLabel, ThreadStatusText, toWorkJson, workProperties } from './thread-work.ts';
+import {
+  AssigneeName,
+  ThreadLabel,
+  ThreadStatusText,
+  toWorkJson,
+  workProperties,
+} from '../schemas/thread-schemas.ts';
 import {
   AddressObject,
   Direction,

@@ -37,7 +37,13 @@ import {
   Timestamp,
   Uuid,
 } from '../schemas/schemas.ts';
-import { Assignee, ThreadLabel, ThreadStatusText, toWorkJson, workProperties } from './thread-work.ts';
+import {
+  Assignee,
+  ThreadLabel,
+  ThreadStatusText,
+  toWorkJson,
+  workProperties,
+} from '../schemas/thread-schemas.ts';
 
 const ThreadRecordSchema = record('ThreadRecord', {
   id: { ...Uuid, description: 'Another one than asked for when that thread was merged into it.' },

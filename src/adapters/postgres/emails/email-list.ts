@@ -14,6 +14,8 @@ import {
 } from '../../../app/emails/email-ports.ts';
 import { EMAIL_STATES, type EmailState } from '../../../core/delivery/states.ts';
 import { formatTsquery } from '../../../core/search/query.ts';
+import { filteredPages, type FilteredPages } from './filtered-emails.ts';
+import { matches } from '../search/matches.ts';
 import { LISTING } from './email-json.ts';
 import { mergePieces, selectPage, toPage, type PageRow } from './email-pages.ts';
 import { run, statements } from '../db/statement.ts';
@@ -27,37 +29,44 @@ export function createEmailList(pool: Pool, choose?: typeof planSearch): EmailLi
   const readStatistics = createWordStatistics(pool);
 
   return async (asked) => {
-    const { search, after, state, defect, tag } = asked;
-    const accountIds = accountIdsOf(asked);
+    const { search } = asked;
     // One more tells whether there is another page.
     const limit = asked.limit + 1;
-    const choice = {
-      state,
-      defect,
-      ofTag: tag !== null,
-      ofAccounts: accountIds !== null,
-      isNext: after !== null,
-    };
-    const values = { limit, accountIds, tag, afterDate: after?.date ?? null, afterId: after?.id ?? null };
-    if (search === null) {
-      return toPage(pool, LISTING, await run(pool, LIST.of(choice), values), asked.limit);
-    }
+    const pages = (await filteredPages(pool, asked, limit)) ?? plainPages(pool, asked, limit);
+    if (search === null) return toPage(pool, LISTING, await pages.list(), asked.limit);
     const words = formatTsquery(search);
     const { emails, estimate, rarest } = await readStatistics();
     const rows = await searchPage(
       { emails, share: estimate(search), limit, walkCost: WALK_COST.emails },
       {
-        isNarrow: defect !== null || tag !== null || (state !== null && !COMMON_STATES.has(state)),
-        walk: (steps) => run(pool, WALK.of(choice), { ...values, words, steps }),
-        async count(atMost) {
-          const [row] = await run(pool, COUNT.of(choice), { ...values, limit: atMost });
-          return row?.count ?? 0;
-        },
-        lookUp: () => run(pool, LOOK_UP.of(choice), { ...values, words, rarest: rarest(search) }),
+        isNarrow: pages.isNarrow,
+        walk: (steps) => pages.walk(words, steps),
+        count: async (atMost) => (await pages.count(atMost))[0]?.count ?? 0,
+        lookUp: () => pages.lookUp(words, rarest(search)),
       },
       choose,
     );
     return toPage(pool, LISTING, rows, asked.limit);
+  };
+}
+
+function plainPages(pool: Pool, asked: EmailsQuery, limit: number): FilteredPages {
+  const { after, state, defect, tag } = asked;
+  const accountIds = accountIdsOf(asked);
+  const choice = {
+    state,
+    defect,
+    ofTag: tag !== null,
+    ofAccounts: accountIds !== null,
+    isNext: after !== null,
+  };
+  const values = { limit, accountIds, tag, afterDate: after?.date ?? null, afterId: after?.id ?? null };
+  return {
+    list: () => run(pool, LIST.of(choice), values),
+    walk: (words, steps) => run(pool, WALK.of(choice), { ...values, words, steps }),
+    count: (atMost) => run(pool, COUNT.of(choice), { ...values, limit: atMost }),
+    lookUp: (words, rarest) => run(pool, LOOK_UP.of(choice), { ...values, words, rarest }),
+    isNarrow: defect !== null || tag !== null || (state !== null && !COMMON_STATES.has(state)),
   };
 }
 
@@ -120,9 +129,6 @@ const LIST = statements('list-emails', CHOICES, (choice) =>
 ).narrow<PageRow>();
 
 const WORDS_DECIDE = { plannedEachTime: 'the best plan depends on how common the words are' };
-
-/** Written so that no index is used for it: the row is at hand. */
-export const matches = (query: string) => `(x.words @@ ${query}::tsquery) is true`;
 
 const WALK = statements(
   'walk-emails',

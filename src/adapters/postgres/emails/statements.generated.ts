@@ -56,6 +56,38 @@ declare module '../db/statement.ts' {
         count: number | null;
       };
     };
+    'count-filtered-emails': {
+      values: {
+        threadId: string | null;
+        states: readonly (string | null)[] | null;
+        customerId: string | null;
+        companyId: string | null;
+        accountIds: readonly (string | null)[] | null;
+        tag: string | null;
+        defect: string | null;
+        bounced: boolean | null;
+        hasFiles: boolean | null;
+        label: string | null;
+        recordedSince: Date | string | null;
+        scheduledSince: Date | string | null;
+        scheduledUntil: Date | string | null;
+        limit: number | string | null;
+        afterDate?: Date | string | null;
+        afterId?: string | null;
+        directions?: readonly (string | null)[] | null;
+      };
+      row: {
+        count: number | null;
+      };
+    };
+    'count-labelled-threads': {
+      values: {
+        label: string | null;
+      };
+      row: {
+        count: number | null;
+      };
+    };
     'customer-emails': {
       values: {
         customerId: string | null;
@@ -253,6 +285,32 @@ declare module '../db/statement.ts' {
         json: string | null;
       };
     };
+    'list-filtered-emails': {
+      values: {
+        threadId: string | null;
+        states: readonly (string | null)[] | null;
+        customerId: string | null;
+        companyId: string | null;
+        accountIds: readonly (string | null)[] | null;
+        tag: string | null;
+        defect: string | null;
+        bounced: boolean | null;
+        hasFiles: boolean | null;
+        label: string | null;
+        recordedSince: Date | string | null;
+        scheduledSince: Date | string | null;
+        scheduledUntil: Date | string | null;
+        limit: number | string | null;
+        afterDate?: Date | string | null;
+        afterId?: string | null;
+        directions?: readonly (string | null)[] | null;
+      };
+      row: {
+        id: string | null;
+        date: Date | null;
+        json: string | null;
+      };
+    };
     'lock-clusters': {
       values: {
         threadIds: readonly (string | null)[] | null;
@@ -307,6 +365,33 @@ declare module '../db/statement.ts' {
         afterId?: string | null;
         accountIds?: readonly (string | null)[] | null;
         tag?: string | null;
+      };
+      row: {
+        id: string | null;
+        date: Date | null;
+        json: string | null;
+      };
+    };
+    'look-up-filtered-emails': {
+      values: {
+        rarest: string | null;
+        words: string | null;
+        states: readonly (string | null)[] | null;
+        threadId: string | null;
+        customerId: string | null;
+        companyId: string | null;
+        accountIds: readonly (string | null)[] | null;
+        tag: string | null;
+        defect: string | null;
+        bounced: boolean | null;
+        hasFiles: boolean | null;
+        label: string | null;
+        recordedSince: Date | string | null;
+        scheduledSince: Date | string | null;
+        scheduledUntil: Date | string | null;
+        limit: number | string | null;
+        afterDate?: Date | string | null;
+        afterId?: string | null;
       };
       row: {
         id: string | null;
@@ -595,6 +680,34 @@ declare module '../db/statement.ts' {
         afterId?: string | null;
         accountIds?: readonly (string | null)[] | null;
         tag?: string | null;
+      };
+      row: {
+        id: string | null;
+        date: Date | null;
+        json: string | null;
+      };
+    };
+    'walk-filtered-emails': {
+      values: {
+        threadId: string | null;
+        states: readonly (string | null)[] | null;
+        customerId: string | null;
+        companyId: string | null;
+        accountIds: readonly (string | null)[] | null;
+        tag: string | null;
+        defect: string | null;
+        bounced: boolean | null;
+        hasFiles: boolean | null;
+        label: string | null;
+        recordedSince: Date | string | null;
+        scheduledSince: Date | string | null;
+        scheduledUntil: Date | string | null;
+        steps: number | string | null;
+        words: string | null;
+        limit: number | string | null;
+        afterDate?: Date | string | null;
+        afterId?: string | null;
+        directions?: readonly (string | null)[] | null;
       };
       row: {
         id: string | null;

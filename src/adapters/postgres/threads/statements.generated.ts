@@ -46,6 +46,18 @@ declare module '../db/statement.ts' {
         count: string | null;
       };
     };
+    'count-folders': {
+      values: {
+        assignee?: string | null;
+        accountIds?: readonly (string | null)[] | null;
+      };
+      row: {
+        threads: unknown;
+        emails: unknown;
+        labels: unknown;
+        accounts: unknown;
+      };
+    };
     'count-threads': {
       values: {
         limit: number | string | null;

@@ -5,7 +5,7 @@
  */
 import type { ThreadFilter } from '../../../app/threads/thread-list-ports.ts';
 import { statements } from '../db/statement.ts';
-import { matches } from '../emails/email-list.ts';
+import { matches } from '../search/matches.ts';
 import { mergePieces } from '../emails/email-pages.ts';
 import {
   ALL_FACETS,

@@ -4,7 +4,7 @@
  * that not each combination of all filters is a statement.
  */
 import { statements } from '../db/statement.ts';
-import { matches } from '../emails/email-list.ts';
+import { matches } from '../search/matches.ts';
 import {
   CONDITIONS,
   conditionsOf,

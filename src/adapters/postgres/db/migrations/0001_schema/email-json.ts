@@ -43,6 +43,8 @@ export const EMAIL_JSON = [
   'alter table email_json alter column json set storage external',
   // GET /api/thread/{id}
   'create index email_json_thread on email_json (thread_id, date, email_id) where is_listed',
+  // GET /api/emails?has_files=true
+  'create index email_json_files on email_json (date desc, email_id desc) where files > 0',
 
   // What the emails say now, however many have been changed
   `create function refresh_email_json(ids uuid[]) returns void language plpgsql as $$

@@ -41,6 +41,9 @@ export const REPORTS = [
   // Is it the last straw: soft bounces of one address
   `create index delivery_reports_address on delivery_reports (address, reported_at)
     where outcome in ('bounced_soft', 'delivered')`,
+  // GET /api/emails?bounced=true
+  `create index delivery_reports_bounced on delivery_reports (email_id)
+    where outcome in ('bounced_hard', 'bounced_soft', 'blocked')`,
   // What an email says, and deleting one
   `create index delivery_reports_report on delivery_reports (report_id)`,
 

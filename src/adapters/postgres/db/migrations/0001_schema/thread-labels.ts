@@ -12,6 +12,8 @@ export const THREAD_LABELS = [
     primary key (thread_id, label)
   )`,
   `create index thread_labels_list on thread_labels (label, facets, last_activity_at desc, thread_id desc)`,
+  // The labels of an account, and how much is open of each
+  `create index thread_labels_account on thread_labels (account_id, label, facets)`,
 
   `create function thread_summaries_labels_after_write() returns trigger language plpgsql as $$
   begin

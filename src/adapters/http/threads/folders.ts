@@ -1,0 +1,116 @@
+/** GET /api/folders: how much is in what a page shows as folders. */
+import {
+  MAX_COUNTED_ACCOUNTS,
+  MAX_COUNTED_LABELS,
+  MAX_FOLDER_COUNT,
+  type FolderCounts,
+} from '../../../app/threads/folder-counts-ports.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { AccountId } from '../schemas/page-schemas.ts';
+import { jsonResponse, record } from '../schemas/schemas.ts';
+import { AssigneeName, ThreadLabel } from '../schemas/thread-schemas.ts';
+
+const FoldersQuery = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    account_id: { ...AccountId, description: 'Only of this account.' },
+    assignee: { ...AssigneeName, description: 'Whose threads count as `mine`.' },
+  },
+} as const;
+
+const Count = { title: 'FolderCount', type: 'integer', minimum: 0, maximum: MAX_FOLDER_COUNT } as const;
+
+const openThreads = {
+  open: Count,
+  unread: { ...Count, description: 'Open threads with unread emails.' },
+  unanswered: { ...Count, description: 'Open threads that wait for an answer.' },
+} as const;
+
+const Folders = record('Folders', {
+  limit: {
+    type: 'integer',
+    const: MAX_FOLDER_COUNT,
+    description: 'A count of this many means so many or more.',
+  },
+  threads: record('ThreadFolders', {
+    ...openThreads,
+    done: Count,
+    mine: { ...Count, description: 'Open threads of `assignee`; 0 when none was given.' },
+    unassigned: { ...Count, description: 'Open threads that nobody looks after.' },
+  }),
+  emails: record('EmailFolders', {
+    received: Count,
+    sent: Count,
+    scheduled: { ...Count, description: 'In the queue, for a moment that has not come.' },
+    queued: { ...Count, description: 'In the queue or being sent, those that are scheduled included.' },
+    deferred: Count,
+    failed: Count,
+    unknown: Count,
+  }),
+  labels: {
+    type: 'array',
+    maxItems: MAX_COUNTED_LABELS,
+    items: record('LabelFolder', { label: ThreadLabel, open: Count }),
+    description: 'Open threads of each label, in alphabetical order.',
+  },
+  accounts: {
+    type: 'array',
+    maxItems: MAX_COUNTED_ACCOUNTS,
+    items: record('AccountFolders', { account_id: AccountId, ...openThreads }),
+    description: 'Each account that has threads; empty when `account_id` was given.',
+  },
+});
+
+export function registerFolderRoutes(app: HttpServer, { applicationFor }: HttpContext): void {
+  app.get(
+    '/api/folders',
+    {
+      schema: {
+        operationId: 'countFolders',
+        right: 'read',
+        tags: ['Threads'],
+        summary: 'Count what is in the folders of a page',
+        description:
+          'Threads by status, emails by state, labels and accounts, all in one request. Each count ends at 1000, so it costs ' +
+          'the same however much there is.',
+        querystring: FoldersQuery,
+        response: {
+          200: jsonResponse('The counts.', Folders),
+          ...errorResponses(
+            'invalid_request',
+            'unknown_field',
+            'unknown_account',
+            'unauthorized',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { account_id: accountId, assignee } = request.query;
+      return toFoldersJson(
+        await applicationFor(request).countFolders({
+          accountId: accountId ?? null,
+          assignee: assignee ?? null,
+        }),
+      );
+    },
+  );
+}
+
+function toFoldersJson({ threads, emails, labels, accounts }: FolderCounts) {
+  return {
+    limit: MAX_FOLDER_COUNT,
+    threads,
+    emails,
+    labels,
+    accounts: accounts.map(({ accountId, open, unread, unanswered }) => ({
+      account_id: accountId,
+      open,
+      unread,
+      unanswered,
+    })),
+  };
+}
