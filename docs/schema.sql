@@ -188,6 +188,48 @@ create table digest_key (
   constraint digest_key_outer_key_check CHECK ((length(outer_key) = 64))
 );
 
+create table draft_files (
+  id uuid not null,
+  draft_id uuid not null,
+  ordinal integer not null,
+  filename text not null,
+  content_type text not null,
+  size_bytes bigint not null,
+  storage_path text not null,
+  sha256 text not null,
+  content_id text,
+  inline boolean not null,
+  constraint draft_files_pkey PRIMARY KEY (id),
+  constraint draft_files_draft_id_fkey FOREIGN KEY (draft_id) REFERENCES drafts(id) ON DELETE CASCADE,
+  constraint draft_files_size_bytes_check CHECK ((size_bytes >= 0))
+);
+CREATE INDEX draft_files_draft ON draft_files (draft_id, ordinal);
+CREATE INDEX draft_files_path ON draft_files (storage_path);
+
+create table drafts (
+  id uuid not null,
+  version integer not null default 1,
+  account_id account_id not null,
+  thread_id uuid,
+  author text,
+  answers jsonb,
+  message text not null,
+  recipients text not null,
+  subject text not null,
+  sending_id uuid,
+  created_at timestamp(3) with time zone not null default clock_timestamp(),
+  updated_at timestamp(3) with time zone not null default clock_timestamp(),
+  constraint drafts_pkey PRIMARY KEY (id),
+  constraint drafts_answers_check CHECK ((jsonb_typeof(answers) = 'object'::text)),
+  constraint drafts_version_check CHECK ((version > 0))
+);
+CREATE UNIQUE INDEX drafts_sending ON drafts (sending_id) WHERE (sending_id IS NOT NULL);
+CREATE INDEX drafts_thread ON drafts (thread_id) WHERE (thread_id IS NOT NULL);
+CREATE INDEX drafts_updated_at ON drafts (updated_at DESC, id DESC);
+CREATE TRIGGER drafts_events_after_delete AFTER DELETE ON drafts FOR EACH ROW EXECUTE FUNCTION drafts_events_after_delete();
+CREATE TRIGGER drafts_events_after_insert AFTER INSERT ON drafts FOR EACH ROW EXECUTE FUNCTION drafts_events_after_insert();
+CREATE TRIGGER drafts_events_after_update AFTER UPDATE OF version ON drafts FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION drafts_events_after_update();
+
 create table email_aliases (
   id uuid not null,
   email_id uuid not null,
@@ -516,7 +558,7 @@ create table idempotency_keys (
   created_at timestamp with time zone not null default now(),
   constraint idempotency_keys_pkey PRIMARY KEY (key),
   constraint idempotency_keys_fingerprint_check CHECK ((length(fingerprint) = 32)),
-  constraint idempotency_keys_key_check CHECK (((length(key) <= 256) AND (key ~ '^[!-~]+$'::text))),
+  constraint idempotency_keys_key_check CHECK (((length(key) <= 256) AND (key ~ '^[ -~]+$'::text))),
   constraint idempotency_keys_outcome_check CHECK ((jsonb_typeof(outcome) = 'object'::text))
 );
 CREATE INDEX idempotency_keys_created_at ON idempotency_keys (created_at);
@@ -981,6 +1023,39 @@ AS $function$
           'diagnostic', left(new.diagnostic, 500), 'report_id', new.report_id)::text, e.tags, e.metadata)
   end
     from emails e where e.id = new.email_id) e;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION drafts_events_after_delete()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (values (case when old.sending_id is null then 'draft.deleted' else 'draft.sent' end, clock_timestamp(), old.account_id, old.sending_id, old.thread_id, null, null, false,
+      json_build_object('draft_id', old.id, 'version', old.version, 'author', old.author))) e;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION drafts_events_after_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (values ('draft.created', clock_timestamp(), new.account_id, new.sending_id, new.thread_id, null, null, false,
+      json_build_object('draft_id', new.id, 'version', new.version, 'author', new.author))) e;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION drafts_events_after_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (values ('draft.changed', clock_timestamp(), new.account_id, new.sending_id, new.thread_id, null, null, false,
+      json_build_object('draft_id', new.id, 'version', new.version, 'author', new.author))) e;
     return null;
   end $function$;
 

@@ -2,6 +2,7 @@
  * What the service can do, as its edges (HTTP, CLI, listeners) see it. service/create-application.ts builds one.
  */
 import type { CustomerUseCases } from './customers/use-cases.ts';
+import type { DraftUseCases } from './drafts/use-cases.ts';
 import type { EmailUseCases } from './emails/use-cases.ts';
 import type { ErasureUseCases } from './erase/erase-people.ts';
 import type { EraseUseCases } from './erase/use-cases.ts';
@@ -24,6 +25,7 @@ export interface Application
     SendUseCases,
     UploadUseCases,
     ReplyUseCases,
+    DraftUseCases,
     ReceiveUseCases,
     CustomerUseCases,
     EraseUseCases,

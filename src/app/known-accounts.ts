@@ -8,6 +8,7 @@ type AccountLists = Pick<
   | 'listThreads'
   | 'listEmails'
   | 'countFolders'
+  | 'listDrafts'
   | 'listQuarantine'
   | 'listRefusedMerges'
   | 'listEvents'
@@ -44,6 +45,10 @@ export function refuseUnknownAccounts(ports: KnownAccountsPorts, lists: AccountL
     async countFolders(query) {
       await check(query.accountId);
       return lists.countFolders(query);
+    },
+    async listDrafts(request) {
+      await check(request.accountId);
+      return lists.listDrafts(request);
     },
     async listRefusedMerges(request) {
       await check(request.accountId);

@@ -8,6 +8,8 @@
 import { invalidRequest, ServiceError, type ErrorCode } from '../core/errors.ts';
 import type { Application } from './application.ts';
 import type { AccountFilter } from './base/account-filter.ts';
+import type { Draft } from './drafts/draft-ports.ts';
+import type { DraftChange } from './drafts/use-cases.ts';
 import type { SpoolFolder } from './files/file-ports.ts';
 import type { AccountOf } from './keys/account-of.ts';
 import type { ReceiveRequest } from './receive/use-cases.ts';
@@ -78,6 +80,31 @@ export function limitToAccounts(
 
   async function ownReceipt(request: ReceiveRequest): Promise<ReceiveRequest> {
     return { ...request, accountId: chosen(request.accountId) };
+  }
+
+  async function readDraft(id: string): Promise<Draft> {
+    const draft = await application.readDraft(id);
+    if (!sees(draft.accountId)) throw new ServiceError('draft_not_found');
+    return draft;
+  }
+
+  /** null: it is gone, or never was. */
+  async function readDraftIfThere(id: string): Promise<Draft | null> {
+    const draft = await application.readDraft(id).catch(nullIfGone);
+    if (draft !== null && !sees(draft.accountId)) throw new ServiceError('draft_not_found');
+    return draft;
+  }
+
+  /** All that the draft names is the caller's, and one that names nothing names an account. */
+  async function ownDraft(change: DraftChange, old: Draft | null): Promise<DraftChange> {
+    const message = { ...old?.message, ...change.message };
+    const answers = change.answers === undefined ? (old?.answers ?? null) : change.answers;
+    const { account_id: accountId, thread_id: threadId } = message;
+    if (typeof accountId === 'string') requireNamed(accountId);
+    if (typeof threadId === 'string') await requireThread(threadId.toLowerCase());
+    if (answers !== null) await requireEmail(answers.emailId);
+    if (answers !== null || typeof threadId === 'string' || typeof accountId === 'string') return change;
+    return { ...change, message: { ...change.message, account_id: old?.accountId ?? chosen(null) } };
   }
 
   /** A use case takes over the folder, so what is refused before it has to remove it. */
@@ -153,6 +180,32 @@ export function limitToAccounts(
       taking(folder, requireEmail(request.emailId), () => application.sendReply(request, folder)),
     sendReplyOnce: (key, request, folder) =>
       taking(folder, requireEmail(request.emailId), () => application.sendReplyOnce(key, request, folder)),
+    createDraft: (change, folder) =>
+      taking(folder, ownDraft(change, null), (own) => application.createDraft(own, folder)),
+    readDraft,
+    listDrafts: async (request) => application.listDrafts(within(request)),
+    changeDraft: (id, version, change, folder) =>
+      taking(
+        folder,
+        readDraft(id).then((draft) => ownDraft(change, draft)),
+        (own) => application.changeDraft(id, version, own, folder),
+      ),
+    async deleteDraft(id, version) {
+      await readDraft(id);
+      return application.deleteDraft(id, version);
+    },
+    sendDraft: (request, folder) =>
+      taking(folder, readDraftIfThere(request.id), async (draft) => {
+        // The version that was looked at: another one may be of another account.
+        if (draft !== null)
+          return application.sendDraft({ ...request, version: request.version ?? draft.version }, folder);
+        // One that is gone only gives the answer of its send again.
+        const result = await application.sendDraft(request, folder);
+        const { outcome } = result;
+        if (outcome.kind !== 'sent' && outcome.kind !== 'queued') throw new ServiceError('draft_not_found');
+        await require(accountOf.email(outcome.id), 'draft_not_found');
+        return result;
+      }),
     async cancelSend(id) {
       await requireEmail(id);
       return application.cancelSend(id);
@@ -302,4 +355,10 @@ export function limitToAccounts(
     revokeKey: (caller, id) => application.revokeKey(caller, id),
     rotateKey: (caller, id, oldValidMs) => application.rotateKey(caller, id, oldValidMs),
   };
+}
+
+/** Throws any other error. */
+function nullIfGone(error: unknown): null {
+  if (error instanceof ServiceError && error.code === 'draft_not_found') return null;
+  throw error;
 }

@@ -88,6 +88,8 @@ export const ERRORS = {
   thread_not_found: permanent(404, 'Der Thread wurde nicht gefunden.'),
   email_not_found: permanent(404, 'Die E-Mail wurde nicht gefunden.'),
   erasure_not_found: permanent(404, 'Diese Löschung gibt es nicht.'),
+  draft_not_found: permanent(404, 'Der Entwurf wurde nicht gefunden.'),
+  draft_file_not_found: permanent(404, 'Der Entwurf hat keine Datei {value}.'),
   variant_not_found: permanent(404, 'Diese E-Mail hat keine solche Variante.'),
   quarantined_not_found: permanent(404, 'Es gibt keine zurückgestellte Nachricht mit dieser Kennung.'),
   attachment_not_found: permanent(404, 'Der Anhang wurde nicht gefunden.'),
@@ -110,6 +112,7 @@ export const ERRORS = {
     'Dieser Idempotency-Key wurde bereits für eine andere Anfrage verwendet.',
   ),
   idempotency_in_progress: temporary(409, 'Die erste Anfrage mit diesem Idempotency-Key läuft noch.'),
+  draft_being_sent: temporary(409, 'Der Entwurf wird gerade gesendet.'),
   not_cancellable: permanent(
     409,
     'Die E-Mail kann nicht abgebrochen werden: Sie wartet nicht auf den Versand oder wird gerade gesendet.',
@@ -140,6 +143,11 @@ export const ERRORS = {
     'Das Geheimnis des Webhooks ist mit einem früheren API_SECRET verschlüsselt. Es muss ein neues angefordert werden.',
   ),
   thread_changed: permanent(412, 'Der Thread wurde inzwischen geändert. Er muss neu gelesen werden.'),
+  draft_changed: permanent(
+    412,
+    'Der Entwurf wurde inzwischen geändert: Er hat eine andere Version als die in If-Match.',
+  ),
+  version_required: permanent(428, 'If-Match muss die Version des Entwurfs nennen, wie "3".'),
   payload_too_large: permanent(413, 'Die Anfrage ist zu groß.'),
   attachments_too_large: permanent(
     413,

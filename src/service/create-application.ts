@@ -6,6 +6,7 @@ import { createErasureStore } from '../adapters/postgres/erase/erasure-store.ts'
 import { createEmailStore } from '../adapters/postgres/emails/email-store.ts';
 import { createThreadReader } from '../adapters/postgres/threads/read-thread.ts';
 import { createCustomerStore } from '../adapters/postgres/customers/customer-rules.ts';
+import { createDraftStore } from '../adapters/postgres/drafts/draft-store.ts';
 import { createReportStore } from '../adapters/postgres/receive/delivery-reports.ts';
 import { createIdempotencyKeys } from '../adapters/postgres/send/idempotency-keys.ts';
 import { createCustomerLinker } from '../adapters/postgres/customers/link-customers.ts';
@@ -48,7 +49,8 @@ import { createThreadReads } from '../app/threads/read-threads.ts';
 import { createThreadChangeActs, createThreadPageReads } from '../app/threads/thread-record.ts';
 import { createRefusedMerges } from '../app/threads/refused-merges.ts';
 import { receiveMessage } from '../app/receive/receive-message.ts';
-import { createReplies } from '../app/reply/send-replies.ts';
+import { createDrafts } from '../app/drafts/drafts.ts';
+import { createReplies, type ReplyPorts } from '../app/reply/send-replies.ts';
 import { sendMessage } from '../app/send/send-message.ts';
 import { carryOutOnce, sendOnce, type SendOncePorts } from '../app/send/send-once.ts';
 import { createKeySettlement } from '../app/send/settle-keys.ts';
@@ -189,12 +191,20 @@ export function createApplication(
     instanceId,
     wake: wakeMailboxes,
   });
+  const carryOut: ReplyPorts['sendOnce'] = (key, keyed, folder) => carryOutOnce(keyPorts, key, keyed, folder);
   const { previewReply, ...replies } = createReplies({
     ...sendPorts,
     emails,
     accounts: parts.accounts,
     send: (request, folder, emailId) => sendMessage(sendPorts, request, folder, emailId),
-    sendOnce: (key, keyed, folder) => carryOutOnce(keyPorts, key, keyed, folder),
+    sendOnce: carryOut,
+  });
+  const drafts = createDrafts({
+    ...sendPorts,
+    drafts: createDraftStore(pool),
+    send: keyPorts.send,
+    reply: replies.sendReply,
+    sendOnce: carryOut,
   });
   // What they write is work for the loops.
   const writing = followedBy(watch.soon, {
@@ -208,6 +218,7 @@ export function createApplication(
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
     sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),
     ...replies,
+    ...drafts,
   } satisfies Partial<Application>);
   return {
     ...reads,
@@ -232,6 +243,7 @@ export function createApplication(
         ...webhooks,
         ...apiKeys,
         ...createFolderCounter(pool),
+        ...drafts,
         ...createRefusedMerges(createRefusedMergeStore(pool)),
       },
     ),

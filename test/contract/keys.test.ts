@@ -282,6 +282,7 @@ interface Others {
   readonly webhook: string;
   readonly wholeWebhook: string;
   readonly key: string;
+  readonly draft: string;
   readonly customer: string;
 }
 
@@ -297,6 +298,7 @@ const VARIANT: Expected = [404, 'variant_not_found'];
 const WEBHOOK: Expected = [404, 'webhook_not_found'];
 const KEY: Expected = [404, 'key_not_found'];
 const ATTACHMENT: Expected = [404, 'attachment_not_found'];
+const DRAFT: Expected = [404, 'draft_not_found'];
 const REFUSED: Expected = [403, 'forbidden_account'];
 const UNKNOWN: Expected = [400, 'unknown_account'];
 
@@ -375,6 +377,25 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
     ['/api/send', { json: sendBody({ attachments: [{ attachment_id: attachment }] }) }, ATTACHMENT],
   ],
   createUpload: () => [['/api/uploads?filename=a&account_id=support', { ...POST, body: 'a' }, UNKNOWN]],
+  createDraft: ({ thread, email }) => [
+    ['/api/drafts', { json: { message: { account_id: 'support' } } }, UNKNOWN],
+    ['/api/drafts', { json: { message: { thread_id: thread } } }, THREAD],
+    ['/api/drafts', { json: { answers: { email_id: email } } }, EMAIL],
+  ],
+  listDrafts: ({ thread }) => [
+    ['/api/drafts', GET, 'lists'],
+    [`/api/drafts?thread_id=${thread}`, GET, 'lists'],
+    ['/api/drafts?account_id=support', GET, UNKNOWN],
+  ],
+  getDraft: ({ draft }) => [[`/api/drafts/${draft}`, GET, DRAFT]],
+  changeDraft: ({ draft }) => [
+    [`/api/drafts/${draft}`, { method: 'PATCH', json: {}, headers: { 'if-match': '"1"' } }, DRAFT],
+  ],
+  deleteDraft: ({ draft }) => [[`/api/drafts/${draft}`, { method: 'DELETE' }, DRAFT]],
+  sendDraft: ({ draft }) => [
+    [`/api/drafts/${draft}/send`, POST, DRAFT],
+    [`/api/drafts/${draft}/send`, { ...POST, headers: { 'if-match': '"1"' } }, DRAFT],
+  ],
   previewReply: ({ email }) => [[`/api/emails/${email}/reply`, GET, EMAIL]],
   replyToEmail: ({ email }) => [[`/api/emails/${email}/reply`, { json: { text_body: 'x' } }, EMAIL]],
   replyToAll: ({ email }) => [
@@ -484,6 +505,9 @@ describe('a key of one account', () => {
       insert into mailbox_messages (mailbox_id, uid_validity, uid, quarantine_id, quarantined_at, seen_at, tries, last_error)
       select id, 1, 1, gen_random_uuid(), now(), now(), 4, 'x' from b returning quarantine_id`,
     );
+    const draft = await ask(null, '/api/drafts', {
+      json: { message: { account_id: 'support', subject: 'geheim' } },
+    });
     own = await receive(service, mail(), '?account_id=sales');
     others = {
       thread: sent.json['threadId'] as string,
@@ -495,6 +519,7 @@ describe('a key of one account', () => {
       webhook: await makeWebhook('support'),
       wholeWebhook: await makeWebhook(null),
       key: (await makeKey({ rights: ['read'], account_ids: ['support'] })).id,
+      draft: draft.json['id'] as string,
       customer,
     };
     await waitUntil('all events are numbered, and all words found', async () => {

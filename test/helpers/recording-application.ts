@@ -12,6 +12,7 @@ import type { Application } from '../../src/app/application.ts';
 import type { CustomerEmailsRequest } from '../../src/app/emails/use-cases.ts';
 import type { FeedEvent } from '../../src/app/events/event-ports.ts';
 import type { RegistrationRequest } from '../../src/app/customers/use-cases.ts';
+import type { Draft, DraftSummary } from '../../src/app/drafts/draft-ports.ts';
 import type { ReplyPreview, ReplyRequest } from '../../src/app/reply/use-cases.ts';
 import type { SendRequest } from '../../src/app/send/use-cases.ts';
 import type { AmbiguousClaim, CustomerRegistration } from '../../src/app/customers/customer-ports.ts';
@@ -75,6 +76,42 @@ const samplePreview: ReplyPreview = {
   quoteHtml: '<blockquote>Hallo</blockquote>',
   isQuoteCut: false,
   attachments: [sampleAttachment],
+};
+
+const sampleDraftSummary: DraftSummary = {
+  id: IDS.email,
+  version: 2,
+  accountId: 'main',
+  threadId: null,
+  author: 'eva',
+  answers: null,
+  recipients: 'bob@example.org',
+  subject: 'Grüße',
+  fileCount: 1,
+  isBeingSent: false,
+  createdAt: sampleEmail.date,
+  updatedAt: sampleEmail.date,
+};
+
+const sampleDraft: Draft = {
+  id: IDS.email,
+  version: 2,
+  accountId: 'main',
+  threadId: IDS.thread,
+  author: 'eva',
+  answers: {
+    emailId: IDS.email,
+    kind: 'reply',
+    quote: true,
+    withFiles: true,
+    language: 'de',
+    timeZone: 'UTC',
+  },
+  message: { text_body: 'Hallo' },
+  files: [sampleAttachment],
+  isBeingSent: false,
+  createdAt: sampleEmail.date,
+  updatedAt: sampleEmail.date,
 };
 
 /** A reply as a send, with what the answered email would say. */
@@ -471,6 +508,22 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     async sendReplyOnce(key, { message }, folder) {
       keys.push(key);
       return { outcome: await sendMessage(toSampleSend(message), folder), replayed: false };
+    },
+    async createDraft(_change, folder) {
+      await folder.remove();
+      return sampleDraft;
+    },
+    async changeDraft(_id, _version, _change, folder) {
+      await folder.remove();
+      return sampleDraft;
+    },
+    readDraft: async () => sampleDraft,
+    listDrafts: async () => ({ drafts: [sampleDraftSummary], nextCursor: null }),
+    deleteDraft: async () => undefined,
+    async sendDraft({ read }, folder) {
+      const sent = read(sampleDraft);
+      const message = sent.kind === 'send' ? sent.request : toSampleSend(sent.request.message);
+      return { outcome: await sendMessage(message, folder), replayed: false };
     },
     previewReply: async ({ kind }) => ({ ...samplePreview, kind }),
     async createUpload(_request, folder) {

@@ -5,6 +5,7 @@ import { Accounts } from './resources/accounts.ts';
 import { Audit } from './resources/audit.ts';
 import { Attachments } from './resources/attachments.ts';
 import { Customers } from './resources/customers.ts';
+import { Drafts } from './resources/drafts.ts';
 import { Emails } from './resources/emails.ts';
 import { Events } from './resources/events.ts';
 import { Health } from './resources/health.ts';
@@ -22,6 +23,7 @@ import type { ReceiveDetails, Received, SendMessage, SendResult } from './types.
 export class EmailWorkerClient {
   readonly #transport: Transport;
   readonly threads: Threads;
+  readonly drafts: Drafts;
   readonly emails: Emails;
   readonly attachments: Attachments;
   readonly customers: Customers;
@@ -41,6 +43,7 @@ export class EmailWorkerClient {
     const transport = new Transport(options);
     this.#transport = transport;
     this.threads = new Threads(transport);
+    this.drafts = new Drafts(transport);
     this.emails = new Emails(transport);
     this.attachments = new Attachments(transport);
     this.customers = new Customers(transport);

@@ -14,7 +14,7 @@ type PostSend = (
     readonly body: object;
     readonly bodySerializer: () => string;
   },
-) => Promise<{ data?: Schemas['Sent'] | Schemas['Queued'] | Schemas['Partial']; response: Response }>;
+) => Promise<{ data?: SendAnswer; response: Response }>;
 
 export async function sendMessage(
   transport: Transport,
@@ -43,6 +43,17 @@ export async function sendMessage(
       bodySerializer: () => body,
     }),
   );
+  return readResult(data, response, idempotencyKey);
+}
+
+type SendAnswer = Schemas['Sent'] | Schemas['Queued'] | Schemas['Partial'];
+
+/** Throws EmailWorkerError for what is no answer of the service. */
+export function readResult(
+  data: SendAnswer | undefined,
+  response: Response,
+  idempotencyKey: string | null,
+): SendResult {
   // Another answer, such as the log-in page of a proxy, must not pass for an email that was sent.
   const status: unknown = data?.status;
   if (data === undefined || (status !== 'sent' && status !== 'queued' && status !== 'partial'))

@@ -25,6 +25,9 @@ export type SafeHtml = Schemas['SafeHtml'];
 export type ShownImage = Schemas['ShownImage'];
 export type CustomerRegistered = Schemas['CustomerRegistered'];
 export type CustomerRegistration = Schemas['CustomerRegistration'];
+export type DeletedDraft = Schemas['DeletedDraft'];
+export type Draft = Schemas['Draft'];
+export type DraftSummary = Schemas['DraftSummary'];
 export type Email = Schemas['Email'];
 export type EmailDetail = Schemas['EmailDetail'];
 export type EmailListing = Schemas['EmailListing'];
@@ -66,6 +69,7 @@ export type DeletedWebhook = Schemas['DeletedWebhook'];
 
 export type ThreadFilter = Filter<'listThreads'>;
 export type EmailFilter = Filter<'listEmails'>;
+export type DraftFilter = Filter<'listDrafts'>;
 export type EventFilter = Filter<'listEvents'>;
 export type StreamFilter = Omit<EventFilter, 'wait' | 'limit'>;
 export type ReplyPreviewOptions = Filter<'previewReply'>;
@@ -165,6 +169,11 @@ export type ForwardMessage = AnswerFields & {
   readonly to: string | readonly string[];
   /** With all files of the email. Default true. */
   readonly with_files?: boolean | null | undefined;
+};
+
+/** What a draft says so far; nothing has to be there. Of files it has, those stay that are named by `id`. */
+export type DraftRequest = Input<Omit<Schemas['DraftRequest'], 'attachments'>> & {
+  readonly attachments?: readonly (AttachmentSource | { readonly id: string })[] | null | undefined;
 };
 
 /** What the service stands on: each is `ok` or `away`. */

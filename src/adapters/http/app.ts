@@ -41,6 +41,7 @@ import { registerKeyRoutes } from './keys/keys.ts';
 import { registerInboundRoutes } from './receive/inbound.ts';
 import { registerPlacementRoutes } from './threads/placement.ts';
 import { registerRefusedMergeRoutes } from './threads/refused-merges.ts';
+import { registerDraftRoutes } from './drafts/drafts.ts';
 import { registerReplyRoutes } from './reply/reply.ts';
 import { createSendInput } from './send/send-input.ts';
 import { registerSendRoutes } from './send/send.ts';
@@ -191,6 +192,7 @@ function registerRoutes(
     const sendInput = createSendInput(context);
     registerSendRoutes(secured, context, sendInput);
     registerReplyRoutes(secured, context, sendInput);
+    registerDraftRoutes(secured, context, sendInput);
     registerSendStateRoutes(secured, context);
     registerDeletionRoutes(secured, context);
     registerErasureRoutes(secured, context);

@@ -31,7 +31,12 @@ export interface ReplyPorts {
   readonly sendOnce: (key: string, send: KeyedSend, folder: SpoolFolder) => Promise<SendOnceResult>;
 }
 
-export function createReplies(ports: ReplyPorts): ReplyUseCases {
+interface Replies extends ReplyUseCases {
+  /** @param emailId that its email is to have */
+  sendReply(request: ReplyRequest, folder: SpoolFolder, emailId?: string): Promise<SendResult>;
+}
+
+export function createReplies(ports: ReplyPorts): Replies {
   async function read(id: string): Promise<EmailDetail> {
     const email = await ports.emails.readEmail(id);
     if (email === null) throw new ServiceError('email_not_found');
@@ -68,7 +73,7 @@ export function createReplies(ports: ReplyPorts): ReplyUseCases {
       };
     },
 
-    sendReply: (request, folder) => send(request, folder),
+    sendReply: send,
 
     sendReplyOnce(key, request, folder) {
       const { message, maxFileBytes: _bytes, maxFiles: _files, ...asked } = request;

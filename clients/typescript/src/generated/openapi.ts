@@ -356,6 +356,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/drafts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List drafts
+         * @description The last changed first. Query parameters that are not listed here are refused. Needs the right `draft`.
+         */
+        get: operations["listDrafts"];
+        put?: never;
+        /**
+         * Write a draft
+         * @description An email that is not complete yet. Only types are checked; what a send lacks is told when it is sent. Needs the right `draft`.
+         */
+        post: operations["createDraft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/drafts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a draft
+         * @description As it was written. Needs the right `draft`.
+         */
+        get: operations["getDraft"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a draft
+         * @description With its files. Needs no body; fields of one are refused. Needs the right `draft`.
+         */
+        delete: operations["deleteDraft"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a draft
+         * @description What is not named stays; of `message` each field, which null takes away. `attachments` are replaced as a whole. When another change came first, the answer is 412 and `details` has the version it has now. Needs the right `draft`.
+         */
+        patch: operations["changeDraft"];
+        trace?: never;
+    };
+    "/api/drafts/{id}/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a draft
+         * @description Answers as a send, and the draft is gone. A version is sent once: a repeat with the same `If-Match` gets the first answer. When the mail server refused it, the draft stays; changed, it can be sent again. Needs no body; fields of one are refused. Needs the rights `read` and `send`.
+         */
+        post: operations["sendDraft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/emails": {
         parameters: {
             query?: never;
@@ -1796,6 +1868,135 @@ export interface components {
             /** @description With all files of the email. Default true. */
             with_files?: boolean | null;
         };
+        DraftAnswerInput: {
+            /** @description The email that is answered or forwarded. */
+            email_id: components["schemas"]["Uuid"];
+            /** @description Default `reply`. */
+            kind?: components["schemas"]["ReplyKind"];
+            /** @description The email stands below what the person wrote. Default true. */
+            quote?: boolean | null;
+            language?: components["schemas"]["NullableReplyLanguage"];
+            time_zone?: components["schemas"]["NullableTimeZone"];
+            /** @description With all files of the email. Default true. */
+            with_files?: boolean | null;
+        };
+        DraftMessage: {
+            /** @description As `to`. */
+            to?: string | string[] | null;
+            subject?: string | null;
+            /** @description Plain text. At least one of `text_body` and `html_body` is needed. */
+            text_body?: string | null;
+            /** @description HTML. At least one of `text_body` and `html_body` is needed. */
+            html_body?: string | null;
+            /** @description As `to`. */
+            cc?: string | string[] | null;
+            /** @description As `to`; never appears in the message. */
+            bcc?: string | string[] | null;
+            /** @description Message-ID of the email that this one answers; places it in the same thread. */
+            in_reply_to?: string | null;
+            /** @description An existing thread; decides over `in_reply_to`. */
+            thread_id?: components["schemas"]["NullableUuid"];
+            /** @description The customer the email belongs to. */
+            customer_id?: components["schemas"]["NullableUuid"];
+            /** @description The company the email belongs to. */
+            company_id?: components["schemas"]["NullableUuid"];
+            /** @description The account that sends; the one of the thread, or the default one, when absent. */
+            account_id?: string | null;
+            /**
+             * Format: date-time
+             * @description Send it then, at most a year ahead (RFC 3339 with offset). The answer is 202; the Date header is this moment.
+             */
+            send_at?: string | null;
+            priority?: components["schemas"]["NullablePriority"];
+            /** @description In the queue: lanes of one priority take turns, so that bulk mail in a lane of its own delays no other mail. Default `reply` when the email joins a thread, else `new`. */
+            lane?: string | null;
+            auto_submitted?: components["schemas"]["NullableAutoSubmitted"];
+            /** @description As `to`: where answers go. Without it, to the account. */
+            reply_to?: string | string[] | null;
+            /** @description Display name in From, beside the account's address, up to 200 characters. Default: the account's own. */
+            from_name?: string | null;
+            /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description Up to 20, for `GET /api/emails?tag=` and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
+            tags?: string[] | null;
+            /** @description Any JSON object, up to 4096 bytes; it comes back in records and events. Not in the message. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        KeptFile: {
+            /** @description A file that the draft has already. */
+            id: components["schemas"]["Uuid"];
+        };
+        DraftRequest: {
+            /** @description Whose it is, as the caller names people. */
+            author?: string | null;
+            /** @description Recipients, subject, thread and quote then come from that email when it is sent. */
+            answers?: components["schemas"]["DraftAnswerInput"] | null;
+            message?: components["schemas"]["DraftMessage"];
+            /** @description All files that it has from now on: new ones with their `content`, and by `id` those that it keeps. */
+            attachments?: ((components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"]) | components["schemas"]["KeptFile"])[] | null;
+        };
+        /** @description Another one with each change; `If-Match` names it in quotes. */
+        DraftVersion: number;
+        DraftAuthor: string | null;
+        DraftAnswer: {
+            /** @description The email that is answered or forwarded. */
+            email_id: components["schemas"]["Uuid"];
+            kind: components["schemas"]["ReplyKind"];
+            quote: boolean;
+            /** @description Of a forward: with all files of the email. */
+            with_files: boolean;
+            language: components["schemas"]["ReplyLanguage"];
+            time_zone: components["schemas"]["TimeZone"];
+        };
+        NullableDraftAnswer: components["schemas"]["DraftAnswer"] | null;
+        /** @description A request is sending it; then nothing changes it. */
+        DraftBeingSent: boolean;
+        Draft: {
+            id: components["schemas"]["Uuid"];
+            version: components["schemas"]["DraftVersion"];
+            /** @description The account that would send it. */
+            account_id: components["schemas"]["AccountId"];
+            /** @description The thread that it would join, where it names one or answers an email. */
+            thread_id: components["schemas"]["NullableUuid"];
+            author: components["schemas"]["DraftAuthor"];
+            answers: components["schemas"]["NullableDraftAnswer"];
+            being_sent: components["schemas"]["DraftBeingSent"];
+            created_at: components["schemas"]["Timestamp"];
+            updated_at: components["schemas"]["Timestamp"];
+            message: components["schemas"]["DraftMessage"];
+            attachments: components["schemas"]["Attachment"][];
+        };
+        DraftSummary: {
+            id: components["schemas"]["Uuid"];
+            version: components["schemas"]["DraftVersion"];
+            /** @description The account that would send it. */
+            account_id: components["schemas"]["AccountId"];
+            /** @description The thread that it would join, where it names one or answers an email. */
+            thread_id: components["schemas"]["NullableUuid"];
+            author: components["schemas"]["DraftAuthor"];
+            answers: components["schemas"]["NullableDraftAnswer"];
+            being_sent: components["schemas"]["DraftBeingSent"];
+            created_at: components["schemas"]["Timestamp"];
+            updated_at: components["schemas"]["Timestamp"];
+            /** @description Recipients as they were written, cut. */
+            to: string;
+            /** @description Cut. */
+            subject: string;
+            file_count: number;
+        };
+        Drafts: {
+            drafts: components["schemas"]["DraftSummary"][];
+            /** @description For the next page; null on the last one. */
+            next_cursor: string | null;
+        };
+        DeletedDraft: {
+            draft_id: components["schemas"]["Uuid"];
+            deleted_at: components["schemas"]["Timestamp"];
+        };
         /** @description Any JSON object, as its send gave it. */
         Metadata: {
             [key: string]: unknown;
@@ -2359,7 +2560,7 @@ export interface components {
          * @description docs/events.md says when each is written. New types may come.
          * @enum {string}
          */
-        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "email.deleted" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "suppression.added" | "suppression.lifted" | "account.failing" | "account.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused" | "webhook.resumed";
+        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "email.deleted" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "draft.created" | "draft.changed" | "draft.deleted" | "draft.sent" | "suppression.added" | "suppression.lifted" | "account.failing" | "account.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused" | "webhook.resumed";
         /** @description By type; see docs/events.md. */
         EventData: {
             [key: string]: unknown;
@@ -2755,6 +2956,10 @@ export interface components {
             /** @enum {unknown} */
             code?: "busy" | "database_unavailable" | "shutting_down";
         };
+        InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_account" | "unknown_field";
+        };
         DatabaseUnavailableOrShuttingDownError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "database_unavailable" | "shutting_down";
@@ -2834,6 +3039,30 @@ export interface components {
         EmailNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "email_not_found";
+        };
+        DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrUnknownFieldError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "duplicate_field" | "invalid_base64" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_request" | "invalid_send_at" | "invalid_text" | "invalid_uuid" | "unknown_field";
+        };
+        BusyOrDatabaseUnavailableOrDiskFullOrShuttingDownOrStorageUnavailableError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "busy" | "database_unavailable" | "disk_full" | "shutting_down" | "storage_unavailable";
+        };
+        DraftNotFoundError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "draft_not_found";
+        };
+        DraftBeingSentError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "draft_being_sent";
+        };
+        DraftChangedError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "draft_changed";
+        };
+        VersionRequiredError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "version_required";
         };
         ForbiddenAccountOrForbiddenRightError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -3118,6 +3347,54 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["EmailNotFoundError"];
+            };
+        };
+        /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`, `storage_unavailable`. */
+        BusyOrDatabaseUnavailableOrDiskFullOrShuttingDownOrStorageUnavailableError: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BusyOrDatabaseUnavailableOrDiskFullOrShuttingDownOrStorageUnavailableError"];
+            };
+        };
+        /** @description Codes: `draft_not_found`. */
+        DraftNotFoundError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DraftNotFoundError"];
+            };
+        };
+        /** @description Codes: `draft_being_sent`. */
+        DraftBeingSentError: {
+            headers: {
+                /** @description In seconds; only when the code is temporary. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DraftBeingSentError"];
+            };
+        };
+        /** @description Codes: `draft_changed`. */
+        DraftChangedError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DraftChangedError"];
+            };
+        };
+        /** @description Codes: `version_required`. */
+        VersionRequiredError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["VersionRequiredError"];
             };
         };
         /** @description Codes: `forbidden_account`, `forbidden_right`. */
@@ -3622,10 +3899,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_account" | "unknown_field";
-                    };
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownAccountOrUnknownFieldError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -4806,6 +5080,529 @@ export interface operations {
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             422: components["responses"]["RecipientSuppressedError"];
+            429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
+        };
+    };
+    listDrafts: {
+        parameters: {
+            query?: {
+                /** @description Only of this thread. */
+                thread_id?: components["schemas"]["Uuid"];
+                /** @description Only of this account. */
+                account_id?: components["parameters"]["account_id"];
+                /** @description Only of this author. */
+                author?: string;
+                /** @description On a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the page before; nothing for the first page. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "drafts": [
+                     *         {
+                     *           "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *           "version": 2,
+                     *           "account_id": "vertrieb",
+                     *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *           "author": "eva",
+                     *           "answers": null,
+                     *           "being_sent": false,
+                     *           "created_at": "2026-01-30T09:15:00.000Z",
+                     *           "updated_at": "2026-01-31T12:00:00.000Z",
+                     *           "to": "Ann Example <ann@example.com>",
+                     *           "subject": "Ihr Angebot",
+                     *           "file_count": 0
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Drafts"];
+                };
+            };
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownAccountOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    createDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "author": "eva",
+                 *       "answers": {
+                 *         "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                 *         "time_zone": "Europe/Berlin"
+                 *       },
+                 *       "message": {
+                 *         "text_body": "Vielen Dank!"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["DraftRequest"];
+            };
+        };
+        responses: {
+            /** @description Stored. */
+            200: {
+                headers: {
+                    /** @description The version in quotes, for `If-Match`. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "version": 2,
+                     *       "account_id": "vertrieb",
+                     *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *       "author": "eva",
+                     *       "answers": {
+                     *         "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *         "kind": "reply",
+                     *         "quote": true,
+                     *         "with_files": true,
+                     *         "language": "de",
+                     *         "time_zone": "Europe/Berlin"
+                     *       },
+                     *       "being_sent": false,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z",
+                     *       "message": {
+                     *         "text_body": "Vielen Dank!"
+                     *       },
+                     *       "attachments": [
+                     *         {
+                     *           "id": "0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29",
+                     *           "filename": "angebot.txt",
+                     *           "content_type": "text/plain",
+                     *           "size_bytes": 5,
+                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Draft"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
+            /** @description Codes: `draft_file_not_found`. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "draft_file_not_found";
+                    };
+                };
+            };
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrShuttingDownOrStorageUnavailableError"];
+        };
+    };
+    getDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The draft. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The draft. */
+            200: {
+                headers: {
+                    /** @description The version in quotes, for `If-Match`. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "version": 2,
+                     *       "account_id": "vertrieb",
+                     *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *       "author": "eva",
+                     *       "answers": {
+                     *         "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *         "kind": "reply",
+                     *         "quote": true,
+                     *         "with_files": true,
+                     *         "language": "de",
+                     *         "time_zone": "Europe/Berlin"
+                     *       },
+                     *       "being_sent": false,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z",
+                     *       "message": {
+                     *         "text_body": "Vielen Dank!"
+                     *       },
+                     *       "attachments": [
+                     *         {
+                     *           "id": "0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29",
+                     *           "filename": "angebot.txt",
+                     *           "content_type": "text/plain",
+                     *           "size_bytes": 5,
+                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Draft"];
+                };
+            };
+            /** @description Codes: `invalid_uuid`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidUuidError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
+            404: components["responses"]["DraftNotFoundError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    deleteDraft: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only this version. Without it, whichever it has. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The draft. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "draft_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "deleted_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedDraft"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
+            404: components["responses"]["DraftNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            409: components["responses"]["DraftBeingSentError"];
+            412: components["responses"]["DraftChangedError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            428: components["responses"]["VersionRequiredError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    changeDraft: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The version that is changed, such as `"3"`. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description The draft. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "author": "eva",
+                 *       "answers": {
+                 *         "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                 *         "time_zone": "Europe/Berlin"
+                 *       },
+                 *       "message": {
+                 *         "text_body": "Vielen Dank!"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["DraftRequest"];
+            };
+        };
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    /** @description The version in quotes, for `If-Match`. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "version": 2,
+                     *       "account_id": "vertrieb",
+                     *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *       "author": "eva",
+                     *       "answers": {
+                     *         "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *         "kind": "reply",
+                     *         "quote": true,
+                     *         "with_files": true,
+                     *         "language": "de",
+                     *         "time_zone": "Europe/Berlin"
+                     *       },
+                     *       "being_sent": false,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z",
+                     *       "message": {
+                     *         "text_body": "Vielen Dank!"
+                     *       },
+                     *       "attachments": [
+                     *         {
+                     *           "id": "0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29",
+                     *           "filename": "angebot.txt",
+                     *           "content_type": "text/plain",
+                     *           "size_bytes": 5,
+                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Draft"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
+            /** @description Codes: `draft_file_not_found`, `draft_not_found`. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "draft_file_not_found" | "draft_not_found";
+                    };
+                };
+            };
+            408: components["responses"]["RequestTimeoutError"];
+            409: components["responses"]["DraftBeingSentError"];
+            412: components["responses"]["DraftChangedError"];
+            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            428: components["responses"]["VersionRequiredError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrShuttingDownOrStorageUnavailableError"];
+        };
+    };
+    sendDraft: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only this version; a repeat needs it. Without it, whichever it has. */
+                "If-Match"?: string;
+                /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /** @description The draft. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sent and stored. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "sent",
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "messageId": "<angebot-1@example.org>",
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Sent"];
+                };
+            };
+            /** @description Stored, and to be sent from the queue. */
+            202: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    "Preference-Applied": components["headers"]["PreferenceApplied"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "queued",
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "messageId": "<angebot-1@example.org>",
+                     *       "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Queued"];
+                };
+            };
+            /** @description Sent, but not stored yet; it is stored automatically later. */
+            207: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "partial",
+                     *       "message": "Die E-Mail wurde gesendet, konnte aber nicht in der Datenbank gespeichert werden. Sie wird nachgetragen, sobald das möglich ist.",
+                     *       "messageId": "<angebot-1@example.org>",
+                     *       "error": "the database is unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Partial"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `too_many_recipients`, `unknown_account`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "too_many_recipients" | "unknown_account" | "unknown_field";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
+            /** @description Codes: `attachment_not_found`, `draft_not_found`, `email_not_found`, `thread_not_found`, `upload_not_found`. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "attachment_not_found" | "draft_not_found" | "email_not_found" | "thread_not_found" | "upload_not_found";
+                    };
+                };
+            };
+            408: components["responses"]["RequestTimeoutError"];
+            /** @description Codes: `draft_being_sent`, `idempotency_in_progress`. */
+            409: {
+                headers: {
+                    /** @description In seconds; only when the code is temporary. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "draft_being_sent" | "idempotency_in_progress";
+                    };
+                };
+            };
+            410: components["responses"]["EmailDeletedError"];
+            412: components["responses"]["DraftChangedError"];
+            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            422: components["responses"]["RecipientSuppressedError"];
+            428: components["responses"]["VersionRequiredError"];
             429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
@@ -7593,11 +8390,7 @@ export interface operations {
                      *         {
                      *           "id": "17",
                      *           "at": "2026-01-30T09:15:00.000Z",
-                     *           "author": {
-                     *             "kind": "secret",
-                     *             "id": null,
-                     *             "name": "API_SECRET 1"
-                     *           },
+                     *           "author": "eva",
                      *           "act": "key.created",
                      *           "target": null,
                      *           "details": {

@@ -12,6 +12,14 @@ export function isUnchanged(header: string, etag: string): boolean {
   return false;
 }
 
+/** If-Match with one strong tag that is a version, such as `"3"`; null for none and for `*`, undefined for anything else. */
+export function readVersion(header: string | undefined): number | null | undefined {
+  const text = header?.trim() ?? '*';
+  if (text === '*') return null;
+  const version = /^"([1-9]\d{0,8})"$/.exec(text)?.[1];
+  return version === undefined ? undefined : Number(version);
+}
+
 /** If-Range: our tag, compared strongly. A date is never the same: files have no Last-Modified. */
 export function isSameEntity(header: string, etag: string): boolean {
   return header.trim() === etag;

@@ -331,6 +331,31 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   'NotReady.code': 'not_ready',
   'NotReady.checks': { database: 'away', storage: 'ok', smtp: 'ok' },
 
+  // Drafts
+  'Draft.id': REPLY,
+  'DraftSummary.id': REPLY,
+  draft_id: REPLY,
+  version: 2,
+  author: 'eva',
+  being_sent: false,
+  'Draft.answers': {
+    email_id: EMAIL,
+    kind: 'reply',
+    quote: true,
+    with_files: true,
+    language: 'de',
+    time_zone: 'Europe/Berlin',
+  },
+  'DraftSummary.answers': null,
+  'DraftSummary.to': 'Ann Example <ann@example.com>',
+  file_count: 0,
+  'Draft.message': { text_body: 'Vielen Dank!' },
+  DraftRequest: {
+    author: 'eva',
+    answers: { email_id: EMAIL, time_zone: 'Europe/Berlin' },
+    message: { text_body: 'Vielen Dank!' },
+  },
+
   // Replies
   'ReplyPreview.kind': 'reply',
   'previewReply.kind': 'reply',

@@ -1,3 +1,4 @@
+import { SendBody } from '../send/send-body.ts';
 import { readFile } from 'node:fs/promises';
 import { Compile } from 'typebox/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -63,6 +64,7 @@ describe('the OpenAPI document', () => {
       Object.keys(methods).map((method) => `${method} ${path}`),
     );
     expect(operations.sort()).toEqual([
+      'delete /api/drafts/{id}',
       'delete /api/emails/{id}',
       'delete /api/keys/{id}',
       'delete /api/suppressions/{address}',
@@ -75,6 +77,8 @@ describe('the OpenAPI document', () => {
       'get /api/customer/{customerId}/emails',
       'get /api/customers/ambiguous',
       'get /api/customers/ambiguous/emails',
+      'get /api/drafts',
+      'get /api/drafts/{id}',
       'get /api/emails',
       'get /api/emails/{id}',
       'get /api/emails/{id}/html',
@@ -103,8 +107,11 @@ describe('the OpenAPI document', () => {
       'get /api/webhooks',
       'get /api/webhooks/{id}',
       'get /api/webhooks/{id}/deliveries',
+      'patch /api/drafts/{id}',
       'patch /api/threads/{threadId}',
       'patch /api/webhooks/{id}',
+      'post /api/drafts',
+      'post /api/drafts/{id}/send',
       'post /api/emails/{id}/cancel',
       'post /api/emails/{id}/forward',
       'post /api/emails/{id}/reply',
@@ -199,6 +206,8 @@ describe('the OpenAPI document', () => {
       const takes = new Set([
         ...(operation.parameters ?? []).map(({ name }) => name),
         ...Object.keys(body?.schema?.properties ?? {}),
+        // What it takes was written before.
+        ...(operation.operationId === 'sendDraft' ? Object.keys(SendBody.properties) : []),
       ]);
       const texts = Object.values(operation.responses)
         .flatMap(({ content }) => Object.values(content?.['application/json']?.examples ?? {}))

@@ -42,6 +42,7 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
         { name: 'Customers', description: 'Say whose mail it is.' },
         { name: 'Erasure', description: 'Erase what there is of a person.' },
         { name: 'Events', description: 'Learn of everything that happens, once and in order.' },
+        { name: 'Drafts', description: 'Emails that are being written.' },
         { name: 'Webhooks', description: 'Have events posted to an address.' },
         { name: 'Keys', description: 'Who may do what.' },
         { name: 'Health', description: 'For monitoring.' },

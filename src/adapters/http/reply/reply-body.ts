@@ -136,13 +136,13 @@ function isGiven(body: Fields, field: string): boolean {
   return (body[field] ?? null) !== null;
 }
 
-function readFlag(body: Fields, field: string): boolean | null {
+export function readFlag(body: Fields, field: string): boolean | null {
   const value = body[field] ?? null;
   if (value !== null && typeof value !== 'boolean') throw wrongType(field, 'boolean');
   return value;
 }
 
-function readLanguage(body: Fields): ReplyLanguage {
+export function readLanguage(body: Fields): ReplyLanguage {
   const value = body['language'] ?? DEFAULT_LANGUAGE;
   if (typeof value !== 'string') throw wrongType('language', 'string');
   const known = REPLY_LANGUAGES.find((one) => one === value);

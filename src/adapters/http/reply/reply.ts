@@ -35,7 +35,7 @@ import {
   type ReplyInput,
 } from './reply-body.ts';
 
-const Kind = { title: 'ReplyKind', type: 'string', enum: REPLY_KINDS } as const;
+export const Kind = { title: 'ReplyKind', type: 'string', enum: REPLY_KINDS } as const;
 
 const PreviewQuery = {
   type: 'object',

@@ -27,7 +27,7 @@ const PartialResult = record('Partial', {
   error: { type: 'string', description: 'Why it was not stored.' },
 });
 
-const PreferHeader = {
+export const PreferHeader = {
   Prefer: {
     type: 'string',
     description:

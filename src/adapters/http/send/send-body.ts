@@ -290,19 +290,19 @@ function readAddressLists(body: Fields, field: string): readonly string[] {
   return texts.filter((text) => text.trim() !== '');
 }
 
-function readText(body: Fields, field: string, path = field): string | null {
+export function readText(body: Fields, field: string, path = field): string | null {
   const value = body[field] ?? null;
   if (value !== null && typeof value !== 'string') throw wrongType(path, 'string');
   return value;
 }
 
-function readUuid(body: Fields, field: string, path = field): string | null {
+export function readUuid(body: Fields, field: string, path = field): string | null {
   const text = readText(body, field, path);
   if (text !== null && !UUID.test(text)) throw new ServiceError('invalid_uuid', { values: { field: path } });
   return text === null ? null : text.toLowerCase();
 }
 
-function readAttachments(
+export function readAttachments(
   value: unknown,
   json: JsonWithLongStrings,
   limits: HttpLimits,

@@ -20,5 +20,7 @@ const FILE_REFERENCES = statement(
          union all
          select storage_path from uploads where storage_path = any($paths::text[])
          union all
+         select storage_path from draft_files where storage_path = any($paths::text[])
+         union all
          select raw_path from email_variants where raw_path = any($paths::text[])`,
 ).narrow<{ path: string }>();

@@ -4,6 +4,7 @@ import type { SendOutcome } from '../../../app/send/use-cases.ts';
 import type { ClaimResult, IdempotencyKeys, KeyHold } from '../../../app/send/idempotency.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import { run, runCounting, statement, type Executor } from '../db/statement.ts';
+import { freeDraft, settleDraft } from '../drafts/sent-drafts.ts';
 
 /** Tries of a claim. Another is needed only when another request took or freed the key while the first one ran. */
 const MAX_TRIES = 5;
@@ -57,16 +58,24 @@ const CLAIM = statement(
   select k.fingerprint, k.outcome from idempotency_keys k where k.key = $key`,
 ).narrow<{ outcome: SendOutcome | null }>();
 
+/** The mail server did not take it, and certainly so. */
+const IS_REFUSED = `coalesce($outcome::jsonb ->> 'code' in ('send_failed', 'send_deferred'), false)`;
+
 const COMPLETE = statement(
   'complete-idempotency-key',
-  `update idempotency_keys set outcome = $outcome::jsonb where key = $key and email_id = $emailId and outcome is null`,
+  `with ${settleDraft('$emailId', IS_REFUSED)}
+  update idempotency_keys set outcome = $outcome::jsonb where key = $key and email_id = $emailId and outcome is null`,
 );
 
 const RELEASE = statement(
   'release-idempotency-key',
-  `delete from idempotency_keys
-  where key = $key and email_id = $emailId and outcome is null
-    and not exists (select from emails where id = $emailId)`,
+  `with released as (
+    delete from idempotency_keys
+    where key = $key and email_id = $emailId and outcome is null
+      and not exists (select from emails where id = $emailId)
+    returning email_id
+  ), ${freeDraft('any (select email_id from released)')}
+  select from released`,
 );
 
 const LIST_OPEN = statement(

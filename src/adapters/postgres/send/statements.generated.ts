@@ -100,9 +100,9 @@ declare module '../db/statement.ts' {
     };
     'complete-idempotency-key': {
       values: {
+        emailId: string | null;
         outcome: string | null;
         key: string | null;
-        emailId: string | null;
       };
       row: object;
     };

@@ -2,6 +2,7 @@
 import { ACCOUNTS } from './0001_schema/accounts.ts';
 import { AUDIT } from './0001_schema/audit.ts';
 import { CUSTOMERS } from './0001_schema/customers.ts';
+import { DRAFTS } from './0001_schema/drafts.ts';
 import { EMAIL_JSON } from './0001_schema/email-json.ts';
 import { EMAILS } from './0001_schema/emails.ts';
 import { ERASE } from './0001_schema/erase.ts';
@@ -33,6 +34,7 @@ export const SCHEMA: readonly string[] = [
   ...ERASE,
   ...SEARCH,
   ...SEND,
+  ...DRAFTS,
   ...REPORTS,
   ...MAILBOXES,
   ...ACCOUNTS,

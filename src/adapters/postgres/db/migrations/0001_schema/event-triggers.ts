@@ -53,6 +53,23 @@ function rowTrigger(name: string, on: string, when: string | null, event: string
   ];
 }
 
+/** A trigger of drafts; `row` is the one that the event is about. */
+function draftTrigger(
+  name: string,
+  on: string,
+  when: string | null,
+  type: string,
+  row: 'new' | 'old',
+): readonly string[] {
+  return rowTrigger(
+    `drafts_events_after_${name}`,
+    on,
+    when,
+    `values (${type}, clock_timestamp(), ${row}.account_id, ${row}.sending_id, ${row}.thread_id, null, null, false,
+      json_build_object('draft_id', ${row}.id, 'version', ${row}.version, 'author', ${row}.author))`,
+  );
+}
+
 export const EVENT_TRIGGERS = [
   // For emails with some hundred recipients, which are left out, and the subject cut
   `create function event_email_json(json_before_text text, json_after_text text) returns text
@@ -257,6 +274,21 @@ export const EVENT_TRIGGERS = [
     `select 'merge.refused', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
       json_build_object('refused_merge_id', new.id, 'message_id', '<' || new.message_id || '>')
     from emails e where e.id = new.email_id`,
+  ),
+  ...draftTrigger('insert', 'insert on drafts', null, `'draft.created'`, 'new'),
+  ...draftTrigger(
+    'update',
+    'update of version on drafts',
+    'old.version <> new.version',
+    `'draft.changed'`,
+    'new',
+  ),
+  ...draftTrigger(
+    'delete',
+    'delete on drafts',
+    null,
+    `case when old.sending_id is null then 'draft.deleted' else 'draft.sent' end`,
+    'old',
   ),
   ...rowTrigger(
     'webhooks_events_after_update',

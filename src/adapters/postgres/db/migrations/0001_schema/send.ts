@@ -60,7 +60,8 @@ export const SEND = [
   )`,
 
   `create table idempotency_keys (
-    key text collate "C" primary key check (length(key) <= 256 and key ~ '^[!-~]+$'),
+    -- Those of callers have no spaces; ours do.
+    key text collate "C" primary key check (length(key) <= 256 and key ~ '^[ -~]+$'),
     fingerprint bytea not null check (length(fingerprint) = 32),
     email_id uuid not null,
     instance_id uuid not null,

@@ -1,0 +1,113 @@
+/** `client.drafts` */
+import { encodeAttachment } from '../base64.ts';
+import type { RequestOptions } from '../options.ts';
+import type { Pages } from '../pages.ts';
+import { readResult } from '../send.ts';
+import { plain, segment, type Transport } from '../transport.ts';
+import type {
+  DeletedDraft,
+  Draft,
+  DraftFilter,
+  DraftRequest,
+  DraftSummary,
+  QueryOf,
+  Schemas,
+  SendResult,
+} from '../types.ts';
+
+/** Emails that are being written, and that a person may send later. */
+export class Drafts {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Not retried by itself: a repeat would make another draft. */
+  async create(request: DraftRequest, options: RequestOptions = {}): Promise<Draft> {
+    const body = await toBody(request);
+    return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
+      this.#transport.api.POST('/api/drafts', { ...attempt, body }),
+    );
+  }
+
+  /** The last changed first. */
+  list(filter: DraftFilter = {}, options: RequestOptions = {}): Pages<DraftSummary> {
+    return this.#transport.pages(
+      filter,
+      options,
+      (attempt, query: QueryOf<'listDrafts'>) =>
+        this.#transport.api.GET('/api/drafts', { ...attempt, params: { query } }),
+      (data) => data.drafts,
+    );
+  }
+
+  async get(id: string, options: RequestOptions = {}): Promise<Draft> {
+    const path = { id: segment('id', id) };
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/drafts/{id}', { ...attempt, params: { path } }),
+    );
+  }
+
+  /**
+   * What is not named stays. Fails with `draft_changed` when it has another version than this one; not retried by itself, since
+   * that is what a repeat would find.
+   */
+  async change(
+    id: string,
+    version: number,
+    request: DraftRequest,
+    options: RequestOptions = {},
+  ): Promise<Draft> {
+    const path = { id: segment('id', id) };
+    const body = await toBody(request);
+    return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
+      this.#transport.api.PATCH('/api/drafts/{id}', {
+        ...attempt,
+        params: { path, header: { 'If-Match': `"${version}"` } },
+        body,
+      }),
+    );
+  }
+
+  async delete(id: string, options: RequestOptions = {}): Promise<DeletedDraft> {
+    const path = { id: segment('id', id) };
+    return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
+      this.#transport.api.DELETE('/api/drafts/{id}', { ...attempt, params: { path } }),
+    );
+  }
+
+  /** Sends this version once, also when it is asked for again; then the draft is gone. */
+  async send(
+    id: string,
+    version: number,
+    options: RequestOptions & { readonly queue?: boolean | undefined } = {},
+  ): Promise<SendResult> {
+    const path = { id: segment('id', id) };
+    const { data, response } = await this.#transport.answer({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.POST('/api/drafts/{id}/send', {
+        ...attempt,
+        params: {
+          path,
+          header: {
+            'If-Match': `"${version}"`,
+            ...(options.queue === true ? { Prefer: 'respond-async' } : {}),
+          },
+        },
+      }),
+    );
+    return readResult(data, response, null);
+  }
+}
+
+async function toBody({ attachments, ...fields }: DraftRequest): Promise<Schemas['DraftRequest']> {
+  const files =
+    attachments === undefined || attachments === null
+      ? attachments
+      : await Promise.all(attachments.map((file) => ('id' in file ? file : encodeAttachment(file))));
+  return plain<Schemas['DraftRequest']>({
+    ...fields,
+    ...(files === undefined ? {} : { attachments: files }),
+  } as never);
+}

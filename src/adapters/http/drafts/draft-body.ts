@@ -1,0 +1,206 @@
+/** The bodies of drafts: what is there is checked for its types, and nothing has to be there. */
+import type { Draft, DraftAnswer } from '../../../app/drafts/draft-ports.ts';
+import type { DraftChange, DraftFileInput, DraftSend } from '../../../app/drafts/use-cases.ts';
+import type { AttachmentInput } from '../../../app/emails/prepare-attachments.ts';
+import { isReference, type SendAttachment } from '../../../app/send/take-references.ts';
+import { REPLY_KINDS } from '../../../app/reply/use-cases.ts';
+import { MAX_AUTHOR_CHARS } from '../../../core/drafts/limits.ts';
+import { invalidRequest, ServiceError } from '../../../core/errors.ts';
+import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
+import type { HttpLimits } from '../connections/limits.ts';
+import { ForwardBody, readFlag, readLanguage, readReplyBody, readTimeZone } from '../reply/reply-body.ts';
+import { Uuid } from '../schemas/schemas.ts';
+import {
+  readAttachments,
+  readSendBody,
+  readSendFields,
+  readText,
+  readUuid,
+  refuseUnknown,
+  SendBody,
+  toFields,
+  wrongType,
+  type Fields,
+} from '../send/send-body.ts';
+
+const { attachments: ATTACHMENTS, ...MESSAGE_PROPERTIES } = SendBody.properties;
+
+/** What a send may say, complete or not. Nothing but types is promised: it is judged when it is sent. */
+export const DraftMessageBody = {
+  type: 'object',
+  title: 'DraftMessage',
+  additionalProperties: false,
+  properties: {
+    ...MESSAGE_PROPERTIES,
+    to: SendBody.properties.cc,
+    subject: { type: ['string', 'null'] },
+  },
+} as const;
+
+/** What a draft answers, with what a reply may say beside a send. */
+const AnswerBody = {
+  type: 'object',
+  title: 'DraftAnswerInput',
+  additionalProperties: false,
+  required: ['email_id'],
+  properties: {
+    email_id: { ...Uuid, description: 'The email that is answered or forwarded.' },
+    kind: { title: 'ReplyKind', type: 'string', enum: REPLY_KINDS, description: 'Default `reply`.' },
+    quote: ForwardBody.properties.quote,
+    language: ForwardBody.properties.language,
+    time_zone: ForwardBody.properties.time_zone,
+    with_files: ForwardBody.properties.with_files,
+  },
+} as const;
+
+const KeptFile = {
+  type: 'object',
+  title: 'KeptFile',
+  additionalProperties: false,
+  required: ['id'],
+  properties: { id: { ...Uuid, description: 'A file that the draft has already.' } },
+} as const;
+
+const [{ items: NEW_FILE }] = ATTACHMENTS.anyOf;
+
+export const DraftBody = {
+  type: 'object',
+  title: 'DraftRequest',
+  additionalProperties: false,
+  properties: {
+    author: {
+      type: ['string', 'null'],
+      maxLength: MAX_AUTHOR_CHARS,
+      description: 'Whose it is, as the caller names people.',
+    },
+    answers: {
+      anyOf: [AnswerBody, { type: 'null' }],
+      description: 'Recipients, subject, thread and quote then come from that email when it is sent.',
+    },
+    message: DraftMessageBody,
+    attachments: {
+      anyOf: [{ type: 'array', items: { anyOf: [NEW_FILE, KeptFile] } }, { type: 'null' }],
+      description:
+        'All files that it has from now on: new ones with their `content`, and by `id` those that it keeps.',
+    },
+  },
+} as const;
+
+const FIELDS = new Set(Object.keys(DraftBody.properties));
+const MESSAGE_FIELDS = new Set(Object.keys(MESSAGE_PROPERTIES));
+const ANSWER_FIELDS = new Set(Object.keys(AnswerBody.properties));
+
+/** Only what the body names. Throws ServiceError with status 400, `payload_too_large` or `attachments_too_large`. */
+export function readDraftBody(json: JsonWithLongStrings, limits: HttpLimits): DraftChange {
+  const body = toFields(json.value);
+  if (body === null) throw invalidRequest('not_an_object');
+  refuseUnknown(body, FIELDS, '');
+  return {
+    ...('author' in body ? { author: readAuthor(body) } : {}),
+    ...('answers' in body ? { answers: readAnswer(body['answers']) } : {}),
+    ...('message' in body ? { message: readMessage(body['message'], json, limits) } : {}),
+    ...('attachments' in body ? { files: readFiles(body['attachments'], json, limits) } : {}),
+    maxFileBytes: limits.maxAttachmentBytes,
+    maxFiles: limits.maxAttachments,
+  };
+}
+
+function readAuthor(body: Fields): string | null {
+  const author = readText(body, 'author');
+  if ((author?.length ?? 0) > MAX_AUTHOR_CHARS) {
+    throw invalidRequest('too_long', { field: 'author', limit: MAX_AUTHOR_CHARS });
+  }
+  if (author !== null && (author.includes('\u0000') || !author.isWellFormed())) {
+    throw new ServiceError('invalid_text', { values: { field: 'author' } });
+  }
+  return author;
+}
+
+function readAnswer(value: unknown): DraftAnswer | null {
+  if (value === null) return null;
+  const answer = toFields(value);
+  if (answer === null) throw wrongType('answers', 'object');
+  refuseUnknown(answer, ANSWER_FIELDS, 'answers.');
+  const emailId = readUuid(answer, 'email_id');
+  if (emailId === null) throw invalidRequest('missing', { field: 'answers.email_id' });
+  const name = readText(answer, 'kind') ?? 'reply';
+  const kind = REPLY_KINDS.find((one) => one === name);
+  if (kind === undefined)
+    throw invalidRequest('not_one_of', { field: 'answers.kind', values: REPLY_KINDS.join(', ') });
+  return {
+    emailId,
+    kind,
+    quote: readFlag(answer, 'quote') ?? true,
+    withFiles: readFlag(answer, 'with_files') ?? true,
+    language: readLanguage(answer),
+    timeZone: readTimeZone(answer['time_zone']),
+  };
+}
+
+function readMessage(value: unknown, json: JsonWithLongStrings, limits: HttpLimits): Fields {
+  const message = toFields(value);
+  if (message === null) throw wrongType('message', 'object');
+  refuseUnknown(message, MESSAGE_FIELDS, 'message.');
+  // What stands under a key `content` was taken for a file, because of its length.
+  const text = JSON.stringify(message);
+  if ([...json.longStrings.keys()].some((placeholder) => text.includes(placeholder))) {
+    throw new ServiceError('payload_too_large');
+  }
+  readSendFields(message, json, limits);
+  return message;
+}
+
+function readFiles(value: unknown, json: JsonWithLongStrings, limits: HttpLimits): readonly DraftFileInput[] {
+  const list: unknown = value ?? [];
+  if (!Array.isArray(list)) throw wrongType('attachments', 'objects');
+  const kept = list.map((item: unknown) => {
+    const fields = toFields(item);
+    return fields !== null && 'id' in fields ? fields : null;
+  });
+  const added = readAttachments(
+    list.filter((_, index) => kept[index] === null),
+    json,
+    limits,
+  )[Symbol.iterator]();
+  return kept.flatMap((fields, index) => {
+    const path = `attachments[${index}].`;
+    if (fields === null) return toNewFile(added.next().value, path);
+    refuseUnknown(fields, new Set(['id']), path);
+    const keptId = readUuid(fields, 'id');
+    if (keptId === null) throw invalidRequest('missing', { field: `${path}id` });
+    return { keptId };
+  });
+}
+
+/** The draft as a send, without its files. Throws what the send of such a body throws. */
+export function readDraftSend(draft: Draft, limits: HttpLimits, respondAsync: boolean): DraftSend {
+  const json = (value: object): JsonWithLongStrings => ({ value, longStrings: new Map(), decodedBytes: 0 });
+  const { answers, message } = draft;
+  if (answers === null) {
+    return { kind: 'send', request: { ...readSendBody(json(message), limits), respondAsync } };
+  }
+  const { emailId, kind, quote, withFiles, language, timeZone } = answers;
+  // The email that is answered decides these.
+  const { account_id: _account, thread_id: _thread, in_reply_to: _reply, ...written } = message;
+  const body = {
+    ...written,
+    quote,
+    language,
+    time_zone: timeZone,
+    ...(kind === 'forward' ? { with_files: withFiles } : {}),
+  };
+  const reply = readReplyBody(json(body), limits, kind);
+  return {
+    kind: 'reply',
+    request: { ...reply, emailId, kind, message: { ...reply.message, respondAsync } },
+  };
+}
+
+/** With its bytes: a draft outlives an upload, and does not know its account for certain before it is sent. */
+function toNewFile(file: SendAttachment | undefined, path: string): AttachmentInput {
+  if (file === undefined || file.filename === null || isReference(file.content)) {
+    throw invalidRequest('missing', { field: `${path}content` });
+  }
+  const { content, filename } = file;
+  return { ...file, content, filename };
+}

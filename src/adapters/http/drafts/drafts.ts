@@ -1,0 +1,386 @@
+/** Drafts: POST and GET of /api/drafts; GET, PATCH and DELETE of /api/drafts/{id}; POST /api/drafts/{id}/send. */
+import type {
+  Draft as DraftOf,
+  DraftAnswer,
+  DraftSummary as SummaryOf,
+} from '../../../app/drafts/draft-ports.ts';
+import { MAX_AUTHOR_CHARS } from '../../../core/drafts/limits.ts';
+import { ServiceError, type ErrorCode } from '../../../core/errors.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { readVersion } from '../answers/entity-tag.ts';
+import { JSON_BODY_ERRORS, optionalJsonBody, refuseOtherMedia } from '../body/json-body.ts';
+import { toAttachmentJson } from '../emails/email-view.ts';
+import { Kind } from '../reply/reply.ts';
+import { Language, TimeZone } from '../reply/reply-body.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { AccountId, PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
+import {
+  AttachmentRecord,
+  jsonResponse,
+  NullableUuid,
+  readUuidParameter,
+  record,
+  Timestamp,
+  Uuid,
+} from '../schemas/schemas.ts';
+import { REPLAYED_HEADER } from '../send/idempotency-key.ts';
+import { prefersAsync } from '../send/prefer.ts';
+import { answerSend, PreferHeader, SEND_ERRORS, SEND_RESPONSES } from '../send/send-answer.ts';
+import type { SendInput } from '../send/send-input.ts';
+import { DraftBody, DraftMessageBody, readDraftBody, readDraftSend } from './draft-body.ts';
+
+const AnswerRecord = record('DraftAnswer', {
+  email_id: { ...Uuid, description: 'The email that is answered or forwarded.' },
+  kind: Kind,
+  quote: { type: 'boolean' },
+  with_files: { type: 'boolean', description: 'Of a forward: with all files of the email.' },
+  language: Language,
+  time_zone: TimeZone,
+});
+const NullableAnswer = { anyOf: [AnswerRecord, { type: 'null' }], title: 'NullableDraftAnswer' } as const;
+const Author = { title: 'DraftAuthor', type: ['string', 'null'] } as const;
+const Version = {
+  title: 'DraftVersion',
+  $comment: 'Another one with each change; `If-Match` names it in quotes.',
+  type: 'integer',
+  minimum: 1,
+} as const;
+const BeingSent = {
+  title: 'DraftBeingSent',
+  $comment: 'A request is sending it; then nothing changes it.',
+  type: 'boolean',
+} as const;
+
+const common = {
+  id: Uuid,
+  version: Version,
+  account_id: { ...AccountId, description: 'The account that would send it.' },
+  thread_id: {
+    ...NullableUuid,
+    description: 'The thread that it would join, where it names one or answers an email.',
+  },
+  author: Author,
+  answers: NullableAnswer,
+  being_sent: BeingSent,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+} as const;
+
+const Draft = record('Draft', {
+  ...common,
+  message: DraftMessageBody,
+  attachments: { type: 'array', items: AttachmentRecord },
+});
+
+const Drafts = pageSchema(
+  'Drafts',
+  'drafts',
+  record('DraftSummary', {
+    ...common,
+    to: { type: 'string', description: 'Recipients as they were written, cut.' },
+    subject: { type: 'string', description: 'Cut.' },
+    file_count: { type: 'integer', minimum: 0 },
+  }),
+);
+
+const Deleted = record('DeletedDraft', { draft_id: Uuid, deleted_at: Timestamp });
+
+const DraftParams = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: { ...Uuid, description: 'The draft.' } },
+} as const;
+
+const ListQuery = {
+  type: 'object',
+  // A misspelt filter must not answer with more than was asked for.
+  additionalProperties: false,
+  properties: {
+    thread_id: { ...Uuid, description: 'Only of this thread.' },
+    account_id: { ...AccountId, description: 'Only of this account.' },
+    author: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_AUTHOR_CHARS,
+      description: 'Only of this author.',
+    },
+    ...PAGE_PARAMETERS,
+  },
+} as const;
+
+const IfMatch = (description: string) =>
+  ({ type: 'object', properties: { 'If-Match': { type: 'string', description } } }) as const;
+
+const ETAG = { ETag: { type: 'string', description: 'The version in quotes, for `If-Match`.' } } as const;
+
+const BODY_ERRORS = [
+  ...JSON_BODY_ERRORS,
+  'invalid_uuid',
+  'invalid_text',
+  'invalid_filename',
+  'invalid_base64',
+  'invalid_send_at',
+  'invalid_lane',
+  'attachments_too_large',
+  'draft_file_not_found',
+  'unauthorized',
+  'busy',
+  'database_unavailable',
+  'storage_unavailable',
+  'disk_full',
+] as const satisfies readonly ErrorCode[];
+
+export function registerDraftRoutes(app: HttpServer, context: HttpContext, input: SendInput): void {
+  const { applicationFor, limits, spool, clock } = context;
+
+  app.post(
+    '/api/drafts',
+    {
+      // The body is read as a stream and checked by readDraftBody; the schema is for the document.
+      validatorCompiler: () => () => true,
+      schema: {
+        operationId: 'createDraft',
+        right: 'draft',
+        tags: ['Drafts'],
+        summary: 'Write a draft',
+        description:
+          'An email that is not complete yet. Only types are checked; what a send lacks is told when it is sent.',
+        body: DraftBody,
+        response: { 200: jsonResponse('Stored.', Draft, ETAG), ...errorResponses(...BODY_ERRORS) },
+      },
+    },
+    (request, reply) => {
+      refuseOtherMedia(request.headers);
+      return input.withBody(request, reply, readDraftBody, async (change, folder) =>
+        answerDraft(reply, await applicationFor(request).createDraft(change, folder)),
+      );
+    },
+  );
+
+  app.get(
+    '/api/drafts',
+    {
+      schema: {
+        operationId: 'listDrafts',
+        right: 'draft',
+        tags: ['Drafts'],
+        summary: 'List drafts',
+        description: 'The last changed first. Query parameters that are not listed here are refused.',
+        querystring: ListQuery,
+        response: {
+          200: jsonResponse('One page.', Drafts),
+          ...errorResponses(
+            'invalid_request',
+            'unknown_field',
+            'invalid_uuid',
+            'invalid_cursor',
+            'unknown_account',
+            'unauthorized',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { thread_id: threadId, account_id: accountId, author } = request.query;
+      const { drafts, nextCursor } = await applicationFor(request).listDrafts({
+        threadId: threadId?.toLowerCase() ?? null,
+        accountId: accountId ?? null,
+        author: author ?? null,
+        ...toPageRequest(request.query),
+      });
+      return { drafts: drafts.map(toSummaryJson), next_cursor: nextCursor };
+    },
+  );
+
+  app.get(
+    '/api/drafts/:id',
+    {
+      schema: {
+        operationId: 'getDraft',
+        right: 'draft',
+        tags: ['Drafts'],
+        summary: 'Read a draft',
+        description: 'As it was written.',
+        params: DraftParams,
+        response: {
+          200: jsonResponse('The draft.', Draft, ETAG),
+          ...errorResponses('invalid_uuid', 'unauthorized', 'draft_not_found', 'database_unavailable'),
+        },
+      },
+    },
+    async (request, reply) =>
+      answerDraft(reply, await applicationFor(request).readDraft(request.params.id.toLowerCase())),
+  );
+
+  app.patch(
+    '/api/drafts/:id',
+    {
+      validatorCompiler: () => () => true,
+      schema: {
+        operationId: 'changeDraft',
+        right: 'draft',
+        tags: ['Drafts'],
+        summary: 'Change a draft',
+        description:
+          'What is not named stays; of `message` each field, which null takes away. `attachments` are replaced as a whole. ' +
+          'When another change came first, the answer is 412 and `details` has the version it has now.',
+        params: DraftParams,
+        headers: {
+          ...IfMatch('The version that is changed, such as `"3"`.'),
+          required: ['If-Match'],
+        },
+        body: DraftBody,
+        response: {
+          200: jsonResponse('As it is now.', Draft, ETAG),
+          ...errorResponses(
+            ...BODY_ERRORS,
+            'draft_not_found',
+            'draft_being_sent',
+            'draft_changed',
+            'version_required',
+          ),
+        },
+      },
+    },
+    (request, reply) => {
+      const id = readUuidParameter(request.params as object, 'id');
+      refuseOtherMedia(request.headers);
+      const version = readVersion(request.headers['if-match']);
+      if (version === undefined || version === null) throw new ServiceError('version_required');
+      return input.withBody(request, reply, readDraftBody, async (change, folder) =>
+        answerDraft(reply, await applicationFor(request).changeDraft(id, version, change, folder)),
+      );
+    },
+  );
+
+  app.delete(
+    '/api/drafts/:id',
+    {
+      schema: {
+        operationId: 'deleteDraft',
+        right: 'draft',
+        tags: ['Drafts'],
+        summary: 'Delete a draft',
+        description: 'With its files. Needs no body; fields of one are refused.',
+        params: DraftParams,
+        headers: IfMatch('Only this version. Without it, whichever it has.'),
+        response: {
+          200: jsonResponse('Deleted.', Deleted),
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'invalid_uuid',
+            'unauthorized',
+            'draft_not_found',
+            'draft_being_sent',
+            'draft_changed',
+            'version_required',
+            'database_unavailable',
+          ),
+        },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request) => {
+      const id = request.params.id.toLowerCase();
+      await applicationFor(request).deleteDraft(id, wantedVersion(request.headers['if-match']));
+      return { draft_id: id, deleted_at: clock().toISOString() };
+    },
+  );
+
+  app.post(
+    '/api/drafts/:id/send',
+    {
+      schema: {
+        operationId: 'sendDraft',
+        // It may quote an email, or take its files along, which who wrote it named.
+        right: ['read', 'send'],
+        tags: ['Drafts'],
+        summary: 'Send a draft',
+        description:
+          'Answers as a send, and the draft is gone. A version is sent once: a repeat with the same `If-Match` gets the first ' +
+          'answer. When the mail server refused it, the draft stays; changed, it can be sent again. Needs no body; fields of one are refused.',
+        params: DraftParams,
+        headers: {
+          ...IfMatch('Only this version; a repeat needs it. Without it, whichever it has.'),
+          properties: {
+            ...IfMatch('Only this version; a repeat needs it. Without it, whichever it has.').properties,
+            ...PreferHeader,
+          },
+        },
+        response: {
+          ...SEND_RESPONSES,
+          ...errorResponses(
+            ...SEND_ERRORS.filter((code) => !UNUSED_ERRORS.has(code)),
+            ...JSON_BODY_ERRORS,
+            'email_not_found',
+            'content_missing',
+            'draft_not_found',
+            'draft_being_sent',
+            'draft_changed',
+            'version_required',
+          ),
+        },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request, reply) => {
+      const respondAsync = prefersAsync(request.headers.prefer);
+      const { outcome, replayed } = await applicationFor(request).sendDraft(
+        {
+          id: request.params.id.toLowerCase(),
+          version: wantedVersion(request.headers['if-match']),
+          read: (draft) => readDraftSend(draft, limits, respondAsync),
+        },
+        spool.create(),
+      );
+      if (replayed) reply.header(REPLAYED_HEADER, 'true');
+      return answerSend(reply, outcome, respondAsync);
+    },
+  );
+}
+
+/** A draft is its own key. */
+const UNUSED_ERRORS: ReadonlySet<ErrorCode> = new Set([
+  'invalid_idempotency_key',
+  'idempotency_key_reused',
+  'invalid_base64',
+]);
+
+/** null: whichever it has. Throws `version_required` for what is no version. */
+function wantedVersion(header: string | undefined): number | null {
+  const version = readVersion(header);
+  if (version === undefined) throw new ServiceError('version_required');
+  return version;
+}
+
+function answerDraft(reply: { header(name: string, value: string): unknown }, draft: DraftOf): object {
+  reply.header('etag', `"${draft.version}"`);
+  return {
+    ...toCommonJson(draft),
+    message: draft.message,
+    attachments: draft.files.map(toAttachmentJson),
+  };
+}
+
+function toSummaryJson({ recipients, subject, fileCount, ...draft }: SummaryOf): object {
+  return { ...toCommonJson(draft), to: recipients, subject, file_count: fileCount };
+}
+
+function toCommonJson(draft: Omit<SummaryOf, 'recipients' | 'subject' | 'fileCount'>) {
+  return {
+    id: draft.id,
+    version: draft.version,
+    account_id: draft.accountId,
+    thread_id: draft.threadId,
+    author: draft.author,
+    answers: draft.answers === null ? null : toAnswerJson(draft.answers),
+    being_sent: draft.isBeingSent,
+    created_at: draft.createdAt.toISOString(),
+    updated_at: draft.updatedAt.toISOString(),
+  };
+}
+
+function toAnswerJson({ emailId, kind, quote, withFiles, language, timeZone }: DraftAnswer) {
+  return { email_id: emailId, kind, quote, with_files: withFiles, language, time_zone: timeZone };
+}

@@ -1,0 +1,198 @@
+/** `DraftStore` on PostgreSQL; each change is one statement. */
+import type { Pool } from 'pg';
+import type {
+  Draft,
+  DraftAnswer,
+  DraftMessage,
+  DraftRecord,
+  DraftRefusal,
+  DraftStore,
+  DraftSummary,
+} from '../../../app/drafts/draft-ports.ts';
+import { accountIdsOf } from '../../../app/base/account-filter.ts';
+import type { StoredAttachment } from '../../../app/emails/email-ports.ts';
+import { run, statement, type RowOf } from '../db/statement.ts';
+
+export function createDraftStore(pool: Pool): DraftStore {
+  async function read(id: string): Promise<Draft | null> {
+    const [row] = await run(pool, READ, { id });
+    return row === undefined ? null : toDraft(row);
+  }
+
+  /** Why a statement that changes one found none. */
+  async function refusalOf(id: string, version: number | null): Promise<DraftRefusal> {
+    const draft = await read(id);
+    if (draft === null) return { kind: 'not_found' };
+    if (draft.isBeingSent) return { kind: 'being_sent' };
+    // It may have come back to be free since: then it has not the version, or a repeat will find it.
+    return version === draft.version ? { kind: 'being_sent' } : { kind: 'changed', version: draft.version };
+  }
+
+  return {
+    async create(record) {
+      await run(pool, CREATE, toValues(record));
+      const draft = await read(record.id);
+      if (draft === null) throw new Error('a draft was not made, or was deleted at once');
+      return draft;
+    },
+
+    read,
+
+    async list({ threadId, author, ...filter }, after, limit) {
+      const rows = await run(pool, LIST, {
+        threadId,
+        accountIds: accountIdsOf(filter),
+        author,
+        date: after?.date ?? null,
+        id: after?.id ?? null,
+        limit,
+      });
+      return rows.map(toSummary);
+    },
+
+    async change(version, record) {
+      const rows = await run(pool, CHANGE, { ...toValues(record), version });
+      const [row] = rows;
+      if (row === undefined) return refusalOf(record.id, version);
+      const draft = await read(record.id);
+      if (draft === null) return { kind: 'not_found' };
+      const kept = new Set(record.files.map(({ storagePath }) => storagePath));
+      return { kind: 'done', draft, orphans: row.paths.filter((path) => !kept.has(path)) };
+    },
+
+    async delete(id, version) {
+      const [row] = await run(pool, DELETE, { id, version });
+      return row === undefined ? refusalOf(id, version) : { kind: 'done', orphans: row.paths };
+    },
+
+    async beginSending(id, version, emailId) {
+      const [row] = await run(pool, BEGIN, { id, version, emailId });
+      return row === undefined ? refusalOf(id, version) : { kind: 'done' };
+    },
+  };
+}
+
+const SUMMARY = `d.id, d.version, d.account_id, d.thread_id, d.author, d.answers, d.sending_id, d.created_at, d.updated_at`;
+
+const READ = statement(
+  'read-draft',
+  `select ${SUMMARY}, d.message, coalesce((
+      select json_agg(json_build_object('id', f.id, 'filename', f.filename, 'contentType', f.content_type,
+        'sizeBytes', f.size_bytes, 'storagePath', f.storage_path, 'sha256', f.sha256, 'contentId', f.content_id,
+        'inline', f.inline) order by f.ordinal)
+      from draft_files f where f.draft_id = d.id
+    ), '[]') as files
+  from drafts d where d.id = $id`,
+).narrow<{ files: StoredAttachment[] }>();
+
+/** A thread that was merged is found by both of its names. */
+const LIST = statement(
+  'list-drafts',
+  `select ${SUMMARY}, d.recipients, d.subject,
+    (select count(*) from draft_files f where f.draft_id = d.id)::int as file_count
+  from drafts d
+  where ($accountIds::text[] is null or d.account_id = any ($accountIds::text[]))
+    and ($author::text is null or d.author = $author)
+    and ($threadId::uuid is null or d.thread_id in (
+      select $threadId union all select thread_id from thread_aliases where id = $threadId
+      union all select id from thread_aliases where thread_id = $threadId
+    ))
+    and ($date::timestamptz is null or (d.updated_at, d.id) < ($date, $id::uuid))
+  order by d.updated_at desc, d.id desc limit $limit::int`,
+  { plannedEachTime: 'most filters are empty' },
+).narrow<{ file_count: number }>();
+
+/** The account and the thread of what it answers, or of the thread that it names. */
+const OF_ANSWERED = `(
+    select coalesce(e.account_id, $accountId::text, t.account_id, $defaultAccountId) as account_id,
+      coalesce(e.thread_id, $threadId::uuid) as thread_id
+    from (select 1) one
+    left join emails e on e.id = ($answers::jsonb ->> 'emailId')::uuid
+    left join email_threads t on t.id = $threadId::uuid
+  ) o`;
+
+const FILES = `json_to_recordset($files::json) as f (id uuid, ordinal int, filename text, "contentType" text, "sizeBytes" bigint,
+    "storagePath" text, sha256 text, "contentId" text, inline boolean)`;
+
+const INSERT_FILES = `insert into draft_files (id, draft_id, ordinal, filename, content_type, size_bytes, storage_path, sha256, content_id, inline)
+    select f.id, w.id, f.ordinal, f.filename, f."contentType", f."sizeBytes", f."storagePath", f.sha256, f."contentId", f.inline
+    from written w, ${FILES}`;
+
+const CREATE = statement(
+  'create-draft',
+  `with written as (
+    insert into drafts (id, account_id, thread_id, author, answers, message, recipients, subject)
+    select $id, o.account_id, o.thread_id, $author, $answers::jsonb, $message, $recipients, $subject from ${OF_ANSWERED}
+    returning id
+  )
+  ${INSERT_FILES}`,
+);
+
+/** Rows of files that stay are not touched: an insert would meet the row that is deleted in the same statement. */
+const CHANGE = statement(
+  'change-draft',
+  `with written as (
+    update drafts d set version = d.version + 1, account_id = o.account_id, thread_id = o.thread_id, author = $author,
+      answers = $answers::jsonb, message = $message, recipients = $recipients, subject = $subject,
+      updated_at = clock_timestamp()
+    from ${OF_ANSWERED}
+    where d.id = $id and d.version = $version::int and d.sending_id is null
+    returning d.id
+  ), gone as (
+    delete from draft_files old using written w
+    where old.draft_id = w.id and old.id not in (select f.id from ${FILES})
+  ), moved as (
+    update draft_files old set ordinal = f.ordinal from written w, ${FILES}
+    where old.draft_id = w.id and old.id = f.id
+  ), added as (
+    ${INSERT_FILES} where not exists (select from draft_files old where old.id = f.id)
+  )
+  select coalesce((select array_agg(old.storage_path) from draft_files old where old.draft_id = w.id), '{}') as paths from written w`,
+).narrow<{ paths: string[] }>();
+
+const DELETE = statement(
+  'delete-draft',
+  `with gone as (
+    delete from drafts where id = $id and ($version::int is null or version = $version) and sending_id is null returning id
+  )
+  select coalesce((select array_agg(f.storage_path) from draft_files f where f.draft_id = g.id), '{}') as paths from gone g`,
+).narrow<{ paths: string[] }>();
+
+const BEGIN = statement(
+  'begin-sending-draft',
+  `update drafts set sending_id = $emailId
+  where id = $id and version = $version::int and sending_id is null returning id`,
+);
+
+function toValues({ files, message, answers, ...record }: DraftRecord) {
+  return {
+    ...record,
+    message: JSON.stringify(message),
+    answers: answers === null ? null : JSON.stringify(answers),
+    files: JSON.stringify(files.map((file, ordinal) => ({ ...file, ordinal }))),
+  };
+}
+
+type SummaryRow = Omit<RowOf<typeof LIST>, 'recipients' | 'subject' | 'file_count'>;
+
+function toCommon(row: SummaryRow) {
+  return {
+    id: row.id,
+    version: row.version,
+    accountId: row.account_id,
+    threadId: row.thread_id,
+    author: row.author,
+    answers: row.answers as DraftAnswer | null,
+    isBeingSent: row.sending_id !== null,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function toSummary(row: RowOf<typeof LIST>): DraftSummary {
+  return { ...toCommon(row), recipients: row.recipients, subject: row.subject, fileCount: row.file_count };
+}
+
+function toDraft(row: RowOf<typeof READ>): Draft {
+  return { ...toCommon(row), message: JSON.parse(row.message) as DraftMessage, files: row.files };
+}

@@ -1,0 +1,102 @@
+/** Drafts as they are stored. */
+import type { StoredAttachment } from '../emails/email-ports.ts';
+import type { AccountFilter } from '../base/account-filter.ts';
+import type { Place } from '../base/paging.ts';
+import type { ReplyKind } from '../reply/use-cases.ts';
+import type { ReplyLanguage } from '../../core/reply/quote.ts';
+
+/** What a draft answers. JSON values only. */
+export interface DraftAnswer {
+  readonly emailId: string;
+  readonly kind: ReplyKind;
+  readonly quote: boolean;
+  readonly withFiles: boolean;
+  readonly language: ReplyLanguage;
+  readonly timeZone: string;
+}
+
+/** The fields of a send as the caller wrote them, without files. */
+export type DraftMessage = Readonly<Record<string, unknown>>;
+
+/** What a caller may change. */
+export interface DraftContent {
+  /** As the caller names people; null for none. */
+  readonly author: string | null;
+  /** null: it begins a conversation, or says itself what it answers. */
+  readonly answers: DraftAnswer | null;
+  readonly message: DraftMessage;
+  readonly files: readonly StoredAttachment[];
+}
+
+/** A draft without what is long, for lists. */
+export interface DraftSummary {
+  readonly id: string;
+  /** Begins with 1; another one with each change. */
+  readonly version: number;
+  /** The account that its send would go out from, as far as it is known when it was written. */
+  readonly accountId: string;
+  readonly threadId: string | null;
+  readonly author: string | null;
+  readonly answers: DraftAnswer | null;
+  /** As written, cut. */
+  readonly recipients: string;
+  readonly subject: string;
+  readonly fileCount: number;
+  /** A request is sending it: it can't be changed. */
+  readonly isBeingSent: boolean;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface Draft extends Omit<DraftSummary, 'recipients' | 'subject' | 'fileCount'>, DraftContent {}
+
+/** What is stored of a content. */
+export interface DraftRecord extends DraftContent {
+  readonly id: string;
+  /** As the message names them; null: those of what it answers, else the default account. */
+  readonly accountId: string | null;
+  readonly defaultAccountId: string;
+  readonly threadId: string | null;
+  readonly recipients: string;
+  readonly subject: string;
+}
+
+export interface DraftFilter extends AccountFilter {
+  readonly threadId: string | null;
+  readonly author: string | null;
+}
+
+/** Why a draft could not be changed. `changed`: it has another version. */
+export type DraftRefusal =
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'changed'; readonly version: number }
+  | { readonly kind: 'being_sent' };
+
+/** Throws `ServiceError('database_unavailable')`; a change may then have been made nevertheless. */
+export interface DraftStore {
+  create(record: DraftRecord): Promise<Draft>;
+  read(id: string): Promise<Draft | null>;
+  /** The last changed first. */
+  list(filter: DraftFilter, after: Place | null, limit: number): Promise<readonly DraftSummary[]>;
+  /** Replaces all of the version. Also gives the files that nothing refers to any more. */
+  change(
+    version: number,
+    record: DraftRecord,
+  ): Promise<
+    { readonly kind: 'done'; readonly draft: Draft; readonly orphans: readonly string[] } | DraftRefusal
+  >;
+  /** @param version null: whichever it has */
+  delete(
+    id: string,
+    version: number | null,
+  ): Promise<{ readonly kind: 'done'; readonly orphans: readonly string[] } | DraftRefusal>;
+  /**
+   * From now on the version is sent as this email, and not changed. It is deleted, or set free again, when the idempotency key
+   * of the request is completed or released.
+   */
+  beginSending(
+    id: string,
+    version: number,
+    emailId: string,
+  ): Promise<{ readonly kind: 'done' } | DraftRefusal>;
+}

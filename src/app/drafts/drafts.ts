@@ -1,0 +1,270 @@
+/** Writing, changing and sending drafts. */
+import { createHash } from 'node:crypto';
+import { MAX_DRAFT_CHARS, MAX_SHOWN_CHARS } from '../../core/drafts/limits.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type { IdSource, Logger } from '../base/basics.ts';
+import { PLACE_CURSOR, readPage } from '../base/paging.ts';
+import type { StoredAttachment } from '../emails/email-ports.ts';
+import { prepareAttachments, type AttachmentInput } from '../emails/prepare-attachments.ts';
+import { sizeOf } from '../files/content.ts';
+import { deleteFiles } from '../files/delete-files.ts';
+import type { BlobStore, SpoolFolder } from '../files/file-ports.ts';
+import type { ReplyRequest } from '../reply/use-cases.ts';
+import { asksForQueue } from '../send/queue-request.ts';
+import type { KeyedSend } from '../send/send-once.ts';
+import type { SendOnceResult, SendOutcome, SendRequest, SendResult } from '../send/use-cases.ts';
+import type { DraftContent, DraftRecord, DraftRefusal, DraftStore } from './draft-ports.ts';
+import type { DraftChange, DraftFileInput, DraftSend, DraftUseCases } from './use-cases.ts';
+
+export interface DraftPorts {
+  readonly drafts: DraftStore;
+  readonly blobs: Pick<BlobStore, 'get' | 'put' | 'delete'>;
+  readonly openFile: (path: string) => AsyncIterable<Buffer>;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly defaultAccountId: string;
+  /** These take over the folder. */
+  readonly send: (request: SendRequest, folder: SpoolFolder, emailId: string) => Promise<SendResult>;
+  readonly reply: (request: ReplyRequest, folder: SpoolFolder, emailId: string) => Promise<SendResult>;
+  readonly sendOnce: (key: string, send: KeyedSend, folder: SpoolFolder) => Promise<SendOnceResult>;
+}
+
+const EMPTY: DraftContent = { author: null, answers: null, message: {}, files: [] };
+
+export function createDrafts(ports: DraftPorts): DraftUseCases {
+  const { drafts, ids } = ports;
+
+  /** Stores new files first, so that the draft never names one that is not there. */
+  async function write<T>(
+    id: string,
+    old: DraftContent,
+    change: DraftChange,
+    folder: SpoolFolder,
+    store: (record: DraftRecord) => Promise<T>,
+  ): Promise<T> {
+    const stored: string[] = [];
+    try {
+      const record = await toRecord(ports, id, old, change, stored);
+      return await store(record);
+    } catch (error) {
+      // After a lost answer the database may have the draft, and its files; the file cleaner knows.
+      const isRefused = error instanceof ServiceError && !error.temporary;
+      if (isRefused) await deleteFiles(ports, stored);
+      throw error;
+    } finally {
+      await folder.remove();
+    }
+  }
+
+  return {
+    createDraft(change, folder) {
+      const id = ids.uuid();
+      return write(id, EMPTY, change, folder, (record) => drafts.create(record));
+    },
+
+    async readDraft(id) {
+      const draft = await drafts.read(id);
+      if (draft === null) throw new ServiceError('draft_not_found');
+      return draft;
+    },
+
+    async listDrafts({ cursor, limit, ...filter }) {
+      const { items, nextCursor } = await readPage(
+        PLACE_CURSOR,
+        { cursor, limit },
+        (after, most) => drafts.list(filter, after, most),
+        ({ updatedAt: date, id }) => ({ date, id }),
+      );
+      return { drafts: items, nextCursor };
+    },
+
+    async changeDraft(id, version, change, folder) {
+      const old = await drafts.read(id).catch(async (error: unknown) => {
+        await folder.remove();
+        throw error;
+      });
+      if (old === null || old.version !== version) {
+        await folder.remove();
+        throw refusal(old === null ? { kind: 'not_found' } : { kind: 'changed', version: old.version });
+      }
+      const { draft, orphans } = await write(id, old, change, folder, async (record) => {
+        const result = await drafts.change(version, record);
+        if (result.kind !== 'done') throw refusal(result);
+        return result;
+      });
+      await deleteFiles(ports, orphans);
+      return draft;
+    },
+
+    async deleteDraft(id, version) {
+      const result = await drafts.delete(id, version);
+      if (result.kind !== 'done') throw refusal(result);
+      await deleteFiles(ports, result.orphans);
+    },
+
+    async sendDraft({ id, version, read }, folder) {
+      const draft = await drafts.read(id);
+      if (draft === null && version === null) throw new ServiceError('draft_not_found');
+      if (draft !== null && version !== null && draft.version !== version) {
+        throw refusal({ kind: 'changed', version: draft.version });
+      }
+      // Of a draft that is gone only an earlier answer can be given.
+      const sent = draft === null ? null : read(draft);
+      const asked = draft?.version ?? version ?? 0;
+      const keyed: KeyedSend = {
+        queued: sent !== null && asksForQueue(messageOf(sent)),
+        fingerprint: async () => createHash('sha256').update(keyOf(id, asked)).digest(),
+        send: async (own, emailId) => {
+          try {
+            if (draft === null || sent === null) throw new ServiceError('draft_not_found');
+            const begun = await drafts.beginSending(id, asked, emailId);
+            if (begun.kind !== 'done') throw refusal(begun);
+            const files = await fetchFiles(ports, draft.files, own);
+            return await sendAs(ports, withFiles(sent, files), own, emailId);
+          } catch (error) {
+            await own.remove();
+            throw error;
+          }
+        },
+      };
+      const result = await ports.sendOnce(keyOf(id, asked), keyed, folder);
+      if (draft !== null && isGone(result.outcome)) {
+        await deleteFiles(
+          ports,
+          draft.files.map(({ storagePath }) => storagePath),
+        );
+      }
+      return result;
+    },
+  };
+}
+
+/** No caller can name such a key: theirs have no spaces. */
+const keyOf = (id: string, version: number): string => `draft ${id} ${version}`;
+
+/** As the statement that completes a key has it: what the mail server refused may be corrected and sent. */
+function isGone(outcome: SendOutcome): boolean {
+  return outcome.kind === 'sent' || outcome.kind === 'queued' || outcome.kind === 'partial';
+}
+
+const messageOf = (sent: DraftSend) => (sent.kind === 'send' ? sent.request : sent.request.message);
+
+function withFiles(sent: DraftSend, attachments: readonly AttachmentInput[]): DraftSend {
+  if (sent.kind === 'send') return { kind: 'send', request: { ...sent.request, attachments } };
+  return {
+    kind: 'reply',
+    request: { ...sent.request, message: { ...sent.request.message, attachments } },
+  };
+}
+
+function sendAs(
+  ports: DraftPorts,
+  sent: DraftSend,
+  folder: SpoolFolder,
+  emailId: string,
+): Promise<SendResult> {
+  return sent.kind === 'send'
+    ? ports.send(sent.request, folder, emailId)
+    : ports.reply(sent.request, folder, emailId);
+}
+
+function refusal(result: DraftRefusal): ServiceError {
+  switch (result.kind) {
+    case 'not_found':
+      return new ServiceError('draft_not_found');
+    case 'being_sent':
+      return new ServiceError('draft_being_sent');
+    case 'changed':
+      return new ServiceError('draft_changed', { details: String(result.version) });
+  }
+}
+
+async function toRecord(
+  ports: DraftPorts,
+  id: string,
+  old: DraftContent,
+  change: DraftChange,
+  stored: string[],
+): Promise<DraftRecord> {
+  const message = Object.fromEntries(
+    Object.entries({ ...old.message, ...change.message }).filter(([, value]) => value !== null),
+  );
+  if (JSON.stringify(message).length > MAX_DRAFT_CHARS) throw new ServiceError('payload_too_large');
+  const { author = old.author, answers = old.answers } = change;
+  const textOf = (value: unknown) =>
+    [value ?? []]
+      .flat()
+      .map(String)
+      .join(', ')
+      .slice(0, MAX_SHOWN_CHARS)
+      .replaceAll('\u0000', '')
+      .toWellFormed();
+  const idOf = (name: string) => (typeof message[name] === 'string' ? message[name] : null);
+  const files = change.files === undefined ? old.files : await toFiles(ports, id, old.files, change, stored);
+  return {
+    id,
+    author,
+    answers,
+    message,
+    files,
+    accountId: idOf('account_id'),
+    defaultAccountId: ports.defaultAccountId,
+    threadId: idOf('thread_id')?.toLowerCase() ?? null,
+    recipients: textOf(message['to']),
+    subject: textOf(message['subject']),
+  };
+}
+
+async function toFiles(
+  ports: DraftPorts,
+  id: string,
+  old: readonly StoredAttachment[],
+  { files = [], maxFileBytes, maxFiles }: DraftChange,
+  stored: string[],
+): Promise<readonly StoredAttachment[]> {
+  const kept = new Map(old.map((file) => [file.id, file]));
+  const sizes = files.map((file) =>
+    isKept(file) ? (kept.get(file.keptId)?.sizeBytes ?? 0) : sizeOf(file.content),
+  );
+  if (files.length > maxFiles || sizes.reduce((sum, size) => sum + size, 0) > maxFileBytes) {
+    throw new ServiceError('attachments_too_large', { values: { limit: maxFileBytes } });
+  }
+  const all: StoredAttachment[] = [];
+  for (const file of files) {
+    if (isKept(file)) {
+      const known = kept.get(file.keptId);
+      if (known === undefined)
+        throw new ServiceError('draft_file_not_found', { values: { value: file.keptId } });
+      // Named twice, it would be one file with two rows.
+      kept.delete(file.keptId);
+      all.push(known);
+      continue;
+    }
+    // A folder of its own: a file that is kept may have the same name.
+    const [prepared] = await prepareAttachments(ports, ports.defaultAccountId, ports.ids.uuid(), [file]);
+    if (prepared === undefined) throw new Error(`a file of draft ${id} was not prepared`);
+    await ports.blobs.put(prepared.stored.storagePath, prepared.content, prepared.stored.contentType);
+    stored.push(prepared.stored.storagePath);
+    all.push(prepared.stored);
+  }
+  return all;
+}
+
+const isKept = (file: DraftFileInput): file is { readonly keptId: string } => 'keptId' in file;
+
+/** Through files of the spool, never through memory. */
+async function fetchFiles(
+  { blobs }: DraftPorts,
+  files: readonly StoredAttachment[],
+  folder: SpoolFolder,
+): Promise<readonly AttachmentInput[]> {
+  const fetched: AttachmentInput[] = [];
+  for (const { storagePath, filename, contentType, contentId, inline } of files) {
+    const stream = await blobs.get(storagePath);
+    if (stream === null) {
+      throw new ServiceError('content_missing', { cause: new Error(`no file ${storagePath}`) });
+    }
+    fetched.push({ filename, contentType, contentId, inline, content: await folder.write(stream) });
+  }
+  return fetched;
+}

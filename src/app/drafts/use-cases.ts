@@ -1,0 +1,62 @@
+/** What the edges ask of drafts. */
+import type { AttachmentInput } from '../emails/prepare-attachments.ts';
+import type { PageRequest } from '../base/paging.ts';
+import type { SpoolFolder } from '../files/file-ports.ts';
+import type { ReplyRequest } from '../reply/use-cases.ts';
+import type { SendOnceResult, SendRequest } from '../send/use-cases.ts';
+import type { Draft, DraftAnswer, DraftFilter, DraftMessage, DraftSummary } from './draft-ports.ts';
+
+/** A file that the draft has already, or a new one. */
+export type DraftFileInput = { readonly keptId: string } | AttachmentInput;
+
+/** What is undefined stays as it is; of a new draft it is empty. */
+export interface DraftChange {
+  readonly author?: string | null;
+  readonly answers?: DraftAnswer | null;
+  /** Only these fields change; null takes one away. */
+  readonly message?: DraftMessage;
+  /** All that it has from now on. */
+  readonly files?: readonly DraftFileInput[];
+  /** All files together, in bytes, and their number. */
+  readonly maxFileBytes: number;
+  readonly maxFiles: number;
+}
+
+export interface DraftsRequest extends DraftFilter, PageRequest {}
+
+export interface DraftsPage {
+  readonly drafts: readonly DraftSummary[];
+  /** null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+/** A draft as the send that it asks for. */
+export type DraftSend =
+  | { readonly kind: 'send'; readonly request: SendRequest }
+  | { readonly kind: 'reply'; readonly request: ReplyRequest };
+
+export interface SendDraftRequest {
+  readonly id: string;
+  /** null: whichever it has. A repeat that may come after the draft is gone needs it. */
+  readonly version: number | null;
+  /** Reads what the draft says, without its files. Throws what a send throws for what is missing or wrong. */
+  readonly read: (draft: Draft) => DraftSend;
+}
+
+export interface DraftUseCases {
+  /** Takes over `folder`, as each of them does. Throws `draft_file_not_found`, `attachments_too_large`. */
+  createDraft(change: DraftChange, folder: SpoolFolder): Promise<Draft>;
+  /** Throws `draft_not_found`. */
+  readDraft(id: string): Promise<Draft>;
+  /** Throws `invalid_cursor`. */
+  listDrafts(request: DraftsRequest): Promise<DraftsPage>;
+  /** Throws `draft_not_found`, `draft_changed`, `draft_being_sent`, and what `createDraft` throws. */
+  changeDraft(id: string, version: number, change: DraftChange, folder: SpoolFolder): Promise<Draft>;
+  /** Throws `draft_not_found`, `draft_changed`, `draft_being_sent`. */
+  deleteDraft(id: string, version: number | null): Promise<void>;
+  /**
+   * Sends a version of a draft once, however often it is asked for; then the draft is gone. It stays when the mail server refused
+   * it: a changed version is another send. Throws what `sendOnce` throws, and what `deleteDraft` throws.
+   */
+  sendDraft(request: SendDraftRequest, folder: SpoolFolder): Promise<SendOnceResult>;
+}
