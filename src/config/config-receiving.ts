@@ -1,5 +1,7 @@
 /** Where received mail is taken, and how it is read. The mailboxes themselves are in config-accounts.ts. */
+import { Resolver } from 'node:dns';
 import { availableParallelism } from 'node:os';
+import { ConfigError } from './config-error.ts';
 import { readListen, readTls } from './config-values.ts';
 import { integer, milliseconds, readAll, text, variable, type Environment } from './variable.ts';
 
@@ -18,6 +20,22 @@ export const MAILBOX_VARIABLES = {
   ),
 };
 
+function readSwitch(name: string, value: string | null): boolean {
+  if (value === null || value === 'false') return false;
+  if (value === 'true') return true;
+  throw new ConfigError(name, 'must be true or false');
+}
+
+function readDnsServers(name: string, value: string | null): readonly string[] {
+  const servers = value === null ? [] : value.split(',').map((server) => server.trim());
+  try {
+    new Resolver().setServers(servers);
+  } catch {
+    throw new ConfigError(name, 'must be IP addresses with commas between them, each with a port if wanted');
+  }
+  return servers;
+}
+
 const MAX_CLIENTS = { min: 1, max: 10_000 };
 
 export const LISTENER_VARIABLES = {
@@ -32,6 +50,17 @@ export const LISTENER_VARIABLES = {
     parse: (value, name) => readListen(name, value),
     defaultText: 'none',
     meaning: "The same by SMTP. Only mail to the accounts' addresses is taken, also with `+detail`.",
+  }),
+  checkSenders: variable('SMTP_CHECK_SENDERS', {
+    parse: (value, name) => readSwitch(name, value),
+    defaultText: 'false',
+    meaning:
+      '`true` when SMTP_LISTEN takes mail from the internet itself: SPF, DKIM, DMARC and ARC of each message are checked. Not behind another mail server: its address would be taken for the sender’s.',
+  }),
+  dnsServers: variable('DNS_SERVERS', {
+    parse: (value, name) => readDnsServers(name, value),
+    defaultText: 'those of the system',
+    meaning: 'Where these checks ask, such as `127.0.0.1,[::1]:5353`.',
   }),
   max: integer(
     'LISTEN_MAX_CLIENTS',
@@ -59,10 +88,15 @@ export const LISTENER_VARIABLES = {
 };
 
 export function readListeners(env: Environment) {
-  const { max, maxPerAddress, certFile, keyFile, ...listeners } = readAll(LISTENER_VARIABLES, env);
+  const { max, maxPerAddress, checkSenders, dnsServers, certFile, keyFile, ...listeners } = readAll(
+    LISTENER_VARIABLES,
+    env,
+  );
   return {
     ...listeners,
     listenClients: { max, maxPerAddress },
+    /** null: senders are not checked. */
+    senderCheck: checkSenders ? { dnsServers } : null,
     /** PEM; null: no STARTTLS. */
     listenTls: readTls(env.cwd, certFile, keyFile),
   };

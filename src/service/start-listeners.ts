@@ -1,4 +1,6 @@
 /** Starts the listeners for received mail that the configuration names. */
+import { fileURLToPath } from 'node:url';
+import { createSenderCheck } from '../adapters/mail-auth/check-senders.ts';
 import type { Listener } from '../adapters/smtp-in/listener.ts';
 import type { Account } from '../app/base/basics.ts';
 import type { SecurityLog } from '../app/base/security-log.ts';
@@ -6,6 +8,12 @@ import { createAccountLookup, takeDelivery, type TakeDeliveryPorts } from '../ap
 import type { Config } from '../config/config.ts';
 import { noteOpenListener } from './exposure.ts';
 import { listenFailure } from './listen-failure.ts';
+
+/** As of the reading processes: Node 20 can't run TypeScript. */
+const FOLDER = import.meta.url.endsWith('.ts') ? '../../dist/' : '../';
+const SENDER_PROGRAM = fileURLToPath(
+  new URL(`${FOLDER}adapters/mail-auth/sender-worker.js`, import.meta.url),
+);
 
 export interface ListenerParts extends TakeDeliveryPorts {
   readonly accounts: Iterable<Account>;
@@ -19,8 +27,13 @@ export async function startListeners(
 ): Promise<{ close(): Promise<void> }> {
   const accountOf = createAccountLookup(parts.accounts);
   const listeners: Listener[] = [];
+  const senders =
+    config.senderCheck === null
+      ? null
+      : createSenderCheck({ ...config.senderCheck, program: SENDER_PROGRAM, logger: parts.logger });
   const close = async () => {
     await Promise.all(listeners.map((listener) => listener.close()));
+    await senders?.close();
   };
   try {
     for (const protocol of ['lmtp', 'smtp'] as const) {
@@ -38,7 +51,7 @@ export async function startListeners(
         maxClientsPerAddress: config.listenClients.maxPerAddress,
         closeTimeoutMs: config.shutdownTimeoutMs,
         accountOf,
-        take: (delivery) => takeDelivery(parts, delivery),
+        take: (delivery) => takeDelivery({ ...parts, senders: senders ?? undefined }, delivery),
         logger: parts.logger,
         security: parts.security,
       }).catch((error: unknown) => {

@@ -168,7 +168,7 @@ function watchCommands(clients: ClientLimits) {
 async function takeMessage(
   { accountOf, protocol, take }: ListenerOptions,
   stream: SMTPServerDataStream,
-  { envelope }: SMTPServerSession,
+  { envelope, remoteAddress, clientHostname, hostNameAppearsAs }: SMTPServerSession,
 ): Promise<readonly (Error | null)[]> {
   const accounts = envelope.rcptTo.map(({ address }) => accountOf(address));
   const sender = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
@@ -176,6 +176,7 @@ async function takeMessage(
     accountIds: [...new Set(accounts.filter((id) => id !== null))],
     mailFrom: sender === '' ? null : sender,
     protocol,
+    client: { address: remoteAddress, helo: hostNameAppearsAs || clientHostname },
     source: withinLimit(stream),
     isWhole: () => !stream.sizeExceeded,
   });

@@ -4,6 +4,7 @@
  * recorded it before gets a duplicate.
  */
 import { addrSpec } from '../../core/address/address.ts';
+import type { MailClient, SenderCheck } from './sender-check.ts';
 import type { ReceiveRequest, ReceiveResult } from './use-cases.ts';
 import { DELIVERY_IN_MEMORY_MAX_BYTES } from '../base/limits.ts';
 import type { Account, Logger } from '../base/basics.ts';
@@ -14,6 +15,8 @@ export interface TakeDeliveryPorts {
   readonly receive: (request: ReceiveRequest, folder: SpoolFolder) => Promise<ReceiveResult>;
   readonly spool: Spool;
   readonly logger: Logger;
+  /** Default: senders are not checked. */
+  readonly senders?: SenderCheck | undefined;
 }
 
 export interface Delivery {
@@ -22,6 +25,7 @@ export interface Delivery {
   /** null for `<>`. */
   readonly mailFrom: string | null;
   readonly protocol: 'lmtp' | 'smtp';
+  readonly client: MailClient;
   readonly source: AsyncIterable<Buffer>;
   /** Asked after the last byte: false when the message must not be recorded. */
   readonly isWhole: () => boolean;
@@ -33,16 +37,26 @@ export interface Delivery {
  */
 export async function takeDelivery(
   ports: TakeDeliveryPorts,
-  { accountIds, mailFrom, protocol, source, isWhole }: Delivery,
+  { accountIds, mailFrom, protocol, client, source, isWhole }: Delivery,
 ): Promise<ReadonlySet<string>> {
   const folder = ports.spool.create();
   const recorded = new Set<string>();
   try {
     const raw = await readRaw(source[Symbol.asyncIterator](), DELIVERY_IN_MEMORY_MAX_BYTES, folder);
     if (!isWhole()) return recorded;
+    // By LMTP a server of ours hands it over, which has checked what it wants to.
+    const checked = protocol === 'smtp' ? await ports.senders?.check({ raw, client, mailFrom }) : null;
+    const authentication = checked ?? undefined;
     for (const accountId of accountIds) {
       try {
-        const request = { raw, accountId, mailFrom, source: { way: protocol, place: null } };
+        const source = { way: protocol, place: null };
+        const request = {
+          raw,
+          accountId,
+          mailFrom,
+          source,
+          ...(authentication === undefined ? {} : { authentication }),
+        };
         await ports.receive(request, ports.spool.create());
         recorded.add(accountId);
       } catch (err) {

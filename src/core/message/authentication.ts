@@ -46,6 +46,7 @@ export function toOutcome(text: string): AuthOutcome {
   const word = text.toLowerCase();
   // RFC 7001 §2.7.2 had it; servers still write it.
   if (word === 'hardfail') return 'fail';
+  if (word === 'temperr') return 'temperror';
   return AUTH_OUTCOMES.find((outcome) => outcome === word) ?? 'none';
 }
 

@@ -1,0 +1,63 @@
+/**
+ * The thread that checks senders with the library mailauth: SPF, DKIM, DMARC and ARC. Many messages at once, since they wait for
+ * DNS; hashing keeps nothing but this thread busy.
+ */
+import { Resolver } from 'node:dns/promises';
+import { createReadStream } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { authenticate } from 'mailauth';
+import { toOutcome, type AuthResults } from '../../core/message/authentication.ts';
+import { BoundedLookups, type Lookup } from './bounded-lookups.ts';
+import type { SenderAnswer, SenderQuestion } from './check-senders.ts';
+
+const { dnsServers } = workerData as { readonly dnsServers: readonly string[] };
+/** One try of a server, in ms; as often as the library of the system does it. */
+const DNS_TIMEOUT_MS = 2000;
+const DNS_TRIES = 2;
+
+const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
+if (dnsServers.length > 0) resolver.setServers(dnsServers);
+const lookups = new BoundedLookups(
+  (domain, type) => resolver.resolve(domain, type) as ReturnType<Lookup>,
+  () => performance.now(),
+);
+
+parentPort?.on('message', (question: SenderQuestion) => {
+  check(question).then(
+    (results) => say({ id: question.id, results }),
+    (error: unknown) =>
+      say({ id: question.id, detail: error instanceof Error ? error.message : String(error) }),
+  );
+});
+
+const say = (answer: SenderAnswer): void => parentPort?.postMessage(answer, []);
+
+async function check({ raw, client, mailFrom }: SenderQuestion): Promise<AuthResults> {
+  const { dkim, spf, dmarc, arc } = await authenticate(
+    raw.kind === 'bytes' ? Buffer.from(raw.bytes) : createReadStream(raw.path),
+    {
+      ip: client.address,
+      helo: client.helo,
+      sender: mailFrom ?? '',
+      // Written into texts that nobody reads.
+      mta: 'localhost',
+      resolver: lookups.ofMessage(),
+      disableBimi: true,
+    },
+  );
+  return {
+    spf: spf ? { result: toOutcome(spf.status.result), domain: lowerCase(spf.domain) } : null,
+    dkim: dkim.results
+      .filter(({ status }) => status.result !== 'none')
+      .map(({ status, signingDomain, selector }) => ({
+        result: toOutcome(status.result),
+        domain: lowerCase(signingDomain),
+        selector: selector ?? null,
+      })),
+    dmarc: dmarc ? { result: toOutcome(dmarc.status.result), domain: lowerCase(dmarc.domain) } : null,
+    arc: arc ? toOutcome(arc.status.result) : null,
+  };
+}
+
+const lowerCase = (domain: string | false | undefined): string | null =>
+  typeof domain === 'string' && domain !== '' ? domain.toLowerCase() : null;
