@@ -12,3 +12,9 @@ export function accountIdsOf({ accountId, within }: AccountFilter): string[] | n
   if (accountId !== null) return [accountId];
   return within === undefined ? null : [...within];
 }
+
+/** Statements that list one account walk its index in order; those of several can't. */
+export function howMany(accountIds: readonly string[] | null): 'one' | 'some' | null {
+  if (accountIds === null) return null;
+  return accountIds.length === 1 ? 'one' : 'some';
+}

@@ -5,7 +5,7 @@
  * in order (see thread-list.ts). So rare states are found as fast as the others.
  */
 import type { Pool } from 'pg';
-import { accountIdsOf } from '../../../app/base/account-filter.ts';
+import { accountIdsOf, howMany } from '../../../app/base/account-filter.ts';
 import {
   LISTED_DEFECTS,
   type EmailPage,
@@ -57,7 +57,7 @@ function plainPages(pool: Pool, asked: EmailsQuery, limit: number): FilteredPage
     state,
     defect,
     ofTag: tag !== null,
-    ofAccounts: accountIds !== null,
+    ofAccounts: howMany(accountIds),
     isNext: after !== null,
   };
   const values = { limit, accountIds, tag, afterDate: after?.date ?? null, afterId: after?.id ?? null };
@@ -80,7 +80,8 @@ const CHOICES = {
   state: [null, ...EMAIL_STATES],
   defect: [null, ...LISTED_DEFECTS],
   ofTag: [false, true],
-  ofAccounts: [false, true],
+  // Of one, the index has the order of the list.
+  ofAccounts: [null, 'one', 'some'],
   isNext: [false, true],
 } as const;
 
@@ -88,7 +89,7 @@ interface Choice {
   readonly state: EmailState | null;
   readonly defect: ListedDefect | null;
   readonly ofTag: boolean;
-  readonly ofAccounts: boolean;
+  readonly ofAccounts: 'one' | 'some' | null;
   readonly isNext: boolean;
 }
 
@@ -97,7 +98,8 @@ const conditionsOf = ({ defect, ofTag, ofAccounts, isNext }: Choice): readonly s
   // In the words of the index that has only these.
   ...(defect === null ? [] : [`e.defects @> '{${defect}}'`]),
   ...(ofTag ? ['e.tags @> array[$tag::text]'] : []),
-  ...(ofAccounts ? ['e.account_id = any ($accountIds::text[])'] : []),
+  ...(ofAccounts === 'one' ? ['e.account_id = ($accountIds::text[])[1]'] : []),
+  ...(ofAccounts === 'some' ? ['e.account_id = any ($accountIds::text[])'] : []),
   ...(isNext ? ['(e.date, e.id) < ($afterDate::timestamptz, $afterId::uuid)'] : []),
 ];
 
@@ -158,7 +160,7 @@ const LOOK_UP = statements(
       where x.words @@ $rarest::tsquery and ${matches('$words')}`;
     const conditions = [...conditionsOf(choice), ...(state === null ? [] : [`e.state = '${state}'`])];
     // The emails themselves are large, and only asked for what the rows of the search don't know.
-    const isPlain = !ofTag && !ofAccounts && state === null && defect === null;
+    const isPlain = !ofTag && ofAccounts === null && state === null && defect === null;
     return selectEmails(`
     select e.id, e.date from ${
       isPlain

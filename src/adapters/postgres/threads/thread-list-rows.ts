@@ -34,14 +34,15 @@ export function facetsOf({
 export const CONDITIONS = {
   ofCustomer: [false, true],
   ofCompany: [false, true],
-  ofAccounts: [false, true],
+  // Of one, the index has the order of the list.
+  ofAccounts: [null, 'one', 'some'],
   isNext: [false, true],
 } as const;
 
 export interface Conditions {
   readonly ofCustomer: boolean;
   readonly ofCompany: boolean;
-  readonly ofAccounts: boolean;
+  readonly ofAccounts: 'one' | 'some' | null;
   readonly isNext: boolean;
 }
 
@@ -56,7 +57,8 @@ export const conditionsOf = ({
 }: Conditions): readonly string[] => [
   ...(ofCustomer ? ['s.customer_id = $customerId::uuid'] : []),
   ...(ofCompany ? ['s.company_id = $companyId::uuid'] : []),
-  ...(ofAccounts ? ['s.account_id = any ($accountIds::text[])'] : []),
+  ...(ofAccounts === 'one' ? ['s.account_id = ($accountIds::text[])[1]'] : []),
+  ...(ofAccounts === 'some' ? ['s.account_id = any ($accountIds::text[])'] : []),
   ...(isNext ? ['(s.last_activity_at, s.thread_id) < ($afterDate::timestamptz, $afterId::uuid)'] : []),
 ];
 

@@ -1,6 +1,6 @@
 /** `ThreadList` on PostgreSQL. The rows of `thread_summaries` are kept by triggers, see migrations/0001_schema/thread-list.ts. */
 import type { Pool, PoolClient } from 'pg';
-import { accountIdsOf } from '../../../app/base/account-filter.ts';
+import { accountIdsOf, howMany } from '../../../app/base/account-filter.ts';
 import type { ThreadList, ThreadListing, ThreadsQuery } from '../../../app/threads/thread-list-ports.ts';
 import { toSnippet } from '../../../core/message/snippet.ts';
 import { formatTsquery } from '../../../core/search/query.ts';
@@ -68,7 +68,7 @@ const hasWorkFilter = ({ status, assignee, isAssigned, label }: ThreadsQuery): b
 const conditionsOf = ({ customerId, companyId, after, ...filter }: ThreadsQuery) => ({
   ofCustomer: customerId !== null,
   ofCompany: companyId !== null,
-  ofAccounts: accountIdsOf(filter) !== null,
+  ofAccounts: howMany(accountIdsOf(filter)),
   isNext: after !== null,
 });
 
