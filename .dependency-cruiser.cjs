@@ -82,7 +82,7 @@ module.exports = {
       ['answers'],
       ['emails', 'receive', 'mailboxes', 'health', 'events', 'erase', 'keys', 'audit', 'uploads'],
       ['customers', 'threads', 'send', 'webhooks'],
-      ['reply'],
+      ['reply', 'mcp'],
       ['drafts'],
       ['document'],
     ]),

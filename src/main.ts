@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 /** The program: a command when one is named, else the service until a signal stops it. */
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { DataDirError } from './adapters/data-dir/data-dir-lock.ts';
 import { createLogger } from './adapters/telemetry/logger.ts';
 import type { Logger } from './app/base/basics.ts';
 import { formatVariables, loadConfig, type Config } from './config/config.ts';
 import { ConfigError } from './config/config-error.ts';
+import { readVersion } from './config/version.ts';
 import type { Service } from './service/service.ts';
 import { listenForStop, type StopRequest } from './service/stop-request.ts';
 
@@ -97,13 +97,6 @@ Everything is set by environment variables; a .env file in the working directory
 
 ${formatVariables()}
 `;
-}
-
-function readVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  return typeof manifest === 'object' && manifest !== null && 'version' in manifest
-    ? String(manifest.version)
-    : 'unknown';
 }
 
 function readConfig(): Config {

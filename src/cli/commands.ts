@@ -7,6 +7,7 @@ import { importCommand } from './import.ts';
 import { keysCommand } from './keys.ts';
 import { reparseCommand } from './reparse.ts';
 import { retentionCommand } from './retention.ts';
+import { mcpCommand } from './mcp.ts';
 import { rethreadCommand } from './rethread.ts';
 
 export const COMMANDS: readonly Command[] = [
@@ -18,4 +19,5 @@ export const COMMANDS: readonly Command[] = [
   retentionCommand,
   dkimCommand,
   keysCommand,
+  mcpCommand,
 ];

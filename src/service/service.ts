@@ -7,6 +7,7 @@ import { loadOrCreateSecret } from '../adapters/data-dir/api-secret.ts';
 import { createAccountOf } from '../adapters/postgres/keys/account-of.ts';
 import { createAuditLog } from '../adapters/postgres/audit/audit-log.ts';
 import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
+import { createMcpEndpoint } from '../adapters/mcp/endpoint.ts';
 import { createHttpApp, type HttpApp } from '../adapters/http/app.ts';
 import { createSecurityLogger } from '../adapters/telemetry/logger.ts';
 import type { Logger } from '../app/base/basics.ts';
@@ -14,6 +15,7 @@ import { auditOperations } from '../app/audit-operations.ts';
 import { KeyRing } from '../app/keys/key-ring.ts';
 import { createSecurityLog, type SecurityLog } from '../app/base/security-log.ts';
 import type { Config } from '../config/config.ts';
+import { readVersion } from '../config/version.ts';
 import { createViews } from './create-views.ts';
 import { createApplication } from './create-application.ts';
 import { noteOpenListener, noteReadableFiles } from './exposure.ts';
@@ -92,6 +94,7 @@ async function startParts(
     security,
     trustedProxies: config.trustedProxies,
     clock,
+    mcp: createMcpEndpoint(readVersion()),
     limits: {
       maxAttachmentBytes: config.maxAttachmentBytes,
       maxInboundBytes: config.maxInboundBytes,

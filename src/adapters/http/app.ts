@@ -33,6 +33,7 @@ import { registerCustomerRuleRoutes } from './customers/customer-rules.ts';
 import { registerCustomerRoutes } from './customers/customers.ts';
 import { registerEventRoutes } from './events/events.ts';
 import { registerEmailRoutes } from './emails/emails.ts';
+import { registerMcpRoutes, type McpHandler } from './mcp/mcp.ts';
 import { registerSafeHtmlRoutes } from './emails/safe-html.ts';
 import { registerSignedImageRoutes } from './emails/signed-images.ts';
 import { registerHealthRoutes } from './health/health.ts';
@@ -78,6 +79,8 @@ export interface HttpAppOptions {
   /** Addresses and networks whose X-Forwarded-For tells the client; default: none. */
   readonly trustedProxies?: readonly string[];
   readonly clock: Clock;
+  /** For language models at /mcp; default: none. */
+  readonly mcp?: McpHandler;
 }
 
 export interface HttpApp {
@@ -167,7 +170,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const routes = new RouteTable();
   app.addHook('onRoute', (route) => routes.add(route));
   app.setNotFoundHandler((request, reply) => routes.answerUnrouted(request, reply));
-  registerRoutes(app, context, authenticate, routes);
+  registerRoutes(app, context, authenticate, routes, options.mcp);
 
   return { fastify: app as unknown as FastifyInstance, beginShutdown: shutdown.begin };
 }
@@ -177,6 +180,7 @@ function registerRoutes(
   context: HttpContext,
   authenticate: onRequestHookHandler,
   routes: RouteTable,
+  mcp: McpHandler | undefined,
 ): void {
   registerHealthRoutes(app, context);
   registerDocumentRoutes(app, context, routes);
@@ -212,6 +216,7 @@ function registerRoutes(
     registerPlacementRoutes(secured, context);
     registerRefusedMergeRoutes(secured, context);
     registerAttachmentRoutes(secured, context);
+    if (mcp !== undefined) registerMcpRoutes(secured, context, mcp);
   });
 }
 

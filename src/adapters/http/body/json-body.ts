@@ -58,6 +58,15 @@ export function smallJsonBody(
   limits: HttpLimits,
   maxBytes = MAX_SMALL_BODY_BYTES,
 ): preValidationAsyncHookHandler {
+  const read = freeJsonBody(limits, maxBytes);
+  return async function (request, reply) {
+    await read.call(this, request, reply);
+    refuseOtherTypes(request.body, (request.routeOptions.schema?.body ?? {}) as TypeSchema);
+  };
+}
+
+/** A hook that reads a body of up to `maxBytes` whose fields are another's to check. */
+export function freeJsonBody(limits: HttpLimits, maxBytes: number): preValidationAsyncHookHandler {
   return async (request, reply) => {
     refuseOtherMedia(request.headers);
     const pieces: Buffer[] = [];
@@ -73,6 +82,5 @@ export function smallJsonBody(
     if (!isUtf8(bytes)) throw new ServiceError('invalid_json');
     // It leaves a byte order mark out, as readJsonWithLongStrings does.
     request.body = parseJson(new TextDecoder().decode(bytes));
-    refuseOtherTypes(request.body, (request.routeOptions.schema?.body ?? {}) as TypeSchema);
   };
 }

@@ -22,8 +22,9 @@ export class RouteTable {
     this.#methods.set(url, entry);
     for (const name of [method].flat()) {
       entry.methods.add(name);
-      // HEAD follows from GET; it is not described on its own.
-      if (schema !== undefined && name !== 'HEAD') this.#documented.push({ method: name, url, schema });
+      // HEAD follows from GET; it is not described on its own. What is hidden follows another description.
+      if (schema !== undefined && schema.hide !== true && name !== 'HEAD')
+        this.#documented.push({ method: name, url, schema });
     }
   }
 

@@ -1,0 +1,81 @@
+/**
+ * POST /mcp: the tools of the service for language models (Model Context Protocol, streamable HTTP without sessions). Each tool is a request
+ * to the API in the name of the caller.
+ */
+import type { FastifyRequest } from 'fastify';
+import { allows, type Right } from '../../../core/keys/rights.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { freeJsonBody } from '../body/json-body.ts';
+import { callerOf } from '../connections/auth.ts';
+
+/** A request of a tool; see adapters/mcp/api-call.ts. */
+interface ToolRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly body?: object;
+  readonly idempotencyKey?: string | undefined;
+}
+interface ToolAnswer {
+  readonly status: number;
+  readonly json: unknown;
+}
+
+/** What a model asks, and what it may; see adapters/mcp/endpoint.ts. */
+export type McpHandler = (request: {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly message: unknown;
+  readonly mayUse: (right: Right) => boolean;
+  readonly call: (request: ToolRequest, target: string) => Promise<ToolAnswer>;
+}) => Promise<{
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}>;
+
+/** An email that a model wrote, with each character escaped. */
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+
+export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, handle: McpHandler): void {
+  app.post(
+    '/mcp',
+    {
+      // The protocol describes it; the API's document does not.
+      schema: { hide: true, right: 'read' },
+      preValidation: freeJsonBody(limits, MAX_MESSAGE_BYTES),
+    },
+    async (request, reply) => {
+      const { rights } = callerOf(request);
+      const headers = Object.entries(request.headers).filter(
+        (entry): entry is [string, string] => typeof entry[1] === 'string',
+      );
+      const answer = await handle({
+        headers: Object.fromEntries(headers),
+        message: request.body,
+        mayUse: (right) => allows(rights, right),
+        call: (toolRequest, target) => inject(app, request, toolRequest, target),
+      });
+      return reply.code(answer.status).headers(answer.headers).send(answer.body);
+    },
+  );
+}
+
+/** A request as any other of this caller: rights, accounts, limits and logs are those of the operation. */
+async function inject(
+  app: HttpServer,
+  { headers, ip }: FastifyRequest,
+  { method, body, idempotencyKey }: ToolRequest,
+  target: string,
+): Promise<ToolAnswer> {
+  const { statusCode, payload } = await app.inject({
+    method,
+    url: target,
+    remoteAddress: ip,
+    headers: {
+      authorization: headers.authorization,
+      host: headers.host,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+    },
+    ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+  });
+  return { status: statusCode, json: payload === '' ? null : (JSON.parse(payload) as unknown) };
+}

@@ -1,0 +1,63 @@
+/** An MCP server (Model Context Protocol) over the HTTP API, by the official SDK: for language models that read and write mail. */
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { Right } from '../../core/keys/rights.ts';
+import type { ApiCall } from './api-call.ts';
+import { ApiRefusal, type Tool } from './define-tool.ts';
+import { READING_TOOLS } from './reading-tools.ts';
+import { SENDING_TOOLS } from './sending-tools.ts';
+import { WARNING } from './untrusted.ts';
+
+const TOOLS: readonly Tool[] = [...READING_TOOLS, ...SENDING_TOOLS];
+
+export interface McpServerOptions {
+  readonly call: ApiCall;
+  /** Tools that need another right are not offered; null: what the key may do is not known, and the API says it. */
+  readonly mayUse: ((right: Right) => boolean) | null;
+  /** Of the service. */
+  readonly version: string;
+}
+
+/** For one client; connect it to a transport. */
+export function createMcpServer({ call, mayUse, version }: McpServerOptions): McpServer {
+  const server = new McpServer(
+    { name: 'email-worker', title: 'Email', version },
+    { instructions: `Reads and sends the email of a company. ${WARNING}` },
+  );
+  for (const tool of TOOLS) {
+    if (mayUse !== null && !mayUse(tool.right)) continue;
+    const reads = tool.right === 'read';
+    server.registerTool(
+      tool.name,
+      {
+        title: tool.title,
+        description: tool.description,
+        inputSchema: tool.input,
+        annotations: { readOnlyHint: reads, destructiveHint: !reads, openWorldHint: !reads },
+      },
+      (input) => runTool(tool, call, input),
+    );
+  }
+  return server;
+}
+
+async function runTool(
+  tool: Tool,
+  call: ApiCall,
+  input: Readonly<Record<string, unknown>>,
+): Promise<CallToolResult> {
+  try {
+    const result = await tool.run(call, input);
+    return {
+      content: [
+        { type: 'text', text: tool.right === 'read' ? `${WARNING}\n\n${toText(result)}` : toText(result) },
+      ],
+    };
+  } catch (error) {
+    if (!(error instanceof ApiRefusal)) throw error;
+    const { status, json } = error.answer;
+    return { content: [{ type: 'text', text: toText({ status, ...Object(json) }) }], isError: true };
+  }
+}
+
+const toText = (json: object): string => JSON.stringify(json, null, 1);

@@ -1,0 +1,27 @@
+/** `email-worker mcp`: the tools of a running service for a program with a language model, over standard input and output. */
+import { serveStdio } from '../adapters/mcp/stdio.ts';
+import { readVersion } from '../config/version.ts';
+import { defineCommand, UsageError, type CommandResult } from './command.ts';
+
+const DEFAULT_URL = 'http://127.0.0.1:3000';
+
+export const mcpCommand = defineCommand({
+  name: 'mcp',
+  summary: 'Serves the tools of a running service to a language model (MCP over standard input and output).',
+  description:
+    'For programs that start their MCP servers themselves; others are given the address of the service with /mcp. Standard output belongs to ' +
+    'the protocol. Set EMAIL_WORKER_KEY to a key with the rights that the model is to have (see keys): read, and send if it may send.',
+  arguments: [],
+  options: {
+    url: { type: 'string', value: 'url', meaning: `Of the service. Default: ${DEFAULT_URL}.` },
+  },
+  async run({ url = DEFAULT_URL }, _positionals, { signal }): Promise<CommandResult> {
+    const token = process.env['EMAIL_WORKER_KEY']?.trim() ?? '';
+    if (token === '')
+      throw new UsageError('EMAIL_WORKER_KEY is not set: it names the key that the model is to use.');
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      throw new UsageError(`--url is not an address: ${url}`);
+    await serveStdio({ url: new URL(url), token, version: readVersion(), signal });
+    return 'done';
+  },
+});

@@ -1,0 +1,9 @@
+/** The version of the program, as its package.json says it. */
+import { readFileSync } from 'node:fs';
+
+export function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest
+    ? String(manifest.version)
+    : 'unknown';
+}
