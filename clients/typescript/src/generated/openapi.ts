@@ -8390,7 +8390,11 @@ export interface operations {
                      *         {
                      *           "id": "17",
                      *           "at": "2026-01-30T09:15:00.000Z",
-                     *           "author": "eva",
+                     *           "author": {
+                     *             "kind": "secret",
+                     *             "id": null,
+                     *             "name": "API_SECRET 1"
+                     *           },
                      *           "act": "key.created",
                      *           "target": null,
                      *           "details": {

@@ -336,7 +336,8 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   'DraftSummary.id': REPLY,
   draft_id: REPLY,
   version: 2,
-  author: 'eva',
+  DraftAuthor: 'eva',
+  'DraftRequest.author': 'eva',
   being_sent: false,
   'Draft.answers': {
     email_id: EMAIL,
