@@ -321,6 +321,10 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
     ['/api/threads?q=geheim', GET, 'lists'],
     ['/api/threads?account_id=support', GET, UNKNOWN],
   ],
+  countFolders: () => [
+    ['/api/folders', GET, 'lists'],
+    ['/api/folders?account_id=support', GET, UNKNOWN],
+  ],
   markThreadRead: ({ thread }) => [[`/api/thread/${thread}/read`, POST, THREAD]],
   markThreadUnread: ({ thread }) => [[`/api/thread/${thread}/unread`, POST, THREAD]],
   splitThread: ({ thread, email }) => [
