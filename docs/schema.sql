@@ -420,6 +420,7 @@ create table emails (
   customer_source text,
   company_source text,
   exchange_with text,
+  unsubscribe_list text collate "C",
   subject_key text,
   anchor_id uuid,
   ignored_ids text[] not null default '{}'::text[],
@@ -871,6 +872,28 @@ create table unread_emails (
 );
 CREATE TRIGGER unread_emails_events_after_delete AFTER DELETE ON unread_emails REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION unread_emails_events();
 CREATE TRIGGER unread_emails_events_after_insert AFTER INSERT ON unread_emails REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION unread_emails_events();
+
+create table unsubscribe_key (
+  only_one boolean not null default true,
+  key bytea not null,
+  constraint unsubscribe_key_pkey PRIMARY KEY (only_one),
+  constraint unsubscribe_key_key_check CHECK ((length(key) = 32)),
+  constraint unsubscribe_key_only_one_check CHECK (only_one)
+);
+
+create table unsubscribes (
+  id uuid not null,
+  account_id account_id not null,
+  list text collate "C" not null,
+  address text collate "C" not null,
+  email_id uuid not null,
+  unsubscribed_at timestamp with time zone not null default now(),
+  constraint unsubscribes_pkey PRIMARY KEY (id),
+  constraint unsubscribes_address_list_account_id_key UNIQUE (address, list, account_id),
+  constraint unsubscribes_address_check CHECK (((length(address) >= 1) AND (length(address) <= 320))),
+  constraint unsubscribes_list_check CHECK (((length(list) >= 1) AND (length(list) <= 64)))
+);
+CREATE TRIGGER unsubscribes_events_after_insert AFTER INSERT ON unsubscribes FOR EACH ROW EXECUTE FUNCTION unsubscribes_events_after_insert();
 
 create table uploads (
   id uuid not null,
@@ -1926,6 +1949,17 @@ AS $function$
       from changed c join emails e on e.id = c.email_id) e
     ) e
     group by part order by part;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION unsubscribes_events_after_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into event_inbox (bodies)
+    select array[row(e.*)::event_body] from (values ('address.unsubscribed', clock_timestamp(), new.account_id, new.email_id, null, null, null, false,
+      json_build_object('address', new.address, 'list', new.list, 'unsubscribe_id', new.id))) e;
     return null;
   end $function$;
 

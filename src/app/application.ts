@@ -16,6 +16,7 @@ import type { ReplyUseCases } from './reply/use-cases.ts';
 import type { SendUseCases } from './send/use-cases.ts';
 import type { UploadUseCases } from './uploads/use-cases.ts';
 import type { ThreadUseCases } from './threads/use-cases.ts';
+import type { UnsubscribeUseCases } from './unsubscribes/use-cases.ts';
 import type { WebhookUseCases } from './webhooks/use-cases.ts';
 
 export interface Application
@@ -34,7 +35,8 @@ export interface Application
     MailboxUseCases,
     WebhookUseCases,
     KeyUseCases,
-    AuditUseCases {
+    AuditUseCases,
+    UnsubscribeUseCases {
   /** Asks every dependency, each with a deadline. */
   checkReadiness(): Promise<Readiness>;
 }

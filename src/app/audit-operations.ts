@@ -43,6 +43,7 @@ export type Operations = {
   | 'resolveSend'
   | 'suppress'
   | 'liftSuppression'
+  | 'removeUnsubscribe'
   | 'registerCustomer'
   | 'changeThread'
   | 'splitThread'
@@ -199,6 +200,15 @@ export function auditOperations(
           before: async () => toSuppressionFields(await application.readSuppression(address)),
           work: () => application.liftSuppression(address),
           after: () => null,
+        },
+      ),
+    removeUnsubscribe: (id) =>
+      act(
+        'unsubscribe.removed',
+        { unsubscribeId: id },
+        {
+          work: () => application.removeUnsubscribe(id),
+          after: ({ accountId, list, address }) => ({ accountId, list, address }),
         },
       ),
     registerCustomer: (request) =>

@@ -13,6 +13,7 @@ type AccountLists = Pick<
   | 'listRefusedMerges'
   | 'listEvents'
   | 'streamEvents'
+  | 'listUnsubscribes'
   | 'createWebhook'
   | 'changeWebhook'
   | 'createKey'
@@ -61,6 +62,10 @@ export function refuseUnknownAccounts(ports: KnownAccountsPorts, lists: AccountL
     async streamEvents(request, signal) {
       await check(request.accountId);
       return lists.streamEvents(request, signal);
+    },
+    async listUnsubscribes(request) {
+      await check(request.accountId);
+      return lists.listUnsubscribes(request);
     },
     async createWebhook(request) {
       await check(request.accountId);

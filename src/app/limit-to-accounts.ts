@@ -218,6 +218,11 @@ export function limitToAccounts(
       await requireEmail(id);
       return application.resolveSend(id, outcome);
     },
+    // The token is the permission.
+    readUnsubscribeToken: (token) => application.readUnsubscribeToken(token),
+    unsubscribe: (token) => application.unsubscribe(token),
+    listUnsubscribes: async (request) => application.listUnsubscribes(within(request)),
+    removeUnsubscribe: (id) => application.removeUnsubscribe(id, accounts),
     // Nothing is sent to a suppressed address from any account.
     listSuppressions: refuse,
     readSuppression: refuse,

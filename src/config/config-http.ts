@@ -1,5 +1,6 @@
 /** Where HTTP listens, and who may use it. */
 import { ConfigError } from './config-error.ts';
+import { isLoopback } from '../core/server-url.ts';
 import { readNetworks } from './config-values.ts';
 import { integer, variable } from './variable.ts';
 
@@ -18,6 +19,12 @@ export const HTTP_VARIABLES = {
     { min: 1, max: 100_000 },
     'HTTP connections at the same time; for one more, the oldest that never brought a right secret is closed.',
   ),
+  publicUrl: variable('PUBLIC_URL', {
+    parse: readPublicUrl,
+    defaultText: 'none',
+    meaning:
+      'Where recipients of mail reach the service, such as `https://mail.example.com`; a proxy may take a path in front of it away. For links to unsubscribe; only `/unsubscribe/` needs to be reachable there.',
+  }),
   /** Addresses, or networks such as `10.0.0.0/8`. */
   trustedProxies: variable('TRUSTED_PROXIES', {
     parse: (value, name) => readNetworks(name, value),
@@ -33,6 +40,24 @@ export const HTTP_VARIABLES = {
       'The bearer secret, at least 16 characters; two, separated by a comma, while it is being changed.',
   }),
 };
+
+/** Leaves room for a token in a line of a header. */
+const MAX_PUBLIC_URL_CHARS = 200;
+
+/** RFC 8058 §3.1 wants https; http is for trying it out on this machine. */
+function readPublicUrl(text: string | null, name: string): string | null {
+  if (text === null) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (url === null || !isSafe) throw new ConfigError(name, 'must be an address that starts with https://');
+  if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
+    throw new ConfigError(name, 'must end with its path');
+  }
+  if (url.href.length > MAX_PUBLIC_URL_CHARS) {
+    throw new ConfigError(name, `must have at most ${MAX_PUBLIC_URL_CHARS} characters`);
+  }
+  return url.href.replace(/\/+$/, '');
+}
 
 function readSecrets(text: string | null, name: string): readonly string[] {
   if (text === null) return [];

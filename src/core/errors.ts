@@ -60,6 +60,15 @@ export const ERRORS = {
     'send_at muss ein Zeitpunkt in der Zukunft sein, höchstens ein Jahr entfernt, der Form 2026-01-31T12:00:00Z.',
   ),
   invalid_lane: permanent(400, 'lane muss 1 bis 64 Zeichen ohne Steuerzeichen haben.'),
+  unsubscribe_unavailable: permanent(
+    400,
+    'unsubscribe ist nicht möglich: PUBLIC_URL ist nicht eingerichtet.',
+  ),
+  invalid_list: permanent(400, 'unsubscribe.list muss 1 bis 64 Zeichen ohne Steuerzeichen haben.'),
+  one_recipient_expected: permanent(
+    400,
+    'Eine E-Mail mit unsubscribe muss genau einen Empfänger haben: Der Link zum Abmelden gehört ihm allein.',
+  ),
   unknown_account: permanent(400, 'Das Konto {value} ist nicht eingerichtet.'),
   invalid_idempotency_key: permanent(
     400,
@@ -100,6 +109,7 @@ export const ERRORS = {
   ),
   suppression_not_found: permanent(404, 'Die Adresse ist nicht gesperrt.'),
   key_not_found: permanent(404, 'Der Schlüssel wurde nicht gefunden.'),
+  unsubscribe_not_found: permanent(404, 'Es gibt keine Abmeldung mit dieser Kennung.'),
   webhook_not_found: permanent(404, 'Der Webhook wurde nicht gefunden.'),
   method_not_allowed: permanent(405, 'Diese Methode ist hier nicht erlaubt.'),
   email_deleted: permanent(
@@ -163,6 +173,10 @@ export const ERRORS = {
   recipient_suppressed: permanent(
     422,
     'An {value} wird nichts gesendet: Die Adresse ist seit {since} gesperrt ({detail}). Die Sperre muss erst aufgehoben werden.',
+  ),
+  recipient_unsubscribed: permanent(
+    422,
+    'An {value} wird nichts gesendet: Die Adresse hat sich von der Liste {list} abgemeldet.',
   ),
   events_expired: permanent(
     410,

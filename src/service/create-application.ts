@@ -90,6 +90,7 @@ export function createApplication(
 ): Application {
   const { config, logger, clock, pool, instanceId, watch } = parts;
   const { blobs, suppressions, active, settleUnknown } = sendPorts;
+  const unsubscribes = sendPorts.unsubscribing.useCases;
   const endAtTeardown = (loop: Loop) => teardown.push(() => loop.stop());
   const wakeFor = (kind: WorkKind, loop: WokenLoop) => {
     watch.on(kind, loop.wake);
@@ -214,6 +215,7 @@ export function createApplication(
     ...operations,
     ...deletions,
     ...createErasures({ erasures, accounts: parts.accounts.values(), ids: parts.ids, wake: eraser.wake }),
+    ...unsubscribes,
     receiveMessage: (request, folder) => receiveMessage(receivePorts, request, folder),
     sendMessage: (request, folder) => sendMessage(sendPorts, request, folder),
     sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),
@@ -244,6 +246,7 @@ export function createApplication(
         ...apiKeys,
         ...createFolderCounter(pool),
         ...drafts,
+        ...unsubscribes,
         ...createRefusedMerges(createRefusedMergeStore(pool)),
       },
     ),

@@ -8,6 +8,7 @@ import { createSendOperations } from '../adapters/postgres/send/send-operations.
 import { createSendQueue } from '../adapters/postgres/send/send-queue.ts';
 import { createSuppressionStore } from '../adapters/postgres/send/suppressions.ts';
 import { createUploadStore } from '../adapters/postgres/uploads/upload-store.ts';
+import { createUnsubscribeStore } from '../adapters/postgres/unsubscribes/unsubscribes.ts';
 import { createVariantStore } from '../adapters/postgres/emails/variants.ts';
 import { createOperations } from '../app/send/operate-sends.ts';
 import { createActiveSends } from '../app/send/active-sends.ts';
@@ -18,6 +19,7 @@ import type { OutboundStore } from '../app/send/outbound-ports.ts';
 import type { RetryPolicy, SendQueue } from '../app/send/queue-ports.ts';
 import type { SecurityLog } from '../app/base/security-log.ts';
 import { createSuppressionList, createSuppressionOperations } from '../app/send/suppressions.ts';
+import { createUnsubscribing } from '../app/unsubscribes/unsubscribes.ts';
 import { compareCopies } from '../app/receive/variants.ts';
 import type { Config } from '../config/config.ts';
 import type { RateLimit } from '../core/delivery/rate-window.ts';
@@ -106,6 +108,11 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
     maxRecipients: config.maxRecipients,
     loopLimit: config.loopLimit,
     exchanges: createExchangeStore(pool),
+    unsubscribing: createUnsubscribing({
+      store: createUnsubscribeStore(pool),
+      ids: parts.ids,
+      publicUrl: config.publicUrl,
+    }),
   };
   return {
     ports,

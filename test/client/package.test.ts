@@ -61,6 +61,8 @@ const METHODS = {
   listQuarantine: 'client.quarantine.list',
   listRefusedMerges: 'client.threads.refusedMerges',
   listSuppressions: 'client.suppressions.list',
+  listUnsubscribes: 'client.unsubscribes.list',
+  removeUnsubscribe: 'client.unsubscribes.remove',
   listThreads: 'client.threads.list',
   markThreadRead: 'client.threads.markRead',
   markThreadUnread: 'client.threads.markUnread',

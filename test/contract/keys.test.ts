@@ -283,6 +283,7 @@ interface Others {
   readonly wholeWebhook: string;
   readonly key: string;
   readonly draft: string;
+  readonly unsubscribe: string;
   readonly customer: string;
 }
 
@@ -320,6 +321,13 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
     ['/api/threads', GET, 'lists'],
     ['/api/threads?q=geheim', GET, 'lists'],
     ['/api/threads?account_id=support', GET, UNKNOWN],
+  ],
+  listUnsubscribes: () => [
+    ['/api/unsubscribes', GET, 'lists'],
+    ['/api/unsubscribes?account_id=support', GET, UNKNOWN],
+  ],
+  removeUnsubscribe: ({ unsubscribe }) => [
+    [`/api/unsubscribes/${unsubscribe}`, { method: 'DELETE' }, [404, 'unsubscribe_not_found']],
   ],
   countFolders: () => [
     ['/api/folders', GET, 'lists'],
@@ -509,6 +517,11 @@ describe('a key of one account', () => {
       insert into mailbox_messages (mailbox_id, uid_validity, uid, quarantine_id, quarantined_at, seen_at, tries, last_error)
       select id, 1, 1, gen_random_uuid(), now(), now(), 4, 'x' from b returning quarantine_id`,
     );
+    const [left] = await query(
+      database.connectionString,
+      `insert into unsubscribes (id, account_id, list, address, email_id)
+      values (gen_random_uuid(), 'support', 'geheim', 'ada@customer.test', gen_random_uuid()) returning id`,
+    );
     const draft = await ask(null, '/api/drafts', {
       json: { message: { account_id: 'support', subject: 'geheim' } },
     });
@@ -524,6 +537,7 @@ describe('a key of one account', () => {
       wholeWebhook: await makeWebhook(null),
       key: (await makeKey({ rights: ['read'], account_ids: ['support'] })).id,
       draft: draft.json['id'] as string,
+      unsubscribe: left?.['id'] as string,
       customer,
     };
     await waitUntil('all events are numbered, and all words found', async () => {
@@ -575,6 +589,7 @@ describe('a key of one account', () => {
         '/api/webhooks',
         `/api/keys/${others.key}`,
         '/api/suppressions',
+        '/api/unsubscribes?account_id=support',
       ].map(async (target) => {
         const { status, json } = await ask(null, target);
         expect([target, status]).toEqual([target, 200]);

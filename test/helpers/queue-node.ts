@@ -144,6 +144,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
     loopLimit: null,
     exchanges: createExchangeStore(pool),
     suppressions: { refuseSuppressed: () => null },
+    unsubscribing: { linkOf: async () => 'https://mail.example.com/unsubscribe/x' },
   };
   const start = () => {
     loop ??= startSendQueue(

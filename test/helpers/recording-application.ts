@@ -25,6 +25,7 @@ import type { ExplainedPlacement } from '../../src/app/threads/placement-facts.t
 import type { RefusedMerge } from '../../src/app/threads/refused-merge-ports.ts';
 import type { DecisionResult } from '../../src/app/threads/thread-decisions.ts';
 import { nothingRemoved } from '../../src/core/html/removed.ts';
+import type { Unsubscribe } from '../../src/app/unsubscribes/unsubscribe-ports.ts';
 import type { Suppression } from '../../src/core/delivery/suppression.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
 import type { WebhookView } from '../../src/app/webhooks/use-cases.ts';
@@ -354,6 +355,15 @@ const sampleDecision: DecisionResult = {
   decision: { id: IDS.attachment, decidedAt: new Date('2026-01-31T12:00:02.000Z') },
 };
 
+const sampleUnsubscribe: Unsubscribe = {
+  id: '0198c0de-0000-7000-8000-00000000aaaa',
+  accountId: 'default',
+  list: 'newsletter',
+  address: 'ann@example.com',
+  emailId: '0198c0de-0000-7000-8000-00000000aaab',
+  unsubscribedAt: new Date('2026-03-01T12:00:00Z'),
+};
+
 export const sampleSuppression: Suppression = {
   address: 'bob@example.org',
   reason: 'hard_bounce',
@@ -617,6 +627,10 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     splitThread: async () => sampleDecision,
     mergeThreads: async () => sampleDecision,
     moveEmails: async () => sampleDecision,
+    readUnsubscribeToken: async () => ({ list: sampleUnsubscribe.list, address: sampleUnsubscribe.address }),
+    unsubscribe: async () => ({ list: sampleUnsubscribe.list, address: sampleUnsubscribe.address }),
+    listUnsubscribes: async () => ({ unsubscribes: [sampleUnsubscribe], nextCursor: null }),
+    removeUnsubscribe: async () => sampleUnsubscribe,
     listSuppressions: async () => ({ suppressions: [sampleSuppression], nextCursor: null }),
     readSuppression: async () => sampleSuppression,
     suppress: async () => sampleSuppression,

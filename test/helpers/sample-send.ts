@@ -24,4 +24,5 @@ export const SAMPLE_SEND: SendRequest = {
   headers: {},
   tags: [],
   metadata: {},
+  unsubscribeList: null,
 };

@@ -132,6 +132,7 @@ class SendWorld {
       loopLimit: null,
       exchanges: { nthNewest: async () => null },
       suppressions: { refuseSuppressed: () => null },
+      unsubscribing: { linkOf: async () => 'https://mail.example.com/unsubscribe/x' },
       reader: directReader,
     };
     startJournalSettler(sendPorts, () => {}, process.timers);

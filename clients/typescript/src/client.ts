@@ -13,6 +13,7 @@ import { Erasures } from './resources/erasures.ts';
 import { Keys } from './resources/keys.ts';
 import { Quarantine } from './resources/quarantine.ts';
 import { Suppressions } from './resources/suppressions.ts';
+import { Unsubscribes } from './resources/unsubscribes.ts';
 import { Threads } from './resources/threads.ts';
 import { Webhooks } from './resources/webhooks.ts';
 import { Uploads } from './resources/uploads.ts';
@@ -32,6 +33,7 @@ export class EmailWorkerClient {
   readonly keys: Keys;
   readonly audit: Audit;
   readonly suppressions: Suppressions;
+  readonly unsubscribes: Unsubscribes;
   readonly accounts: Accounts;
   readonly erasures: Erasures;
   readonly quarantine: Quarantine;
@@ -52,6 +54,7 @@ export class EmailWorkerClient {
     this.keys = new Keys(transport);
     this.audit = new Audit(transport);
     this.suppressions = new Suppressions(transport);
+    this.unsubscribes = new Unsubscribes(transport);
     this.accounts = new Accounts(transport);
     this.erasures = new Erasures(transport);
     this.quarantine = new Quarantine(transport);

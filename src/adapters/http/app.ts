@@ -57,6 +57,8 @@ import { registerSuppressionRoutes } from './send/suppressions.ts';
 import { registerThreadRoutes } from './threads/threads.ts';
 import { registerUploadRoutes } from './uploads/uploads.ts';
 import { setSecurityHeaders } from './connections/security-headers.ts';
+import { registerUnsubscribePage } from './unsubscribes/unsubscribe-page.ts';
+import { registerUnsubscribeRoutes } from './unsubscribes/unsubscribes.ts';
 import { registerWebhookActRoutes } from './webhooks/webhook-acts.ts';
 import { registerWebhookRoutes } from './webhooks/webhooks.ts';
 import { toValidationError } from './body/validation.ts';
@@ -110,6 +112,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     keys,
     checkReadiness: () => application.checkReadiness(),
     signedImages: application,
+    unsubscribing: application,
     operationsFor,
     spool,
     limits,
@@ -185,6 +188,7 @@ function registerRoutes(
   registerHealthRoutes(app, context);
   registerDocumentRoutes(app, context, routes);
   registerSignedImageRoutes(app, context);
+  registerUnsubscribePage(app, context);
   app.register(async (secured: HttpServer) => {
     secured.addHook('onRoute', requireDeclaredRight);
     secured.addHook('onRequest', authenticate);
@@ -202,6 +206,7 @@ function registerRoutes(
     registerErasureRoutes(secured, context);
     registerSuppressionRoutes(secured, context);
     registerUploadRoutes(secured, context);
+    registerUnsubscribeRoutes(secured, context);
     registerInboundRoutes(secured, context);
     registerAccountRoutes(secured, context);
     registerCustomerRoutes(secured, context);

@@ -22,6 +22,7 @@ const EVENTS = {
   'send.resolved': ['info', 'an operator said what became of a send'],
   'suppression.set': ['info', 'an operator suppressed an address'],
   'suppression.lifted': ['info', 'an operator lifted a suppression'],
+  'unsubscribe.removed': ['info', 'an operator removed an unsubscribe'],
   'customer.registered': ['info', "an operator replaced a customer's addresses and domains"],
   'thread.changed': [
     'info',

@@ -35,6 +35,7 @@ const request: SendRequest = {
   headers: {},
   tags: [],
   metadata: {},
+  unsubscribeList: null,
 };
 
 const fingerprint = async (changes: object = {}) =>

@@ -69,7 +69,7 @@ async function openRaw(
 
 const NOBODY_LEFT: MissingRaw = { kind: 'missing', detail: 'no recipient is left', temporary: false };
 
-/** A recipient on the suppression list was not sent to, and will not be. */
+/** A recipient on the suppression list, or who left the list of the email, was not sent to, and will not be. */
 function withSuppressed({ suppressed }: Claim, result: TransportResult): TransportResult {
   if (suppressed.length === 0) return result;
   const refused = suppressed.map((address): RecipientOutcome => ({
@@ -81,7 +81,7 @@ function withSuppressed({ suppressed }: Claim, result: TransportResult): Transpo
   return {
     ...result,
     recipients: [...result.recipients, ...refused],
-    detail: `${count} on the suppression list; ${result.detail}`,
+    detail: `${count} on the suppression list or unsubscribed; ${result.detail}`,
   };
 }
 

@@ -41,6 +41,8 @@ export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
   readonly metadata?: string | null;
   /** The address of the automatic exchange that it is part of, in lower case; null for none. */
   readonly exchangeWith?: string | null;
+  /** The list that its recipient can leave; null for none. */
+  readonly unsubscribeList?: string | null;
   /** See subjectKeyOf; only in accounts that join by subject. */
   readonly subjectKey?: string | null;
 }

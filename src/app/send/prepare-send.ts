@@ -11,6 +11,7 @@ import {
   type MessageId,
 } from '../../core/message/message-id.ts';
 import { buildReferences } from '../../core/message/references.ts';
+import type { CustomHeader } from '../../core/message/custom-headers.ts';
 import { composeMessage, composeMessageStream, type Draft } from '../../core/mime/compose/compose.ts';
 import { dkimFields, type DkimSigning } from '../../core/mime/compose/dkim-signature.ts';
 import {
@@ -40,6 +41,7 @@ import type { OutboundStore } from './outbound-ports.ts';
 import type { RetryPolicy } from './queue-ports.ts';
 import { refuseLoop, type LoopGuardPorts } from './refuse-loop.ts';
 import type { SuppressionList } from './suppressions.ts';
+import type { Unsubscribing } from '../unsubscribes/unsubscribes.ts';
 
 export interface PrepareSendPorts extends LoopGuardPorts {
   readonly accounts: ReadonlyMap<string, Account>;
@@ -58,6 +60,7 @@ export interface PrepareSendPorts extends LoopGuardPorts {
   /** To, cc and bcc together. */
   readonly maxRecipients: number;
   readonly suppressions: Pick<SuppressionList, 'refuseSuppressed'>;
+  readonly unsubscribing: Pick<Unsubscribing, 'linkOf'>;
 }
 
 /** An email that may be handed over, or put into the queue. */
@@ -99,6 +102,14 @@ export async function prepareSend(
   if (exchangeWith !== null) await refuseLoop(ports, account.id, exchangeWith);
 
   const from = additions.fromName === null ? account.from : { ...account.from, name: additions.fromName };
+  const list = request.unsubscribeList;
+  const everyone = [...recipients.to, ...recipients.cc, ...recipients.bcc];
+  if (list !== null) refuseOwnLink(additions.headers);
+  const unsubscribeUrl =
+    list === null
+      ? null
+      : await ports.unsubscribing.linkOf({ accountId: account.id, emailId: id, list, recipients: everyone });
+
   const now = ports.clock();
   const sendAt = readSendAt(request.sendAt, now);
   const queuePlace = readQueuePlace(request, placement.rule);
@@ -128,6 +139,7 @@ export async function prepareSend(
     })),
     autoSubmitted: request.autoSubmitted,
     headers: additions.headers,
+    unsubscribeUrl,
     boundarySeed: ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES).toString('hex'),
   };
   const raw = await compose(
@@ -158,6 +170,7 @@ export async function prepareSend(
       autoSubmitted: request.autoSubmitted,
       ...additions.recorded,
       exchangeWith,
+      ...(list === null ? {} : { unsubscribeList: list }),
       ...((account.joinBySubjectDays ?? null) === null ? {} : { subjectKey: subjectKeyOf(request.subject) }),
     },
     raw,
@@ -169,6 +182,12 @@ export async function prepareSend(
     },
   };
   return { email, envelope: { ...envelopeOf(account.from, recipients), envelopeId: draft.messageId } };
+}
+
+/** Two links to unsubscribe would be none to many receivers. */
+function refuseOwnLink(headers: readonly CustomHeader[]): void {
+  const own = headers.find(({ name }) => /^list-unsubscribe(?:-post)?$/i.test(name));
+  if (own !== undefined) throw new ServiceError('header_not_allowed', { values: { field: own.name } });
 }
 
 /** A Message-ID that was made up here for an email without one means nothing outside this service. */

@@ -13,7 +13,7 @@ export interface Claim extends ClaimRef {
   readonly accountId: string;
   /** Holds the recipients that are still open; it may hold none. */
   readonly envelope: Envelope;
-  /** Open recipients that are on the suppression list now, and so not in the envelope. */
+  /** Open recipients that are on the suppression list now, or left the list of the email, and so not in the envelope. */
   readonly suppressed: readonly string[];
   /** Where the raw message is: exactly one of `raw` and `rawPath` is set. */
   readonly raw: Buffer | null;

@@ -48,6 +48,8 @@ export interface SendRequest {
   readonly tags: readonly string[];
   /** Empty for none. */
   readonly metadata: Metadata;
+  /** The list that the recipient can leave; null: none. */
+  readonly unsubscribeList: string | null;
 }
 
 /**

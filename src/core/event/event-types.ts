@@ -25,6 +25,7 @@ export const EVENT_TYPES = [
   'draft.sent',
   'suppression.added',
   'suppression.lifted',
+  'address.unsubscribed',
   'account.failing',
   'account.recovered',
   'quarantine.added',

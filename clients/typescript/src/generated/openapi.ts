@@ -640,6 +640,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/unsubscribes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who left which list
+         * @description The newest first. Query parameters that are not listed here are refused. Needs the right `read`.
+         */
+        get: operations["listUnsubscribes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/unsubscribes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Send mail of a list to an address again
+         * @description For addresses whose owner asked for it. The links in earlier mail work as before. Needs no body; fields of one are refused. Needs the right `operate`.
+         */
+        delete: operations["removeUnsubscribe"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/inbound": {
         parameters: {
             query?: never;
@@ -1629,6 +1669,10 @@ export interface components {
          * @enum {unknown}
          */
         NullableAutoSubmitted: "auto-replied" | "auto-generated" | null;
+        UnsubscribeInput: {
+            /** @description Its name, which recipients see. A list belongs to the account that sends, and needs no set-up. */
+            list: string;
+        };
         AttachmentInput: {
             filename: components["schemas"]["NonBlankText"];
             /**
@@ -1699,7 +1743,7 @@ export interface components {
             from_name?: string | null;
             /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
             headers?: {
-                [key: string]: string;
+                [key: string]: string | null;
             } | null;
             /** @description Up to 20, for `GET /api/emails?tag=` and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
             tags?: string[] | null;
@@ -1707,6 +1751,8 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Lets the only recipient leave a list with one click (RFC 8058): the email gets the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. An address that left the list is answered with 422. */
+            unsubscribe?: components["schemas"]["UnsubscribeInput"] | null;
             attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
         } | components["schemas"]["WithTextBody"] | components["schemas"]["WithHtmlBody"];
         Sent: {
@@ -1775,7 +1821,7 @@ export interface components {
             from_name?: string | null;
             /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
             headers?: {
-                [key: string]: string;
+                [key: string]: string | null;
             } | null;
             /** @description Up to 20, for `GET /api/emails?tag=` and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
             tags?: string[] | null;
@@ -1783,6 +1829,8 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Lets the only recipient leave a list with one click (RFC 8058): the email gets the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. An address that left the list is answered with 422. */
+            unsubscribe?: components["schemas"]["UnsubscribeInput"] | null;
             attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
             /** @description The email stands below what the person wrote. Default true. */
             quote?: boolean | null;
@@ -1852,7 +1900,7 @@ export interface components {
             from_name?: string | null;
             /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
             headers?: {
-                [key: string]: string;
+                [key: string]: string | null;
             } | null;
             /** @description Up to 20, for `GET /api/emails?tag=` and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
             tags?: string[] | null;
@@ -1860,6 +1908,8 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Lets the only recipient leave a list with one click (RFC 8058): the email gets the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. An address that left the list is answered with 422. */
+            unsubscribe?: components["schemas"]["UnsubscribeInput"] | null;
             attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
             /** @description The email stands below what the person wrote. Default true. */
             quote?: boolean | null;
@@ -1917,7 +1967,7 @@ export interface components {
             from_name?: string | null;
             /** @description Up to 30 further header fields, by name: any `X-…`, and Accept-Language, Comments, Expires, Feedback-ID, Importance, Keywords, List-Archive, List-Help, List-Id, List-Owner, List-Post, List-Subscribe, List-Unsubscribe, List-Unsubscribe-Post, Organization, Precedence, Priority, Reply-By, Sensitivity. */
             headers?: {
-                [key: string]: string;
+                [key: string]: string | null;
             } | null;
             /** @description Up to 20, for `GET /api/emails?tag=` and in the events of the email: 1 to 64 letters and digits each, behind the first also `_ . : @ + -`. */
             tags?: string[] | null;
@@ -1925,6 +1975,8 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Lets the only recipient leave a list with one click (RFC 8058): the email gets the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. An address that left the list is answered with 422. */
+            unsubscribe?: components["schemas"]["UnsubscribeInput"] | null;
         };
         KeptFile: {
             /** @description A file that the draft has already. */
@@ -2301,6 +2353,22 @@ export interface components {
             /** @description It is deleted then; emails that were sent with it keep it. */
             expires_at: components["schemas"]["Timestamp"];
         };
+        Unsubscribe: {
+            id: components["schemas"]["Uuid"];
+            account_id: string;
+            /** @description As `unsubscribe.list` of the send named it. */
+            list: string;
+            /** @description In lower case. */
+            address: string;
+            /** @description The email whose link was used. */
+            email_id: components["schemas"]["Uuid"];
+            unsubscribed_at: components["schemas"]["Timestamp"];
+        };
+        Unsubscribes: {
+            unsubscribes: components["schemas"]["Unsubscribe"][];
+            /** @description For the next page; null on the last one. */
+            next_cursor: string | null;
+        };
         Received: {
             /**
              * @description `duplicate`: it was recorded before, or sent from here; nothing was added, but that with `sent` an email recorded as received turns into a sent one. `deleted`: it was recorded and deleted since; nothing was added, and its identifiers lead nowhere.
@@ -2560,7 +2628,7 @@ export interface components {
          * @description docs/events.md says when each is written. New types may come.
          * @enum {string}
          */
-        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "email.deleted" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "draft.created" | "draft.changed" | "draft.deleted" | "draft.sent" | "suppression.added" | "suppression.lifted" | "account.failing" | "account.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused" | "webhook.resumed";
+        EventType: "email.received" | "email.queued" | "email.sent" | "email.deferred" | "email.failed" | "email.unknown" | "email.settled" | "email.cancelled" | "email.delivered" | "email.bounced" | "email.complained" | "email.updated" | "email.deleted" | "thread.created" | "thread.merged" | "thread.split" | "thread.updated" | "customer.linked" | "customer.unlinked" | "draft.created" | "draft.changed" | "draft.deleted" | "draft.sent" | "suppression.added" | "suppression.lifted" | "address.unsubscribed" | "account.failing" | "account.recovered" | "quarantine.added" | "merge.refused" | "webhook.paused" | "webhook.resumed";
         /** @description By type; see docs/events.md. */
         EventData: {
             [key: string]: unknown;
@@ -3000,9 +3068,9 @@ export interface components {
             /** @enum {unknown} */
             code?: "different_accounts";
         };
-        DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrTooManyRecipientsOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
+        DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "too_many_recipients" | "unknown_account" | "unknown_field";
+            code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unsubscribe_unavailable";
         };
         IdempotencyInProgressOrIdempotencyKeyReusedError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -3016,9 +3084,9 @@ export interface components {
             /** @enum {unknown} */
             code?: "attachments_too_large" | "payload_too_large";
         };
-        RecipientSuppressedError: components["schemas"]["Error"] & {
+        RecipientSuppressedOrRecipientUnsubscribedError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "recipient_suppressed";
+            code?: "recipient_suppressed" | "recipient_unsubscribed";
         };
         LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -3293,13 +3361,13 @@ export interface components {
                 "application/json": components["schemas"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             };
         };
-        /** @description Codes: `recipient_suppressed`. */
-        RecipientSuppressedError: {
+        /** @description Codes: `recipient_suppressed`, `recipient_unsubscribed`. */
+        RecipientSuppressedOrRecipientUnsubscribedError: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RecipientSuppressedError"];
+                "application/json": components["schemas"]["RecipientSuppressedOrRecipientUnsubscribedError"];
             };
         };
         /** @description Codes: `loop_suspected`, `rate_limited`, `too_many_failed_logins`. */
@@ -4663,13 +4731,13 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `too_many_recipients`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrTooManyRecipientsOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -4691,7 +4759,7 @@ export interface operations {
             410: components["responses"]["EmailDeletedError"];
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            422: components["responses"]["RecipientSuppressedError"];
+            422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
             429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
@@ -4849,13 +4917,13 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `too_many_recipients`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrTooManyRecipientsOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -4866,7 +4934,7 @@ export interface operations {
             410: components["responses"]["EmailDeletedError"];
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            422: components["responses"]["RecipientSuppressedError"];
+            422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
             429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
@@ -4955,13 +5023,13 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `too_many_recipients`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrTooManyRecipientsOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -4972,7 +5040,7 @@ export interface operations {
             410: components["responses"]["EmailDeletedError"];
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            422: components["responses"]["RecipientSuppressedError"];
+            422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
             429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
@@ -5062,13 +5130,13 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `too_many_recipients`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrTooManyRecipientsOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -5079,7 +5147,7 @@ export interface operations {
             410: components["responses"]["EmailDeletedError"];
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            422: components["responses"]["RecipientSuppressedError"];
+            422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
             429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
@@ -5556,7 +5624,7 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `too_many_recipients`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5564,7 +5632,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "too_many_recipients" | "unknown_account" | "unknown_field";
+                        code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unsubscribe_unavailable";
                     };
                 };
             };
@@ -5601,7 +5669,7 @@ export interface operations {
             412: components["responses"]["DraftChangedError"];
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
-            422: components["responses"]["RecipientSuppressedError"];
+            422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
             428: components["responses"]["VersionRequiredError"];
             429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
@@ -6589,6 +6657,130 @@ export interface operations {
                     };
                 };
             };
+        };
+    };
+    listUnsubscribes: {
+        parameters: {
+            query?: {
+                /** @description Only of this account. */
+                account_id?: components["parameters"]["account_id"];
+                /** @description On a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the page before; nothing for the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Only of this list. */
+                list?: string;
+                /** @description Only of this address. */
+                address?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "unsubscribes": [
+                     *         {
+                     *           "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *           "account_id": "vertrieb",
+                     *           "list": "newsletter",
+                     *           "address": "ann@example.com",
+                     *           "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *           "unsubscribed_at": "2026-01-31T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Unsubscribes"];
+                };
+            };
+            /** @description Codes: `header_injection`, `invalid_address`, `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "header_injection" | "invalid_address" | "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_field";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    removeUnsubscribe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was removed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "account_id": "vertrieb",
+                     *       "list": "newsletter",
+                     *       "address": "ann@example.com",
+                     *       "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "unsubscribed_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Unsubscribe"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
+            /** @description Codes: `unsubscribe_not_found`. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "unsubscribe_not_found";
+                    };
+                };
+            };
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
     receiveEmail: {

@@ -30,6 +30,8 @@ export interface HttpContext extends EmailsResponse {
   readonly checkReadiness: Application['checkReadiness'];
   /** What signed addresses open, whoever has them. */
   readonly signedImages: Pick<Application, 'readSignedImage' | 'openAttachment'>;
+  /** For recipients, who have a token and no key. */
+  readonly unsubscribing: Pick<Application, 'readUnsubscribeToken' | 'unsubscribe'>;
   /** What operators do, as acts of the one whose request it is. */
   readonly operationsFor: (request: FastifyRequest) => Operations;
   readonly spool: Spool;

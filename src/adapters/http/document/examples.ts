@@ -266,6 +266,11 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   report_email_id: REPLY,
   lifted_at: LATER,
 
+  // Unsubscribes
+  list: 'newsletter',
+  'Unsubscribe.address': 'ann@example.com',
+  unsubscribed_at: LATER,
+
   // Events
   'Event.id': EVENT_ID,
   'LatestEvent.id': EVENT_ID,
@@ -455,6 +460,7 @@ const ERROR_VALUES: Partial<Readonly<Record<ErrorCode, ErrorValues>>> = {
   metadata_too_large: { values: { limit: 4096 } },
   unknown_account: { values: { value: 'einkauf' } },
   attachments_too_large: { values: { limit: 26214400 } },
+  recipient_unsubscribed: { values: { value: 'ann@example.com', list: 'newsletter' } },
   recipient_suppressed: {
     values: { value: 'ann@example.com', since: LATER, detail: SUPPRESSION_TEXTS.hard_bounce },
   },

@@ -37,6 +37,7 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
         { name: 'Receiving', description: 'Take in what came from elsewhere.' },
         { name: 'Mailboxes', description: 'What is read by IMAP, and how it goes.' },
         { name: 'Suppressions', description: 'Addresses that nothing is sent to.' },
+        { name: 'Unsubscribes', description: 'Lists that recipients have left.' },
         { name: 'Emails', description: 'Read what was sent and received.' },
         { name: 'Threads', description: 'Which emails belong together.' },
         { name: 'Customers', description: 'Say whose mail it is.' },

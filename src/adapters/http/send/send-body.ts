@@ -7,6 +7,7 @@ import { AUTO_SUBMITTED, type AutoSubmitted } from '../../../core/delivery/loop-
 import type { FileReference, SendAttachment } from '../../../app/send/take-references.ts';
 import type { SendRequest } from '../../../app/send/use-cases.ts';
 import type { Content } from '../../../app/files/file-ports.ts';
+import { isListName, MAX_LIST_CHARS } from '../../../core/unsubscribe/list-name.ts';
 import { MAX_LANE_LENGTH, PRIORITIES, type Priority } from '../../../core/delivery/priority.ts';
 import { STANDARD_HEADERS, type CustomHeaders } from '../../../core/message/custom-headers.ts';
 import { MAX_CUSTOM_HEADERS, MAX_METADATA_BYTES, MAX_TAGS } from '../../../core/message/limits.ts';
@@ -85,6 +86,21 @@ const AnyAttachment = {
     ),
   ],
 };
+const UnsubscribeBody = {
+  type: 'object',
+  title: 'UnsubscribeInput',
+  additionalProperties: false,
+  required: ['list'],
+  properties: {
+    list: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_LIST_CHARS,
+      description:
+        'Its name, which recipients see. A list belongs to the account that sends, and needs no set-up.',
+    },
+  },
+} as const;
 
 /** For OpenAPI; `readSendBody` does the checking. */
 export const SendBody = {
@@ -152,7 +168,7 @@ export const SendBody = {
       description: `Display name in From, beside the account's address, up to ${MAX_FROM_NAME_CHARS} characters. Default: the account's own.`,
     },
     headers: {
-      anyOf: [{ type: 'object', additionalProperties: { type: 'string' } }, { type: 'null' }],
+      anyOf: [{ type: 'object', additionalProperties: { type: ['string', 'null'] } }, { type: 'null' }],
       description: `Up to ${MAX_CUSTOM_HEADERS} further header fields, by name: any \`X-…\`, and ${STANDARD_HEADERS.join(', ')}.`,
     },
     tags: {
@@ -163,6 +179,12 @@ export const SendBody = {
       anyOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],
       description: `Any JSON object, up to ${MAX_METADATA_BYTES} bytes; it comes back in records and events. Not in the message.`,
     },
+    unsubscribe: {
+      anyOf: [UnsubscribeBody, { type: 'null' }],
+      description:
+        'Lets the only recipient leave a list with one click (RFC 8058): the email gets the headers List-Unsubscribe and ' +
+        'List-Unsubscribe-Post. Needs `PUBLIC_URL`. An address that left the list is answered with 422.',
+    },
     attachments: {
       anyOf: [{ type: 'array', items: AnyAttachment }, { type: 'null' }],
     },
@@ -171,6 +193,7 @@ export const SendBody = {
 
 const SEND_FIELDS = new Set(Object.keys(SendBody.properties));
 const ATTACHMENT_FIELDS = new Set([...Object.keys(AttachmentBody.properties), 'upload_id', 'attachment_id']);
+const UNSUBSCRIBE_FIELDS = new Set(Object.keys(UnsubscribeBody.properties));
 const UUID = new RegExp(UUID_PATTERN);
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -211,6 +234,7 @@ export function readSendFields(body: Fields, json: JsonWithLongStrings, limits: 
     headers: readHeaders(body),
     tags: readTagTexts(body),
     metadata: readMetadata(body, json),
+    unsubscribeList: readUnsubscribeList(body),
   };
 }
 
@@ -271,6 +295,17 @@ function readMetadata(body: Fields, { longStrings }: JsonWithLongStrings): Metad
     throw new ServiceError('metadata_too_large', { values: { limit: MAX_METADATA_BYTES } });
   }
   return metadata;
+}
+
+function readUnsubscribeList(body: Fields): string | null {
+  const value = body['unsubscribe'] ?? null;
+  if (value === null) return null;
+  const fields = toFields(value);
+  if (fields === null) throw wrongType('unsubscribe', 'object');
+  refuseUnknown(fields, UNSUBSCRIBE_FIELDS, 'unsubscribe.');
+  const list = readText(fields, 'list', 'unsubscribe.list');
+  if (list === null || !isListName(list)) throw new ServiceError('invalid_list');
+  return list;
 }
 
 function readLane(body: Fields): string | null {

@@ -120,6 +120,7 @@ describe('send', () => {
       customerId: IDS.customer,
       companyId: null,
       accountId: 'main',
+      unsubscribeList: null,
       attachments: [
         {
           filename: 'a.txt',

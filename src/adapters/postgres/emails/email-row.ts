@@ -68,6 +68,7 @@ export interface NewEmail extends EmailContent, RecordedRaw {
     readonly tags: readonly string[];
     readonly metadata: string | null;
     readonly exchangeWith: string | null;
+    readonly unsubscribeList: string | null;
     readonly anchorId: string | null;
     readonly ignoredIds: readonly string[];
     readonly partyId: string | null;
@@ -145,6 +146,7 @@ function toRow(content: EmailContent, email: Partial<NewEmail> & Pick<NewEmail, 
     tags: choice?.tags,
     metadata: choice?.metadata,
     exchange_with: choice?.exchangeWith,
+    unsubscribe_list: choice?.unsubscribeList,
     anchor_id: choice?.anchorId,
     ignored_ids: choice?.ignoredIds,
     party_id: choice?.partyId,
@@ -233,6 +235,7 @@ export const EMAIL_COLUMNS: readonly Column[] = [
   // As text: its numbers stay as they were written.
   column('metadata', 'text', 'r.metadata::json'),
   column('exchange_with', 'text'),
+  column('unsubscribe_list', 'text'),
   column('anchor_id', 'uuid'),
   filled('ignored_ids', 'text[]', '{}'),
   column('party_id', 'uuid'),

@@ -8,6 +8,7 @@
  */
 import type { Claim, ClaimedSends, ClaimRequest } from '../../../app/send/queue-ports.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
+import { hasLeftList } from '../unsubscribes/unsubscribes.ts';
 import { beginSending } from './send-states.ts';
 
 export async function claimSends(
@@ -102,7 +103,7 @@ const CLAIM = statement(
     from (
       select d.address, d.ordinal, exists (
         select from suppressions s where s.address = lower(d.address collate "C") and s.lifted_at is null
-      ) as is_suppressed
+      ) or ${hasLeftList('$accountId', 's.unsubscribe_list', 'lower(d.address collate "C")')} as is_suppressed
       from email_deliveries d where d.email_id = t.email_id and d.state in ('pending', 'deferred')
     ) d
   ) open

@@ -70,6 +70,7 @@ function toRow(record: LinkedRecord) {
       tags: record.tags ?? [],
       metadata: record.metadata ?? null,
       exchangeWith: record.exchangeWith ?? null,
+      unsubscribeList: record.unsubscribeList ?? null,
       anchorId: link?.anchorId ?? null,
       ignoredIds: link?.ignoredIds ?? [],
       // For the first email of a thread it is the customer that this email names.

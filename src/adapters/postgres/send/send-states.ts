@@ -136,7 +136,7 @@ const ADD_TAKERS = statement(
 /** A claim was made. */
 export const beginSending = (source: string): string => `
   update emails e set state = 'sending', state_detail = null from ${source} s where e.id = s.email_id
-  returning e.id, e.from_address ->> 'address' as mail_from, e.message_id, e.raw, e.raw_path`;
+  returning e.id, e.from_address ->> 'address' as mail_from, e.message_id, e.raw, e.raw_path, e.unsubscribe_list`;
 
 /** A claim was given back, so nothing became of its attempt, whatever was assumed. */
 export const takeBackAttempt = (source: string, attempt: string): string => `

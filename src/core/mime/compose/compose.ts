@@ -48,6 +48,8 @@ export interface Draft {
   readonly autoSubmitted?: AutoSubmitted | null;
   /** Further fields; see readCustomHeaders. */
   readonly headers?: readonly CustomHeader[];
+  /** An https address that unsubscribes the recipient with one POST; null for none. */
+  readonly unsubscribeUrl?: string | null;
   /** 16 to 64 unguessable letters and digits: boundaries are made of them. */
   readonly boundarySeed: string;
 }
@@ -165,6 +167,7 @@ function formatHead(draft: Draft): string {
     foldUnlessEmpty('References', messageIdTokens(draft.references)) +
     (draft.autoSubmitted ? automaticFields(draft.autoSubmitted, headers) : '') +
     headers.map(formatCustom).join('') +
+    (draft.unsubscribeUrl ? unsubscribeFields(draft.unsubscribeUrl) : '') +
     'MIME-Version: 1.0\r\n'
   );
 }
@@ -182,6 +185,11 @@ function automaticFields(autoSubmitted: AutoSubmitted, headers: readonly CustomH
 function formatCustom({ name, value, field, isStructured }: CustomHeader): string {
   const [first = '', ...others] = customTokens(value, field, !isStructured);
   return foldHeader(name, others, first);
+}
+
+/** RFC 2369 §3.2, RFC 8058 §3.1. */
+function unsubscribeFields(url: string): string {
+  return `List-Unsubscribe: <${url}>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n`;
 }
 
 function foldUnlessEmpty(name: string, tokens: readonly string[]): string {

@@ -47,7 +47,13 @@ const GUARDED_FIELDS = [
 const SIGNED_FIELDS = new Set([
   'sender',
   'auto-submitted',
+  'feedback-id',
+  'list-archive',
+  'list-help',
   'list-id',
+  'list-owner',
+  'list-post',
+  'list-subscribe',
   'list-unsubscribe',
   'list-unsubscribe-post',
 ]);

@@ -20,6 +20,7 @@ import { STATISTICS } from './0001_schema/statistics.ts';
 import { THREAD_LABELS } from './0001_schema/thread-labels.ts';
 import { THREAD_LIST } from './0001_schema/thread-list.ts';
 import { THREADS } from './0001_schema/threads.ts';
+import { UNSUBSCRIBES } from './0001_schema/unsubscribes.ts';
 import { WEBHOOKS } from './0001_schema/webhooks.ts';
 
 export const SCHEMA: readonly string[] = [
@@ -38,6 +39,7 @@ export const SCHEMA: readonly string[] = [
   ...REPORTS,
   ...MAILBOXES,
   ...ACCOUNTS,
+  ...UNSUBSCRIBES,
   ...IMPORT,
   ...EVENTS,
   ...WEBHOOKS,

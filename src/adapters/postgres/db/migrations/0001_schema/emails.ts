@@ -159,6 +159,8 @@ export const EMAILS = [
     company_source text check (company_source in ('explicit', 'thread', 'registration')),
     -- Of a sent email that is part of an automatic exchange: with which address, in lower case
     exchange_with text,
+    -- The list that it was sent to, which its recipient can leave
+    unsubscribe_list text collate "C",
     -- RFC 5256 §2.1; null in accounts that do not join by subject
     subject_key text check (length(subject_key) between 1 and 200),
     anchor_id uuid references emails on delete set null,

@@ -252,6 +252,14 @@ export const EVENT_TRIGGERS = [
   ),
 
   ...rowTrigger(
+    'unsubscribes_events_after_insert',
+    'insert on unsubscribes',
+    null,
+    `values ('address.unsubscribed', clock_timestamp(), new.account_id, new.email_id, null, null, null, false,
+      json_build_object('address', new.address, 'list', new.list, 'unsubscribe_id', new.id))`,
+  ),
+
+  ...rowTrigger(
     'mailbox_accounts_events_after_update',
     'update of last_error on mailbox_accounts',
     '(old.last_error is null) <> (new.last_error is null)',

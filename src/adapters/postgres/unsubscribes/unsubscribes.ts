@@ -1,0 +1,94 @@
+/** `UnsubscribeStore` on PostgreSQL. */
+import type { Pool } from 'pg';
+import type { Unsubscribe, UnsubscribeStore } from '../../../app/unsubscribes/unsubscribe-ports.ts';
+import { run, statement, statements, type RowOf } from '../db/statement.ts';
+
+export function createUnsubscribeStore(pool: Pool): UnsubscribeStore {
+  return {
+    async tokenKey(fresh) {
+      await run(pool, MAKE_KEY, { key: fresh });
+      const [row] = await run(pool, READ_KEY);
+      if (row === undefined) throw new Error('unsubscribe_key has no row');
+      return row.key;
+    },
+
+    isUnsubscribed: async (accountId, list, address) =>
+      (await run(pool, FIND, { accountId, list, address })).length > 0,
+
+    async add({ id, accountId, list, address, emailId }) {
+      await run(pool, ADD, { id, accountId, list, address, emailId });
+    },
+
+    async list({ accountIds, list, address, beforeId, limit }) {
+      const page = LIST.of({
+        hasAccounts: accountIds !== null,
+        hasList: list !== null,
+        hasAddress: address !== null,
+        isAfter: beforeId !== null,
+      });
+      const rows = await run(pool, page, { accountIds, list, address, beforeId, limit });
+      return rows.map(toUnsubscribe);
+    },
+
+    async remove(id, accountIds) {
+      const [row] = await run(pool, REMOVE, { id, accountIds });
+      return row === undefined ? null : toUnsubscribe(row);
+    },
+  };
+}
+
+/** Of two processes at the same moment, one key stays. */
+const MAKE_KEY = statement(
+  'make-unsubscribe-key',
+  'insert into unsubscribe_key (key) values ($key) on conflict do nothing',
+);
+
+const READ_KEY = statement('read-unsubscribe-key', 'select key from unsubscribe_key');
+
+const FIND = statement(
+  'find-unsubscribe',
+  'select id from unsubscribes where address = $address and list = $list and account_id = $accountId',
+);
+
+const ADD = statement(
+  'add-unsubscribe',
+  `insert into unsubscribes (id, account_id, list, address, email_id)
+  values ($id, $accountId, $list, $address, $emailId)
+  on conflict do nothing`,
+);
+
+const COLUMNS = 'u.id, u.account_id, u.list, u.address, u.email_id, u.unsubscribed_at';
+
+/** Ids grow with time. */
+const LIST = statements(
+  'list-unsubscribes',
+  { hasAccounts: [false, true], hasList: [false, true], hasAddress: [false, true], isAfter: [false, true] },
+  ({ hasAccounts, hasList, hasAddress, isAfter }) => `
+    select ${COLUMNS} from unsubscribes u
+    where true ${hasAccounts ? 'and u.account_id = any ($accountIds::text[])' : ''} ${hasList ? 'and u.list = $list' : ''}
+      ${hasAddress ? 'and u.address = $address' : ''} ${isAfter ? 'and u.id < $beforeId' : ''}
+    order by u.id desc limit $limit::int`,
+);
+
+const REMOVE = statement(
+  'remove-unsubscribe',
+  `delete from unsubscribes u
+  where id = $id and ($accountIds::text[] is null or account_id = any ($accountIds::text[]))
+  returning ${COLUMNS}`,
+);
+
+function toUnsubscribe(row: RowOf<typeof REMOVE>): Unsubscribe {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    list: row.list,
+    address: row.address,
+    emailId: row.email_id,
+    unsubscribedAt: row.unsubscribed_at,
+  };
+}
+
+/** SQL, true when the address left the list of the email. All arguments are SQL; `list` may be null. */
+export const hasLeftList = (accountId: string, list: string, address: string): string => `exists (
+    select from unsubscribes u where u.address = ${address} and u.list = ${list} and u.account_id = ${accountId}
+  )`;
