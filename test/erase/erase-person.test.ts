@@ -20,6 +20,7 @@ import { runCommand } from '../helpers/command-process.ts';
 const ADDRESS = 'zoe.qwertz@person.test';
 const NAME = 'Zoe Qwertzky';
 const MARKER = 'geheimnis4711';
+const base64 = (text: string) => Buffer.from(text).toString('base64');
 /** What must not be found; in lower case. */
 const TRACES = [ADDRESS, 'zoe.qwertz', 'qwertzky', MARKER];
 const OTHER = 'max@neighbour.test';
@@ -120,7 +121,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
         {
           filename: `${MARKER}.txt`,
           content_type: 'text/plain',
-          content: Buffer.from(MARKER).toString('base64'),
+          content: base64(MARKER),
         },
       ],
     });
@@ -169,6 +170,25 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
       service,
       deliveryReport(offer.messageId, [{ address: ADDRESS, diagnostic: `550 ${ADDRESS} unknown` }]),
     );
+    // Of operators: drafts that name her, answer her and are hers; acts that the audit log has; a customer's addresses.
+    const draft = (json: object) => post('/api/drafts', json);
+    const drafts = await Promise.all([
+      draft({
+        message: { to: OTHER, cc: [`"${NAME}" <${ADDRESS}>`], subject: MARKER, text_body: MARKER },
+        attachments: [
+          { filename: `${MARKER}.txt`, content_type: 'text/plain', content: base64(`Entwurf ${MARKER}`) },
+        ],
+      }),
+      draft({
+        answers: { email_id: answer.id },
+        message: { to: OTHER, text_body: MARKER },
+        attachments: [{ filename: 'a.txt', content_type: 'text/plain', content: base64(MARKER) }],
+      }),
+      draft({ author: ADDRESS, message: { text_body: MARKER } }),
+      draft({ author: 'eva', message: { to: OTHER, text_body: '-' } }),
+    ]);
+    expect(drafts.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const keptDraft = (await drafts.at(-1)?.json()) as { id: string };
     // Somebody else's mail, in the same thread and in another.
     const other = await receive(
       service,
@@ -193,7 +213,25 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
     await waitUntil('the webhook has them', () =>
       receiver.received.some(({ json }) => json.type === 'suppression.added'),
     );
-    expect(await traces()).not.toEqual([]);
+    const acts = [
+      await service.request(`/api/suppressions/${ADDRESS}`, { method: 'PUT', json: { note: MARKER } }),
+      await service.request(`/api/customer/${CUSTOMER}/addresses`, {
+        method: 'PUT',
+        json: { addresses: [ADDRESS], domains: [], company_id: null },
+      }),
+    ];
+    expect(acts.map(({ status }) => status)).toEqual([200, 200]);
+    const before = await traces();
+    expect(before).toEqual(
+      expect.arrayContaining([
+        `${ADDRESS} in drafts.message`,
+        `${ADDRESS} in drafts.author`,
+        `${MARKER} in draft_files.filename`,
+        `${MARKER} in suppressions.note`,
+      ]),
+    );
+    expect(await ask('select act from audit_log order by position')).not.toEqual([]);
+    expect(before.filter((trace) => trace.includes('audit_'))).toEqual([]);
 
     const asked = await post('/api/erasures', { address: ADDRESS.toUpperCase() });
     expect(asked.status).toBe(202);
@@ -204,6 +242,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
     const { erased } = await read();
     expect(erased).toMatchObject({
       emails: 8,
+      drafts: 3,
       quarantined: 1,
       suppressions: 1,
       idempotency_keys: 1,
@@ -219,6 +258,8 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
 
     // Mail of others stays, and what was erased does not come back.
     expect(await ask('select id from emails')).toEqual([{ id: other.id }]);
+    expect(await ask('select id from drafts')).toEqual([{ id: keptDraft.id }]);
+    expect(await ask('select id from draft_files')).toEqual([]);
     expect(await receive(service, byLmtp)).toMatchObject({ status: 'deleted' });
     expect(await receive(service, byImap)).toMatchObject({ status: 'deleted' });
     expect(await receive(service, imported)).toMatchObject({ status: 'deleted' });
@@ -237,6 +278,31 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
     });
     // New mail is recorded as any other.
     expect(await receive(service, hers({ subject: 'Neu' }))).toMatchObject({ status: 'received' });
+  });
+
+  it('with drafts that name them in any field, and leaves those that only speak of them', async () => {
+    const address = `eve@${randomUUID()}.test`;
+    const message = async (fields: object) =>
+      (await (await service.request('/api/drafts', { json: { message: fields } })).json()) as { id: string };
+    await message({ to: [`${OTHER},\n${address.toUpperCase()}`] });
+    await message({ reply_to: address });
+    await message({ headers: { 'X-About': `<${address}>` } });
+    const kept = [
+      await message({ subject: address, text_body: address, html_body: address }),
+      await message({ to: `not-${address}`, text_body: '\u0000' }),
+    ];
+    const ids = async () =>
+      (await ask('select id from drafts where message like $1', [`%${address.slice(5)}%`])).map(
+        ({ id }) => id,
+      );
+    const { id } = (await (await service.request('/api/erasures', { json: { address } })).json()) as {
+      id: string;
+    };
+    const read = () =>
+      getJson<{ state: string; erased: Record<string, number> }>(service, `/api/erasures/${id}`);
+    await waitUntil('it is done', async () => (await read()).state === 'done');
+    expect((await read()).erased['drafts']).toBe(3);
+    expect((await ids()).sort()).toEqual(kept.map((one) => one.id).sort());
   });
 
   it('is refused for an address of an account, for both and for none', async () => {

@@ -435,6 +435,7 @@ const sampleErasure: Erasure = {
   erased: {
     emails: 12,
     files: 4,
+    drafts: 1,
     customer_rules: 1,
     suppressions: 0,
     quarantined: 0,

@@ -4,6 +4,7 @@
 export const ERASED_KINDS = [
   'emails',
   'files',
+  'drafts',
   'customer_rules',
   'suppressions',
   'quarantined',
@@ -62,7 +63,7 @@ export interface ErasureStore {
   claim(owner: string): Promise<ClaimedErasure | null>;
   /** Some of the emails of the person, all of them with everything that `DeletionStore` deletes. */
   eraseEmails(erasure: ClaimedErasure): Promise<ErasureStep>;
-  /** Rules of customers, suppressions, and what was set aside. */
+  /** Rules of customers, suppressions, drafts, and what was set aside. */
   eraseRecords(erasure: ClaimedErasure): Promise<void>;
   /** What the feed says of these emails, and of the addresses. */
   eraseEvents(erasure: ClaimedErasure): Promise<ErasureStep>;

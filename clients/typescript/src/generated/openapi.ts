@@ -2282,6 +2282,8 @@ export interface components {
             emails: number;
             /** @description Attachments, and raw messages that are files. */
             files: number;
+            /** @description Drafts that name the person, or answer such an email. */
+            drafts: number;
             /** @description Addresses and domains of customers, and companies. */
             customer_rules: number;
             /** @description Entries of the suppression list, of which at most a digest is left. */
@@ -6223,6 +6225,7 @@ export interface operations {
                      *       "erased": {
                      *         "emails": 12,
                      *         "files": 4,
+                     *         "drafts": 1,
                      *         "customer_rules": 1,
                      *         "suppressions": 0,
                      *         "quarantined": 0,
@@ -6299,6 +6302,7 @@ export interface operations {
                      *       "erased": {
                      *         "emails": 12,
                      *         "files": 4,
+                     *         "drafts": 1,
                      *         "customer_rules": 1,
                      *         "suppressions": 0,
                      *         "quarantined": 0,

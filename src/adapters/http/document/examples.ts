@@ -126,6 +126,7 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   erased: {
     emails: 12,
     files: 4,
+    drafts: 1,
     customer_rules: 1,
     suppressions: 0,
     quarantined: 0,

@@ -38,6 +38,7 @@ const count = (description: string) => ({ type: 'integer', description });
 const Erased = record('Erased', {
   emails: count('Emails, with all that belongs to them.'),
   files: count('Attachments, and raw messages that are files.'),
+  drafts: count('Drafts that name the person, or answer such an email.'),
   customer_rules: count('Addresses and domains of customers, and companies.'),
   suppressions: count('Entries of the suppression list, of which at most a digest is left.'),
   quarantined: count('Messages of mailboxes that were set aside.'),

@@ -102,6 +102,18 @@ const QUEUE_FILES = statement(
   on conflict do nothing`,
 );
 
+/** The files of the drafts, as `queueFiles`. Before the drafts are deleted. */
+export function queueDraftFiles(executor: Executor, draftIds: readonly string[]): Promise<number> {
+  return runCounting(executor, QUEUE_DRAFT_FILES, { draftIds });
+}
+
+const QUEUE_DRAFT_FILES = statement(
+  'queue-deleted-draft-files',
+  `insert into deleted_files (path)
+  select distinct storage_path from draft_files where draft_id = any ($draftIds::uuid[])
+  on conflict do nothing`,
+);
+
 /** Files that are to be deleted, those first that wait longest. */
 export async function filesToDelete(executor: Executor, limit: number): Promise<readonly string[]> {
   return (await run(executor, FILES_TO_DELETE, { limit })).map(({ path }) => path);

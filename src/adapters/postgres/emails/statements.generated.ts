@@ -457,6 +457,12 @@ declare module '../db/statement.ts' {
         is_made: boolean | null;
       };
     };
+    'queue-deleted-draft-files': {
+      values: {
+        draftIds: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
     'queue-deleted-files': {
       values: {
         emailIds: readonly (string | null)[] | null;

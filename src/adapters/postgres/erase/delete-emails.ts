@@ -21,6 +21,7 @@ import { forgetLabels, hideLabels } from '../threads/freeze-threads.ts';
 import { forgetMessageIds, hideMessageIds } from '../threads/message-ids.ts';
 import { renewParties } from '../threads/place-emails.ts';
 import { forgetDecisions } from '../threads/thread-decisions.ts';
+import { deleteDraftsAnswering } from './erase-drafts.ts';
 
 type EmailRow = RowOf<typeof LOCK_EMAILS>;
 
@@ -31,13 +32,13 @@ export class NotDeletable extends Error {}
  * Deletes the emails; those that are not there are left out. Throws NotDeletable when `mayDelete` refuses one of them, and what
  * makes the transaction begin again.
  *
- * @returns how many emails were deleted, and the number of their files
+ * @returns how many emails were deleted, the drafts that answered them, and the number of the files of both
  */
 export async function deleteEmails(
   trx: Executor,
   ids: readonly string[],
   mayDelete: (email: EmailRow) => boolean,
-): Promise<{ readonly emails: number; readonly files: number }> {
+): Promise<{ readonly emails: number; readonly drafts: number; readonly files: number }> {
   const found = await run(trx, FIND_EMAILS, { ids });
   if (found.length === 0) return NONE;
   const isRuled = found.some(({ teaches }) => teaches);
@@ -64,6 +65,7 @@ export async function deleteEmails(
   await rememberDeleted(trx, emails.map(toDeleted));
   const files = await queueFiles(trx, ids);
   await forgetOutcomes(trx, ids);
+  const answering = await deleteDraftsAnswering(trx, ids);
   await run(trx, TELL_DELETED, { ids });
   await deleteRows(
     trx,
@@ -85,10 +87,10 @@ export async function deleteEmails(
   } else {
     await relinkCustomers(trx, kept);
   }
-  return { emails: emails.length, files };
+  return { emails: emails.length, drafts: answering.drafts, files: files + answering.files };
 }
 
-const NONE = { emails: 0, files: 0 };
+const NONE = { emails: 0, drafts: 0, files: 0 };
 
 const sorted = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort();
 

@@ -22,6 +22,7 @@ import { eraseSuppressions } from '../send/suppressions.ts';
 import { forgetReasonsNaming } from '../threads/thread-decisions.ts';
 import { redactDeliveries } from '../webhooks/webhook-deliveries.ts';
 import { deleteEmails } from './delete-emails.ts';
+import { eraseDraftsNaming } from './erase-drafts.ts';
 
 /** How long a process may take for one step before another one takes over, in ms. */
 const LEASE_MS = 120_000;
@@ -74,6 +75,8 @@ export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
           decisions: await forgetReasonsNaming(trx, pattern),
           idempotency_keys: await forgetKeysNaming(trx, addressPattern(addresses, 'keys')),
         });
+        // After the keys, as the statements that complete and release one have it.
+        await note(trx, erasure, { ...(await eraseDraftsNaming(trx, addresses, customerId)) });
       });
     },
 
@@ -81,12 +84,13 @@ export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
       const pattern = addressPattern(erasure.addresses);
       return await inTransaction(patient, async (trx) => {
         const { events_to: before } = await renew(trx, erasure);
-        const mark = await markOfInbox(trx);
+        // Before the events are looked at: those that are numbered meanwhile were not seen.
+        const isNumbered = await areNumbered(trx, await markOfInbox(trx));
         const redacted = await redactEvents(trx, erasure.id, pattern, Number(before));
         await run(trx, SET_EVENTS_TO, { id: erasure.id, to: redacted.to });
         await note(trx, erasure, { events: redacted.events });
         if (!redacted.isLast) return 'more';
-        if (!(await areNumbered(trx, mark))) return 'waits';
+        if (!isNumbered) return 'waits';
         await note(trx, erasure, { webhook_deliveries: await redactDeliveries(trx, pattern, REDACTED) });
         return 'done';
       });

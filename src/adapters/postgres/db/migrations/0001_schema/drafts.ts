@@ -24,6 +24,8 @@ export const DRAFTS = [
   )`,
   `create index drafts_updated_at on drafts (updated_at desc, id desc)`,
   `create index drafts_thread on drafts (thread_id) where thread_id is not null`,
+  // Deleting the email that they answer
+  `create index drafts_answered on drafts (((answers ->> 'emailId')::uuid)) where answers is not null`,
   // Whose key is completed or released
   `create unique index drafts_sending on drafts (sending_id) where sending_id is not null`,
 
