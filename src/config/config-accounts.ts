@@ -1,6 +1,6 @@
 /** Reads the accounts: one from the environment, or several from a file. */
 import { readFileSync } from 'node:fs';
-import type { Account } from '../app/base/basics.ts';
+import { ACCOUNT_ID, type Account } from '../app/base/basics.ts';
 import type { RetentionRule } from '../app/erase/retain.ts';
 import { FIRST_SYNC_DAYS } from '../app/mailboxes/mailbox-ports.ts';
 import { ConfigError } from './config-error.ts';
@@ -40,7 +40,6 @@ export interface ImapConfig {
 }
 
 const DEFAULT_FROM = 'email-worker <noreply@localhost>';
-const ACCOUNT_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const MAX_RATE = 1_000_000_000;
 
 /** Text from the environment, a number from the accounts file. */

@@ -6,6 +6,7 @@ import { skipWithoutOpendkim, verifyByMailauth, verifyByOpendkim } from '../help
 import { skipWithoutMailServers, startMailServers, type MailServers } from '../helpers/mail-servers.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { getJson } from '../helpers/running-service.ts';
 import { startSmtpSink, type SinkMessage, type SmtpSink } from '../helpers/smtp-sink.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
@@ -137,7 +138,8 @@ describe('a signed email that is tried again', () => {
     const env = {
       DATABASE_URL: database.connectionString,
       SMTP_URL: sink.url,
-      SEND_RETRY_DELAYS_S: '1',
+      // The second delay is long enough to kill the service between two attempts.
+      SEND_RETRY_DELAYS_S: '1,6',
       ...SIGNING,
     };
     let service = await startServiceProcess({ env });
@@ -149,7 +151,10 @@ describe('a signed email that is tried again', () => {
       });
       expect(response.status).toBe(202);
       const { id } = (await response.json()) as { id: string };
-      await waitUntil('it was tried twice', () => tries.length >= 2);
+      await waitUntil('it was tried twice, and put off', async () => {
+        const { attempts, state } = await getJson<{ attempts: unknown[]; state: string }>(service, `/api/emails/${id}`);
+        return attempts.length === 2 && state === 'deferred';
+      });
       await service.kill();
       puttingOff = false;
       const before = tries.length;

@@ -20,9 +20,12 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
+/** What an account may be called; the database holds it too. */
+export const ACCOUNT_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+
 /** A configured mail identity. */
 export interface Account {
-  /** Stable short name, `[a-z0-9][a-z0-9_-]{0,62}`; the first part of storage paths. */
+  /** Stable short name, see ACCOUNT_ID; the first part of storage paths. */
   readonly id: string;
   /** What From says. */
   readonly from: Address;

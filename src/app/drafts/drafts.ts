@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { MAX_DRAFT_CHARS, MAX_SHOWN_CHARS } from '../../core/drafts/limits.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type { IdSource, Logger } from '../base/basics.ts';
+import { ACCOUNT_ID, type IdSource, type Logger } from '../base/basics.ts';
 import { PLACE_CURSOR, readPage } from '../base/paging.ts';
 import type { StoredAttachment } from '../emails/email-ports.ts';
 import { prepareAttachments, type AttachmentInput } from '../emails/prepare-attachments.ts';
@@ -200,6 +200,10 @@ async function toRecord(
       .replaceAll('\u0000', '')
       .toWellFormed();
   const idOf = (name: string) => (typeof message[name] === 'string' ? message[name] : null);
+  const accountId = idOf('account_id');
+  if (accountId !== null && !ACCOUNT_ID.test(accountId)) {
+    throw new ServiceError('unknown_account', { values: { value: accountId } });
+  }
   const files = change.files === undefined ? old.files : await toFiles(ports, id, old.files, change, stored);
   return {
     id,
@@ -207,7 +211,7 @@ async function toRecord(
     answers,
     message,
     files,
-    accountId: idOf('account_id'),
+    accountId,
     defaultAccountId: ports.defaultAccountId,
     threadId: idOf('thread_id')?.toLowerCase() ?? null,
     recipients: textOf(message['to']),

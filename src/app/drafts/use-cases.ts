@@ -44,7 +44,7 @@ export interface SendDraftRequest {
 }
 
 export interface DraftUseCases {
-  /** Takes over `folder`, as each of them does. Throws `draft_file_not_found`, `attachments_too_large`. */
+  /** Takes over `folder`, as each of them does. Throws `draft_file_not_found`, `attachments_too_large`, `unknown_account`. */
   createDraft(change: DraftChange, folder: SpoolFolder): Promise<Draft>;
   /** Throws `draft_not_found`. */
   readDraft(id: string): Promise<Draft>;

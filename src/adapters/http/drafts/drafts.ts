@@ -121,6 +121,7 @@ const BODY_ERRORS = [
   'invalid_base64',
   'invalid_send_at',
   'invalid_lane',
+  'unknown_account',
   'attachments_too_large',
   'draft_file_not_found',
   'unauthorized',

@@ -83,6 +83,7 @@ export function registerAttachmentRoutes(app: HttpServer, context: HttpContext):
         ...errorResponses(
           'invalid_uuid',
           'invalid_request',
+          'unknown_field',
           'unauthorized',
           'attachment_not_found',
           'range_not_satisfiable',

@@ -105,7 +105,7 @@ const RotateBody = {
 const KeyParams = {
   type: 'object',
   required: ['id'],
-  properties: { id: { type: 'string', minLength: 1, maxLength: 100, description: 'Of the key.' } },
+  properties: { id: { type: 'string', pattern: '^[!-~]{1,100}$', description: 'Of the key.' } },
 } as const;
 
 const KeysQuery = { type: 'object', additionalProperties: false, properties: PAGE_PARAMETERS } as const;
@@ -184,7 +184,7 @@ export function registerKeyRoutes(
         params: KeyParams,
         response: {
           200: jsonResponse('The key.', Key),
-          ...errorResponses('invalid_request', 'unauthorized', 'key_not_found'),
+          ...errorResponses('invalid_request', 'unauthorized', 'key_not_found', 'database_unavailable'),
         },
       },
     },
@@ -205,7 +205,7 @@ export function registerKeyRoutes(
         params: KeyParams,
         response: {
           200: jsonResponse('Revoked.', Key),
-          ...errorResponses(...JSON_BODY_ERRORS, 'unauthorized', 'key_not_found'),
+          ...errorResponses(...JSON_BODY_ERRORS, 'unauthorized', 'key_not_found', 'database_unavailable'),
         },
       },
       preValidation: optionalJsonBody(limits),
@@ -228,7 +228,7 @@ export function registerKeyRoutes(
         body: RotateBody,
         response: {
           200: jsonResponse('The key with its new secret.', SecretKey),
-          ...errorResponses(...JSON_BODY_ERRORS, 'unauthorized', 'key_exceeds_caller', 'key_not_found'),
+          ...errorResponses(...JSON_BODY_ERRORS, 'unauthorized', 'key_exceeds_caller', 'key_not_found', 'database_unavailable'),
         },
       },
       preValidation: optionalJsonBody(limits),

@@ -80,6 +80,7 @@ export function registerUploadRoutes(app: HttpServer, context: HttpContext): voi
             'request_timeout',
             'payload_too_large',
             'unsupported_content_encoding',
+            'unsupported_media_type',
             'busy',
             'uploads_full',
             'database_unavailable',
