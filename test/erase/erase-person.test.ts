@@ -194,6 +194,8 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
       service,
       mail({ from: OTHER, inReplyTo: answer.messageId, subject: 'Nebenan' }),
     );
+    await ask(`insert into unsubscribes (id, account_id, list, address, email_id)
+      select gen_random_uuid(), account_id, 'newsletter', '${ADDRESS}', id from emails limit 1`);
     await waitUntil('all mail is there', async () => {
       const [row] = await ask(`select
         (select count(*) from emails where subject like '%IMAP%' or subject like 'Import%')::int as emails,
@@ -228,6 +230,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
         `${ADDRESS} in drafts.author`,
         `${MARKER} in draft_files.filename`,
         `${MARKER} in suppressions.note`,
+        `${ADDRESS} in unsubscribes.address`,
       ]),
     );
     expect(await ask('select act from audit_log order by position')).not.toEqual([]);
@@ -245,6 +248,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
       drafts: 3,
       quarantined: 1,
       suppressions: 1,
+      unsubscribes: 1,
       idempotency_keys: 1,
     });
     expect(erased['files']).toBeGreaterThan(0);
@@ -267,6 +271,9 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
     const refused = await post('/api/send', { to: ADDRESS, subject: 'Hallo', text_body: '-' });
     expect(refused.status).toBe(422);
     expect((await service.request(`/api/suppressions/${ADDRESS}`)).status).toBe(200);
+    // Nor is it back on a list that it left.
+    const left = await getJson<{ unsubscribes: object[] }>(service, `/api/unsubscribes?address=${ADDRESS}`);
+    expect(left.unsubscribes).toHaveLength(1);
     // A second erasure finds nothing.
     const again = (await (await post('/api/erasures', { address: ADDRESS })).json()) as { id: string };
     await waitUntil('it is done', async () => {

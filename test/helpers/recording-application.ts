@@ -438,6 +438,7 @@ const sampleErasure: Erasure = {
     drafts: 1,
     customer_rules: 1,
     suppressions: 0,
+    unsubscribes: 0,
     quarantined: 0,
     decisions: 0,
     idempotency_keys: 0,

@@ -7,6 +7,7 @@ export const ERASED_KINDS = [
   'drafts',
   'customer_rules',
   'suppressions',
+  'unsubscribes',
   'quarantined',
   'decisions',
   'idempotency_keys',

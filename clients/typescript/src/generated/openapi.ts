@@ -2288,6 +2288,8 @@ export interface components {
             customer_rules: number;
             /** @description Entries of the suppression list, of which at most a digest is left. */
             suppressions: number;
+            /** @description Lists that the person left; of the address a digest is left, so that it stays off them. */
+            unsubscribes: number;
             /** @description Messages of mailboxes that were set aside. */
             quarantined: number;
             /** @description Reasons of decisions about threads. */
@@ -2821,6 +2823,7 @@ export interface components {
             /** @description For the next page; null on the last one. */
             next_cursor: string | null;
         };
+        KeyId: string;
         RotateKeyRequest: {
             /**
              * @description How long the secret until now is accepted as well; 0: no more.
@@ -2990,10 +2993,6 @@ export interface components {
             /** @enum {unknown} */
             code?: "shutting_down";
         };
-        InvalidRequestOrInvalidUuidError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_request" | "invalid_uuid";
-        };
         ContentMissingOrInternalError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "content_missing" | "internal_error";
@@ -3106,13 +3105,17 @@ export interface components {
             /** @enum {unknown} */
             code?: "attachment_not_found" | "email_not_found" | "thread_not_found" | "upload_not_found";
         };
+        InvalidRequestOrInvalidUuidOrUnknownFieldError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "invalid_request" | "invalid_uuid" | "unknown_field";
+        };
         EmailNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "email_not_found";
         };
-        DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrUnknownFieldError: components["schemas"]["Error"] & {
+        DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "duplicate_field" | "invalid_base64" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_request" | "invalid_send_at" | "invalid_text" | "invalid_uuid" | "unknown_field";
+            code?: "duplicate_field" | "invalid_base64" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_request" | "invalid_send_at" | "invalid_text" | "invalid_uuid" | "unknown_account" | "unknown_field";
         };
         BusyOrDatabaseUnavailableOrDiskFullOrShuttingDownOrStorageUnavailableError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -3769,7 +3772,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidError"];
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "invalid_request" | "invalid_uuid";
+                    };
                 };
             };
             /** @description Codes: `image_not_found`. */
@@ -4822,10 +4828,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "invalid_request" | "invalid_uuid" | "unknown_field";
-                    };
+                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownFieldError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -5289,13 +5292,13 @@ export interface operations {
                     "application/json": components["schemas"]["Draft"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrUnknownAccountOrUnknownFieldError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -5519,13 +5522,13 @@ export interface operations {
                     "application/json": components["schemas"]["Draft"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrUnknownFieldError"];
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrUnknownAccountOrUnknownFieldError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -6226,6 +6229,7 @@ export interface operations {
                      *         "emails": 12,
                      *         "files": 4,
                      *         "drafts": 1,
+                     *         "unsubscribes": 1,
                      *         "customer_rules": 1,
                      *         "suppressions": 0,
                      *         "quarantined": 0,
@@ -6303,6 +6307,7 @@ export interface operations {
                      *         "emails": 12,
                      *         "files": 4,
                      *         "drafts": 1,
+                     *         "unsubscribes": 1,
                      *         "customer_rules": 1,
                      *         "suppressions": 0,
                      *         "quarantined": 0,
@@ -6634,18 +6639,7 @@ export interface operations {
             403: components["responses"]["ForbiddenRightError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
-            /** @description Codes: `unsupported_content_encoding`. */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "unsupported_content_encoding";
-                    };
-                };
-            };
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`, `storage_unavailable`, `uploads_full`. */
@@ -7643,13 +7637,13 @@ export interface operations {
                     "application/json": components["schemas"]["SafeHtml"];
                 };
             };
-            /** @description Codes: `invalid_request`, `invalid_uuid`. */
+            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidError"];
+                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownFieldError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -8356,8 +8350,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of the key. */
-                id: string;
+                id: components["schemas"]["KeyId"];
             };
             cookie?: never;
         };
@@ -8417,8 +8410,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of the key. */
-                id: string;
+                id: components["schemas"]["KeyId"];
             };
             cookie?: never;
         };
@@ -8481,8 +8473,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of the key. */
-                id: string;
+                id: components["schemas"]["KeyId"];
             };
             cookie?: never;
         };
@@ -9251,13 +9242,13 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Codes: `invalid_request`, `invalid_uuid`. */
+            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidError"];
+                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownFieldError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];

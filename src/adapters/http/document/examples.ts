@@ -127,6 +127,7 @@ const FIELDS: Readonly<Record<string, unknown>> = {
     emails: 12,
     files: 4,
     drafts: 1,
+    unsubscribes: 1,
     customer_rules: 1,
     suppressions: 0,
     quarantined: 0,

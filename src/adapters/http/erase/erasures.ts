@@ -41,6 +41,9 @@ const Erased = record('Erased', {
   drafts: count('Drafts that name the person, or answer such an email.'),
   customer_rules: count('Addresses and domains of customers, and companies.'),
   suppressions: count('Entries of the suppression list, of which at most a digest is left.'),
+  unsubscribes: count(
+    'Lists that the person left; of the address a digest is left, so that it stays off them.',
+  ),
   quarantined: count('Messages of mailboxes that were set aside.'),
   decisions: count('Reasons of decisions about threads.'),
   idempotency_keys: count('Idempotency keys that named the address.'),

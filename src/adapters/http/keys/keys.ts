@@ -105,7 +105,7 @@ const RotateBody = {
 const KeyParams = {
   type: 'object',
   required: ['id'],
-  properties: { id: { type: 'string', pattern: '^[!-~]{1,100}$', description: 'Of the key.' } },
+  properties: { id: { title: 'KeyId', type: 'string', pattern: '^[!-~]{1,100}$' } },
 } as const;
 
 const KeysQuery = { type: 'object', additionalProperties: false, properties: PAGE_PARAMETERS } as const;
@@ -228,7 +228,13 @@ export function registerKeyRoutes(
         body: RotateBody,
         response: {
           200: jsonResponse('The key with its new secret.', SecretKey),
-          ...errorResponses(...JSON_BODY_ERRORS, 'unauthorized', 'key_exceeds_caller', 'key_not_found', 'database_unavailable'),
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'unauthorized',
+            'key_exceeds_caller',
+            'key_not_found',
+            'database_unavailable',
+          ),
         },
       },
       preValidation: optionalJsonBody(limits),

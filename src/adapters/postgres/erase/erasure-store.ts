@@ -19,6 +19,7 @@ import { areNumbered, markOfInbox, REDACTED, redactEvents } from '../events/reda
 import { eraseQuarantined } from '../mailboxes/erase-quarantined.ts';
 import { forgetKeysNaming } from '../send/idempotency-keys.ts';
 import { eraseSuppressions } from '../send/suppressions.ts';
+import { eraseUnsubscribes } from '../unsubscribes/unsubscribes.ts';
 import { forgetReasonsNaming } from '../threads/thread-decisions.ts';
 import { redactDeliveries } from '../webhooks/webhook-deliveries.ts';
 import { deleteEmails } from './delete-emails.ts';
@@ -72,6 +73,7 @@ export function createErasureStore(pool: Pool, patient: Pool): ErasureStore {
         await note(trx, erasure, {
           quarantined: quarantined.length,
           suppressions: await eraseSuppressions(trx, addresses),
+          unsubscribes: await eraseUnsubscribes(trx, addresses),
           decisions: await forgetReasonsNaming(trx, pattern),
           idempotency_keys: await forgetKeysNaming(trx, addressPattern(addresses, 'keys')),
         });

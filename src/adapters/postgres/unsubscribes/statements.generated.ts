@@ -13,6 +13,18 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'erase-repeated-unsubscribes': {
+      values: {
+        addresses: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'erase-unsubscribes': {
+      values: {
+        addresses: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
     'find-unsubscribe': {
       values: {
         address: string | null;

@@ -1,7 +1,7 @@
 /** `UnsubscribeStore` on PostgreSQL. */
 import type { Pool } from 'pg';
 import type { Unsubscribe, UnsubscribeStore } from '../../../app/unsubscribes/unsubscribe-ports.ts';
-import { run, statement, statements, type RowOf } from '../db/statement.ts';
+import { run, runCounting, statement, statements, type Executor, type RowOf } from '../db/statement.ts';
 
 export function createUnsubscribeStore(pool: Pool): UnsubscribeStore {
   return {
@@ -47,13 +47,17 @@ const READ_KEY = statement('read-unsubscribe-key', 'select key from unsubscribe_
 
 const FIND = statement(
   'find-unsubscribe',
-  'select id from unsubscribes where address = $address and list = $list and account_id = $accountId',
+  'select id from unsubscribes where address in ($address, erased_address($address)) and list = $list and account_id = $accountId',
 );
 
 const ADD = statement(
   'add-unsubscribe',
   `insert into unsubscribes (id, account_id, list, address, email_id)
-  values ($id, $accountId, $list, $address, $emailId)
+  select $id::uuid, $accountId::text, $list::text, $address::text, $emailId::uuid
+  where not exists (
+    select from unsubscribes u
+    where u.address = erased_address($address::text) and u.list = $list::text and u.account_id = $accountId::text
+  )
   on conflict do nothing`,
 );
 
@@ -66,7 +70,7 @@ const LIST = statements(
   ({ hasAccounts, hasList, hasAddress, isAfter }) => `
     select ${COLUMNS} from unsubscribes u
     where true ${hasAccounts ? 'and u.account_id = any ($accountIds::text[])' : ''} ${hasList ? 'and u.list = $list' : ''}
-      ${hasAddress ? 'and u.address = $address' : ''} ${isAfter ? 'and u.id < $beforeId' : ''}
+      ${hasAddress ? 'and u.address in ($address, erased_address($address))' : ''} ${isAfter ? 'and u.id < $beforeId' : ''}
     order by u.id desc limit $limit::int`,
 );
 
@@ -89,6 +93,36 @@ function toUnsubscribe(row: RowOf<typeof REMOVE>): Unsubscribe {
 }
 
 /** SQL, true when the address left the list of the email. All arguments are SQL; `list` may be null. */
-export const hasLeftList = (accountId: string, list: string, address: string): string => `exists (
-    select from unsubscribes u where u.address = ${address} and u.list = ${list} and u.account_id = ${accountId}
-  )`;
+export const hasLeftList = (
+  accountId: string,
+  list: string,
+  address: string,
+): string => `(${list} is not null and exists (
+    select from unsubscribes u
+    where u.address in (${address}, erased_address(${address})) and u.list = ${list} and u.account_id = ${accountId}
+  ))`;
+
+/**
+ * Nothing is known of the addresses any more but a digest, by which they stay off the lists that they left.
+ *
+ * @returns how many entries there were
+ */
+export async function eraseUnsubscribes(executor: Executor, addresses: readonly string[]): Promise<number> {
+  const erased = await runCounting(executor, ERASE, { addresses });
+  return erased + (await runCounting(executor, ERASE_REPEATED, { addresses }));
+}
+
+const ERASE = statement(
+  'erase-unsubscribes',
+  `update unsubscribes u set address = erased_address(u.address)
+  where lower(u.address) = any ($addresses::text[]) and not exists (
+    select from unsubscribes o
+    where o.address = erased_address(u.address) and o.list = u.list and o.account_id = u.account_id
+  )`,
+);
+
+/** Those that an earlier erasure left a digest of. */
+const ERASE_REPEATED = statement(
+  'erase-repeated-unsubscribes',
+  'delete from unsubscribes where lower(address) = any ($addresses::text[])',
+);
