@@ -152,7 +152,10 @@ describe('a signed email that is tried again', () => {
       expect(response.status).toBe(202);
       const { id } = (await response.json()) as { id: string };
       await waitUntil('it was tried twice, and put off', async () => {
-        const { attempts, state } = await getJson<{ attempts: unknown[]; state: string }>(service, `/api/emails/${id}`);
+        const { attempts, state } = await getJson<{ attempts: unknown[]; state: string }>(
+          service,
+          `/api/emails/${id}`,
+        );
         return attempts.length === 2 && state === 'deferred';
       });
       await service.kill();
