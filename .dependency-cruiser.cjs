@@ -70,8 +70,8 @@ module.exports = {
     ...layers('src/adapters/postgres', [
       ['db', 'embedded'],
       ['search', 'accounts', 'import', 'events', 'webhooks', 'uploads', 'unsubscribes'],
-      ['emails', 'drafts'],
-      ['customers', 'mailboxes', 'keys', 'audit'],
+      ['emails'],
+      ['drafts', 'customers', 'mailboxes', 'keys', 'audit'],
       ['threads'],
       ['send'],
       ['receive', 'work', 'erase'],

@@ -55,6 +55,27 @@ declare module '../db/statement.ts' {
         paths: string[] | null;
       };
     };
+    'delete-drafts': {
+      values: {
+        ids: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'find-drafts-naming': {
+      values: {
+        pattern: string | null;
+        customerId: string | null;
+      };
+      row: {
+        id: string;
+      };
+    };
+    'free-drafts-to-delete': {
+      values: {
+        ids: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
     'list-drafts': {
       values: {
         accountIds: readonly (string | null)[] | null;
@@ -77,6 +98,23 @@ declare module '../db/statement.ts' {
         recipients: string;
         subject: string;
         file_count: number | null;
+      };
+    };
+    'lock-draft': {
+      values: {
+        id: string | null;
+      };
+      row: {
+        message: string;
+        author: string | null;
+      };
+    };
+    'lock-drafts-answering': {
+      values: {
+        emailIds: readonly (string | null)[] | null;
+      };
+      row: {
+        id: string;
       };
     };
     'read-draft': {

@@ -21,7 +21,7 @@ import { forgetLabels, hideLabels } from '../threads/freeze-threads.ts';
 import { forgetMessageIds, hideMessageIds } from '../threads/message-ids.ts';
 import { renewParties } from '../threads/place-emails.ts';
 import { forgetDecisions } from '../threads/thread-decisions.ts';
-import { deleteDraftsAnswering } from './erase-drafts.ts';
+import { deleteDraftsAnswering } from '../drafts/erase-drafts.ts';
 
 type EmailRow = RowOf<typeof LOCK_EMAILS>;
 

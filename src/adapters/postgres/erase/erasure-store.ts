@@ -23,7 +23,7 @@ import { eraseUnsubscribes } from '../unsubscribes/unsubscribes.ts';
 import { forgetReasonsNaming } from '../threads/thread-decisions.ts';
 import { redactDeliveries } from '../webhooks/webhook-deliveries.ts';
 import { deleteEmails } from './delete-emails.ts';
-import { eraseDraftsNaming } from './erase-drafts.ts';
+import { eraseDraftsNaming } from '../drafts/erase-drafts.ts';
 
 /** How long a process may take for one step before another one takes over, in ms. */
 const LEASE_MS = 120_000;

@@ -31,21 +31,6 @@ declare module '../db/statement.ts' {
         emails: string | null;
       };
     };
-    'delete-drafts': {
-      values: {
-        ids: readonly (string | null)[] | null;
-      };
-      row: object;
-    };
-    'find-drafts-naming': {
-      values: {
-        pattern: string | null;
-        customerId: string | null;
-      };
-      row: {
-        id: string;
-      };
-    };
     'find-emails-to-delete': {
       values: {
         ids: readonly (string | null)[] | null;
@@ -95,29 +80,6 @@ declare module '../db/statement.ts' {
         owner: string | null;
       };
       row: object;
-    };
-    'free-drafts-to-delete': {
-      values: {
-        ids: readonly (string | null)[] | null;
-      };
-      row: object;
-    };
-    'lock-draft': {
-      values: {
-        id: string | null;
-      };
-      row: {
-        message: string;
-        author: string | null;
-      };
-    };
-    'lock-drafts-answering': {
-      values: {
-        emailIds: readonly (string | null)[] | null;
-      };
-      row: {
-        id: string;
-      };
     };
     'lock-emails-to-delete': {
       values: {
