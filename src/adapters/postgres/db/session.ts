@@ -28,6 +28,8 @@ function settingsOf({ schema, statementTimeoutMs }: SessionOptions): Settings {
     ['search_path', `"${schema}", pg_temp`],
     ['statement_timeout', limit],
     ['idle_in_transaction_session_timeout', limit],
+    // Before version 18 a plan without an index, where `enable_seqscan` is off, counts as so dear that it is compiled each time.
+    ['jit', 'off'],
   ];
 }
 

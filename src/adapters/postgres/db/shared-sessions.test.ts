@@ -126,6 +126,24 @@ describe.skipIf(skipWithoutExternalPostgres() || skipWithoutPgBouncer())(
       await others.end();
     });
 
+    // Before version 18, a plan that has no index to use is compiled each time that it is carried out, for longer than it runs.
+    it('has no plan compiled, with sessions of its own or without', async () => {
+      const explain =
+        'explain (analyze, format json) select count(*) as n from event_clock where position > $1';
+      for (const one of [pool, open(postgres.url)]) {
+        const [rows] = await inPlannedTransaction(one, (transaction) =>
+          transaction.run({ name: 'explain', text: explain, values: [5], givesRows: true }),
+        );
+        const [
+          {
+            'QUERY PLAN': [plan],
+          },
+        ] = rows as [{ 'QUERY PLAN': [object] }];
+        expect(plan).toHaveProperty('Execution Time');
+        expect(plan).not.toHaveProperty('JIT');
+      }
+    });
+
     it('keeps transactions whole, however many there are', async () => {
       await pool.query('delete from numbers');
       await many((index) =>
