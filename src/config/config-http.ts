@@ -56,6 +56,7 @@ function readPublicUrl(text: string | null, name: string): string | null {
   if (url.href.length > MAX_PUBLIC_URL_CHARS) {
     throw new ConfigError(name, `must have at most ${MAX_PUBLIC_URL_CHARS} characters`);
   }
+  // Input: at most 200 characters, MAX_PUBLIC_URL_CHARS.
   return url.href.replace(/\/+$/, '');
 }
 

@@ -6,6 +6,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 
 /** A TXT record has strings of at most so many octets, RFC 1035 §3.3. */
 const TXT_STRING_OCTETS = 255;
+const TXT_STRINGS = new RegExp(`.{1,${TXT_STRING_OCTETS}}`, 'g');
 
 export interface TxtRecord {
   /** Without a dot at its end. */
@@ -42,7 +43,7 @@ function publicKeyOf(privateKey: KeyObject): string {
 
 /** A line of a zone file; the value is split as a TXT record needs it. */
 export function formatTxtRecord({ name, value }: TxtRecord): string {
-  const strings = value.match(new RegExp(`.{1,${TXT_STRING_OCTETS}}`, 'g')) ?? [''];
+  const strings = value.match(TXT_STRINGS) ?? [''];
   return `${name}. IN TXT ${strings.map((text) => `"${text}"`).join(' ')}`;
 }
 

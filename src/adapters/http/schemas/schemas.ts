@@ -22,12 +22,12 @@ export function record<const Properties extends Readonly<Record<string, object>>
 
 /** Any UUID of RFC 9562 §4; upper case is accepted and made lower-case. */
 export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+const UUID_FORM = new RegExp(UUID_PATTERN);
 
 /** For routes whose parameters no schema checks, in lower case. Throws `invalid_uuid`. */
 export function readUuidParameter(parameters: object, name: string): string {
   const value = String((parameters as Readonly<Record<string, unknown>>)[name]);
-  if (!new RegExp(UUID_PATTERN).test(value))
-    throw new ServiceError('invalid_uuid', { values: { field: name } });
+  if (!UUID_FORM.test(value)) throw new ServiceError('invalid_uuid', { values: { field: name } });
   return value.toLowerCase();
 }
 

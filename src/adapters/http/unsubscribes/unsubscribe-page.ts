@@ -133,6 +133,7 @@ export function registerUnsubscribePage(
 function asksForIt(body: string): boolean {
   return (
     new URLSearchParams(body).get('List-Unsubscribe') === 'One-Click' ||
+    // Input: at most 4,096 characters, MAX_BODY_BYTES.
     /\bname="?List-Unsubscribe"?[^\r\n]*(?:\r\n[^\r\n]+)*\r\n\r\nOne-Click\r\n/.test(body)
   );
 }

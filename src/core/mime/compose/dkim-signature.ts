@@ -63,6 +63,7 @@ const HEAD_END = '\r\n\r\n';
 
 /** Base64 in a line of a signature. */
 const BASE64_LINE_CHARS = 72;
+const BASE64_LINES = new RegExp(`.{1,${BASE64_LINE_CHARS}}`, 'g');
 /** Names in a line of `h=`. */
 const NAMES_LINE_CHARS = 70;
 
@@ -189,5 +190,5 @@ function foldNames(names: readonly string[]): string {
 }
 
 function foldBase64(text: string): string {
-  return (text.match(new RegExp(`.{1,${BASE64_LINE_CHARS}}`, 'g')) ?? []).join('\r\n ');
+  return (text.match(BASE64_LINES) ?? []).join('\r\n ');
 }
