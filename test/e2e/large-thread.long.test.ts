@@ -72,17 +72,40 @@ async function* readEmails(response: AsyncIterable<Buffer>): AsyncGenerator<{ id
   for await (const bytes of response) {
     pending += decoder.decode(bytes, { stream: true });
     for (;;) {
-      const end = pending.indexOf('"email_attachments":[]');
-      if (end < 0) break;
-      const text = `${pending.slice(pending.indexOf('{"id"'), end)}"-":0}`;
-      // The fields that lists add to an email end at the brace.
-      pending = pending.slice(pending.indexOf('}', end) + 1);
-      const { id, text_body } = JSON.parse(text) as { id: string; text_body: string };
+      const email = firstEmail(pending);
+      if (!email) break;
+      pending = pending.slice(email.end);
+      const { id, text_body } = JSON.parse(email.json) as { id: string; text_body: string };
       // A copy: a piece of a string keeps the whole of it in memory.
       yield { id: Buffer.from(id).toString(), digest: createHash('md5').update(text_body).digest('hex') };
     }
   }
   expect(pending).toMatch(/^\](?:,"next_cursor":"[\w-]+")?\}$/);
+}
+
+/** The first whole email in a piece of an answer, with the offset after it. The long text stands before the attachments. */
+function firstEmail(pending: string): { json: string; end: number } | undefined {
+  const start = pending.indexOf('{"id"');
+  const attachments = pending.indexOf(ATTACHMENTS, Math.max(start, 0));
+  if (start < 0 || attachments < 0) return undefined;
+  // Lists add fields after the attachments, some of them objects: the email ends at the first brace that makes them whole.
+  const rest = attachments + ATTACHMENTS.length;
+  for (let brace = pending.indexOf('}', rest); brace >= 0; brace = pending.indexOf('}', brace + 1)) {
+    if (isJson(`{"-":0${pending.slice(rest, brace + 1)}`))
+      return { json: pending.slice(start, brace + 1), end: brace + 1 };
+  }
+  return undefined;
+}
+
+const ATTACHMENTS = '"email_attachments":[]';
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function expectedEmails(ids: readonly string[]) {
