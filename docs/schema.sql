@@ -560,7 +560,11 @@ create table idempotency_keys (
   created_at timestamp with time zone not null default now(),
   constraint idempotency_keys_pkey PRIMARY KEY (key),
   constraint idempotency_keys_fingerprint_check CHECK ((length(fingerprint) = 32)),
-  constraint idempotency_keys_key_check CHECK (((length(key) <= 256) AND (key ~ '^[ -~]+$'::text))),
+  constraint idempotency_keys_key_check CHECK (((key ~ '^[ -~]+$'::text) AND (length(key) <=
+CASE
+    WHEN (key ~~ '% %'::text) THEN 300
+    ELSE 256
+END))),
   constraint idempotency_keys_outcome_check CHECK ((jsonb_typeof(outcome) = 'object'::text))
 );
 CREATE INDEX idempotency_keys_created_at ON idempotency_keys (created_at);

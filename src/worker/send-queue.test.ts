@@ -79,7 +79,13 @@ it('does not take the next claim of an email for forgotten when the answer to gi
     retry: { schedule: { delaysMs: [10], giveUpAfterMs: 60_000 }, random: () => 0.5 },
     clock: () => new Date(),
     blobs: {} as BlobStore,
-    spool: { create: () => ({ write: () => Promise.reject(new Error('unused')), remove: async () => {} }) },
+    spool: {
+      create: () => ({
+        write: () => Promise.reject(new Error('unused')),
+        adopt: () => Promise.reject(new Error('unused')),
+        remove: async () => {},
+      }),
+    },
     transportOf: () => ({
       async send(envelope, _raw, beforeFirstByte) {
         await beforeFirstByte?.();

@@ -74,6 +74,7 @@ const METHODS = {
   retryQuarantined: 'client.quarantine.retry',
   retrySend: 'client.emails.retry',
   createUpload: 'client.uploads.create',
+  sendBatch: 'client.sendBatch',
   sendEmail: 'client.send',
   splitThread: 'client.threads.split',
   getThreadPage: 'client.threads.page',

@@ -388,6 +388,21 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
     ],
     ['/api/send', { json: sendBody({ attachments: [{ attachment_id: attachment }] }) }, ATTACHMENT],
   ],
+  sendBatch: ({ thread, attachment }) => [
+    [
+      '/api/send/batch',
+      {
+        json: {
+          emails: [
+            sendBody({ account_id: 'support' }),
+            sendBody({ thread_id: thread }),
+            sendBody({ attachments: [{ attachment_id: attachment }] }),
+          ],
+        },
+      },
+      'lists',
+    ],
+  ],
   createUpload: () => [['/api/uploads?filename=a&account_id=support', { ...POST, body: 'a' }, UNKNOWN]],
   createDraft: ({ thread, email }) => [
     ['/api/drafts', { json: { message: { account_id: 'support' } } }, UNKNOWN],

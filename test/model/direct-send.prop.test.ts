@@ -58,7 +58,11 @@ interface Node {
   send(caller: Caller): Promise<SendOutcome>;
 }
 
-const FOLDER: SpoolFolder = { write: () => Promise.reject(new Error('unused')), remove: async () => {} };
+const FOLDER: SpoolFolder = {
+  write: () => Promise.reject(new Error('unused')),
+  adopt: () => Promise.reject(new Error('unused')),
+  remove: async () => {},
+};
 
 class SendWorld {
   readonly world: World;

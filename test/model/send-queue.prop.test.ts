@@ -60,7 +60,13 @@ class QueueWorld {
       retry: { schedule: { delaysMs: [20], giveUpAfterMs: 100_000 }, random: () => 0.5 },
       clock: () => new Date(this.world.now),
       blobs: {} as BlobStore,
-      spool: { create: () => ({ write: () => Promise.reject(new Error('unused')), remove: async () => {} }) },
+      spool: {
+        create: () => ({
+          write: () => Promise.reject(new Error('unused')),
+          adopt: () => Promise.reject(new Error('unused')),
+          remove: async () => {},
+        }),
+      },
       transportOf: () => this.#transport(process),
       logger: silentLogger,
     };

@@ -17,9 +17,9 @@ import { Unsubscribes } from './resources/unsubscribes.ts';
 import { Threads } from './resources/threads.ts';
 import { Webhooks } from './resources/webhooks.ts';
 import { Uploads } from './resources/uploads.ts';
-import { sendMessage } from './send.ts';
+import { sendBatch, sendMessage } from './send.ts';
 import { Transport } from './transport.ts';
-import type { ReceiveDetails, Received, SendMessage, SendResult } from './types.ts';
+import type { BatchResult, ReceiveDetails, Received, SendMessage, SendResult } from './types.ts';
 
 export class EmailWorkerClient {
   readonly #transport: Transport;
@@ -68,6 +68,14 @@ export class EmailWorkerClient {
    */
   send(message: SendMessage, options: SendOptions = {}): Promise<SendResult> {
     return sendMessage(this.#transport, message, options);
+  }
+
+  /**
+   * Sends up to 500 emails, each with a result of its own, in their order; one that is refused stops no other. Call it again with the
+   * `idempotencyKey` of the result, and only what was not tried is sent.
+   */
+  sendBatch(messages: readonly SendMessage[], options: SendOptions = {}): Promise<BatchResult> {
+    return sendBatch(this.#transport, messages, options);
   }
 
   /** Records a raw message (RFC 5322) that came in, or with `sent` one that another program sent. */

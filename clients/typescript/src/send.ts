@@ -3,7 +3,7 @@ import { encodeAttachment } from './base64.ts';
 import { EmailWorkerError, readError } from './errors.ts';
 import type { SendOptions } from './options.ts';
 import type { Attempt, Transport } from './transport.ts';
-import type { Schemas, SendMessage, SendResult } from './types.ts';
+import type { BatchResult, Schemas, SendMessage, SendResult } from './types.ts';
 
 const KEY_BYTES = 16;
 
@@ -22,28 +22,64 @@ export async function sendMessage(
   options: SendOptions,
   post: PostSend = (init) => transport.api.POST('/api/send', init as never),
 ): Promise<SendResult> {
-  const idempotencyKey = options.idempotencyKey === undefined ? makeKey() : readKey(options.idempotencyKey);
-  const { attachments = null, ...fields } = message;
-  // Made once: with one key the body has to stay the same, whatever the caller changes meanwhile.
-  const body = JSON.stringify({
-    ...fields,
-    ...(attachments === null ? {} : { attachments: await Promise.all(attachments.map(encodeAttachment)) }),
-  });
+  const idempotencyKey = readIdempotencyKey(options);
+  const body = JSON.stringify(await withEncodedFiles(message));
   const call = { ...options, repeatable: idempotencyKey !== null, idempotencyKey };
   const { data, response } = await transport.answer(call, (attempt) =>
-    post({
-      ...attempt,
-      params: {
-        header: {
-          ...(idempotencyKey === null ? {} : { 'Idempotency-Key': idempotencyKey }),
-          ...(options.queue === true ? { Prefer: 'respond-async' } : {}),
-        },
-      },
-      body: message,
-      bodySerializer: () => body,
-    }),
+    post({ ...attempt, ...toInit(message, body, idempotencyKey, options) }),
   );
   return readResult(data, response, idempotencyKey);
+}
+
+/** See `EmailWorkerClient.sendBatch`. */
+export async function sendBatch(
+  transport: Transport,
+  messages: readonly SendMessage[],
+  options: SendOptions,
+): Promise<BatchResult> {
+  const idempotencyKey = readIdempotencyKey(options);
+  const body = JSON.stringify({ emails: await Promise.all(messages.map(withEncodedFiles)) });
+  const call = { ...options, repeatable: idempotencyKey !== null, idempotencyKey };
+  const { data, response } = await transport.answer(call, (attempt) =>
+    transport.api.POST('/api/send/batch', {
+      ...attempt,
+      ...toInit({ emails: [] }, body, idempotencyKey, options),
+    }),
+  );
+  // Another answer, such as the log-in page of a proxy, must not pass for results.
+  if (data?.results?.length !== messages.length)
+    throw new EmailWorkerError(readError(undefined, response), idempotencyKey);
+  const replayed = response.headers.get('idempotency-replayed') === 'true';
+  return { results: data.results, replayed, idempotencyKey };
+}
+
+const readIdempotencyKey = ({ idempotencyKey }: SendOptions): string | null =>
+  idempotencyKey === undefined ? makeKey() : readKey(idempotencyKey);
+
+async function withEncodedFiles(message: object & Pick<SendMessage, 'attachments'>): Promise<object> {
+  const { attachments = null, ...fields } = message;
+  return attachments === null
+    ? fields
+    : { ...fields, attachments: await Promise.all(attachments.map(encodeAttachment)) };
+}
+
+/** @param body made once: with one key it has to stay the same, whatever the caller changes meanwhile */
+function toInit<Body extends object>(
+  message: Body,
+  body: string,
+  idempotencyKey: string | null,
+  { queue }: SendOptions,
+) {
+  return {
+    params: {
+      header: {
+        ...(idempotencyKey === null ? {} : { 'Idempotency-Key': idempotencyKey }),
+        ...(queue === true ? { Prefer: 'respond-async' } : {}),
+      },
+    },
+    body: message,
+    bodySerializer: () => body,
+  };
 }
 
 type SendAnswer = Schemas['Sent'] | Schemas['Queued'] | Schemas['Partial'];

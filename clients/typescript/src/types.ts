@@ -198,3 +198,11 @@ interface SendCommon {
  * - `partial`: sent, but not stored yet; that is done by itself later.
  */
 export type SendResult = (Schemas['Sent'] | Schemas['Queued'] | Schemas['Partial']) & SendCommon;
+
+/** What became of one email of a batch: what `send` would have answered, or `status: 'error'` with its `code`. */
+export type BatchElementResult = Schemas['BatchAnswer']['results'][number];
+
+/** One result for each email, in their order. `replayed`: nothing was sent now; these are the results of an earlier request. */
+export interface BatchResult extends SendCommon {
+  readonly results: readonly BatchElementResult[];
+}

@@ -46,6 +46,7 @@ import { registerDraftRoutes } from './drafts/drafts.ts';
 import { registerReplyRoutes } from './reply/reply.ts';
 import { createSendInput } from './send/send-input.ts';
 import { registerSendRoutes } from './send/send.ts';
+import { registerSendBatchRoutes } from './send/send-batch.ts';
 import { registerDeletionRoutes } from './erase/deletions.ts';
 import { registerErasureRoutes } from './erase/erasures.ts';
 import { registerSendStateRoutes } from './send/sends.ts';
@@ -199,6 +200,7 @@ function registerRoutes(
     registerThreadDecisionRoutes(secured, context);
     const sendInput = createSendInput(context);
     registerSendRoutes(secured, context, sendInput);
+    registerSendBatchRoutes(secured, context, sendInput);
     registerReplyRoutes(secured, context, sendInput);
     registerDraftRoutes(secured, context, sendInput);
     registerSendStateRoutes(secured, context);

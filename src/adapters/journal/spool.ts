@@ -3,9 +3,9 @@
  * Nothing here is durable until `sync()`; folders without an owner after a crash are deleted by `sweep()`.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rm, unlink } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Content, Spool, SpoolFolder } from '../../app/files/file-ports.ts';
+import type { Spool, SpoolFile, SpoolFolder } from '../../app/files/file-ports.ts';
 import { diskFailure, syncFolder } from './disk.ts';
 
 /** Random bytes in a folder's name; enough that names never repeat. */
@@ -80,13 +80,8 @@ export class DiskSpoolFolder implements SpoolFolder {
     return this.#made !== null;
   }
 
-  async write(source: AsyncIterable<Buffer>): Promise<Extract<Content, { kind: 'file' }>> {
-    if (this.#owner !== 'request') throw new Error('the spool folder is not open for writing any more');
-    const path = join(this.path, String(this.#nextFile++));
-    this.#made ??= makeFolder(this.path);
-    await this.#made.catch((error: unknown) => {
-      throw diskFailure(error);
-    });
+  async write(source: AsyncIterable<Buffer>): Promise<SpoolFile> {
+    const path = await this.#newPath();
     const file = await open(path, 'wx', 0o600).catch((error: unknown) => {
       throw diskFailure(error);
     });
@@ -107,6 +102,25 @@ export class DiskSpoolFolder implements SpoolFolder {
     }
     this.#files.push(path);
     return { kind: 'file', path, sizeBytes };
+  }
+
+  async adopt({ path: old, sizeBytes }: SpoolFile): Promise<SpoolFile> {
+    const path = await this.#newPath();
+    await rename(old, path).catch((error: unknown) => {
+      throw diskFailure(error);
+    });
+    this.#files.push(path);
+    return { kind: 'file', path, sizeBytes };
+  }
+
+  async #newPath(): Promise<string> {
+    if (this.#owner !== 'request') throw new Error('the spool folder is not open for writing any more');
+    const path = join(this.path, String(this.#nextFile++));
+    this.#made ??= makeFolder(this.path);
+    await this.#made.catch((error: unknown) => {
+      throw diskFailure(error);
+    });
+    return path;
   }
 
   /** Makes everything written so far survive a power cut: the files, then the folders that name them. */

@@ -9,10 +9,14 @@ export type Content =
 /** A scratch folder of one request for what is too large for memory. */
 export interface SpoolFolder {
   /** Writes a stream to a new file, without fsync. Throws `ServiceError('disk_full')` when there is no room. */
-  write(source: AsyncIterable<Buffer>): Promise<Extract<Content, { kind: 'file' }>>;
+  write(source: AsyncIterable<Buffer>): Promise<SpoolFile>;
+  /** Moves a file of another folder of the same spool here; its old path is gone. Throws `ServiceError('disk_full')`. */
+  adopt(file: SpoolFile): Promise<SpoolFile>;
   /** Deletes everything in it; a second call does nothing. */
   remove(): Promise<void>;
 }
+
+export type SpoolFile = Extract<Content, { kind: 'file' }>;
 
 export interface Spool {
   /** The folder appears on disk with its first file; making one costs nothing. */

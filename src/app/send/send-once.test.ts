@@ -78,6 +78,7 @@ const ports = (): SendOncePorts => ({
 
 const folder: SpoolFolder = {
   write: () => Promise.reject(new Error('not used')),
+  adopt: () => Promise.reject(new Error('not used')),
   remove: async () => void (foldersRemoved += 1),
 };
 

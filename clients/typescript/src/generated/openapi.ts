@@ -292,6 +292,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/send/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send many emails
+         * @description Up to 500 emails, each judged, sent and answered for itself: one that is refused stops no other, and the answer is 200 whatever became of them. `Prefer: respond-async` is meant for all of them. With an `Idempotency-Key` the request may be repeated: what was sent keeps its result, and only what was not tried is tried again. Needs the right `send`.
+         */
+        post: operations["sendBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/emails/{id}/reply": {
         parameters: {
             query?: never;
@@ -1300,11 +1320,12 @@ export interface components {
             service: "email-worker-api";
             timestamp: components["schemas"]["Timestamp"];
         };
+        ErrorCode: string;
         Error: {
             /** @description German text for people; may be reworded. */
             error: string;
             /** @description Stable, for programs. Each answer lists its codes; new ones may come. */
-            code: string;
+            code: components["schemas"]["ErrorCode"];
             /** @description When a send failed: what the mail server or the network said, in English. Of `events_expired`: the event to go on behind. */
             details?: string;
         };
@@ -1781,6 +1802,68 @@ export interface components {
             messageId: components["schemas"]["MessageId"];
             /** @description Why it was not stored. */
             error: string;
+        };
+        BatchRequest: {
+            /** @description Each as the body of `POST /api/send`. */
+            emails: components["schemas"]["SendRequest"][];
+        };
+        BatchSent: {
+            /** @enum {string} */
+            status: "sent";
+            /** @description The stored email. */
+            id: components["schemas"]["Uuid"];
+            messageId: components["schemas"]["MessageId"];
+            /** @description The thread it was placed in. */
+            threadId: components["schemas"]["Uuid"];
+            /**
+             * @description What `POST /api/send` would have answered with.
+             * @enum {integer}
+             */
+            http_status: 200;
+        };
+        BatchQueued: {
+            /** @enum {string} */
+            status: "queued";
+            /** @description The stored email; its state is at `GET /api/emails/{id}`. */
+            id: components["schemas"]["Uuid"];
+            messageId: components["schemas"]["MessageId"];
+            /** @description The thread it was placed in. */
+            threadId: components["schemas"]["Uuid"];
+            /**
+             * @description What `POST /api/send` would have answered with.
+             * @enum {integer}
+             */
+            http_status: 202;
+        };
+        BatchPartial: {
+            /** @enum {string} */
+            status: "partial";
+            /** @description German text: sent, but not stored yet. */
+            message: string;
+            messageId: components["schemas"]["MessageId"];
+            /** @description Why it was not stored. */
+            error: string;
+            /**
+             * @description What `POST /api/send` would have answered with.
+             * @enum {integer}
+             */
+            http_status: 207;
+        };
+        BatchError: {
+            /** @enum {string} */
+            status: "error";
+            /** @description What `POST /api/send` would have answered with. */
+            http_status: number;
+            /** @description German text for people; may be reworded. */
+            error: string;
+            /** @description Stable, for programs. Each answer lists its codes; new ones may come. */
+            code: components["schemas"]["ErrorCode"];
+            /** @description When a send failed: what the mail server or the network said, in English. Of `events_expired`: the event to go on behind. */
+            details?: string;
+        };
+        BatchAnswer: {
+            /** @description One for each email, in their order. */
+            results: (components["schemas"]["BatchSent"] | components["schemas"]["BatchQueued"] | components["schemas"]["BatchPartial"] | components["schemas"]["BatchError"])[];
         };
         /**
          * @description Of the line above a quote, and of the header block of a forward.
@@ -4771,6 +4854,111 @@ export interface operations {
             429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
+        };
+    };
+    sendBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "emails": [
+                 *         {
+                 *           "to": "Ann Example <ann@example.com>, bob@example.com",
+                 *           "subject": "Ihr Angebot",
+                 *           "text_body": "Guten Tag, anbei unser Angebot.",
+                 *           "tags": [
+                 *             "angebot"
+                 *           ],
+                 *           "metadata": {
+                 *             "order_id": 4711
+                 *           },
+                 *           "attachments": [
+                 *             {
+                 *               "filename": "angebot.txt",
+                 *               "content": "SGFsbG8=",
+                 *               "content_type": "text/plain"
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["BatchRequest"];
+            };
+        };
+        responses: {
+            /** @description Each email has its result. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "status": "queued",
+                     *           "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *           "messageId": "<offer-1@example.org>",
+                     *           "threadId": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *           "http_status": 202
+                     *         },
+                     *         {
+                     *           "status": "error",
+                     *           "http_status": 400,
+                     *           "error": "Ungültige E-Mail-Adresse in to: ann@",
+                     *           "code": "invalid_address"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchAnswer"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_idempotency_key`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "invalid_idempotency_key" | "invalid_json" | "invalid_request" | "unknown_field";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "busy" | "database_unavailable" | "disk_full" | "shutting_down";
+                    };
+                };
+            };
         };
     };
     previewReply: {

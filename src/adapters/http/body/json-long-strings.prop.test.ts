@@ -56,6 +56,7 @@ async function readStreamed(body: Buffer, lengths: readonly number[], threshold:
       files.set(path, Buffer.concat(parts));
       return { kind: 'file', path, sizeBytes: Buffer.concat(parts).length };
     },
+    adopt: () => Promise.reject(new Error('unused')),
     remove: async () => {},
   };
   let count = 0;
@@ -74,7 +75,7 @@ async function readStreamed(body: Buffer, lengths: readonly number[], threshold:
 function readWhole(body: Buffer): unknown {
   if (!isUtf8(body)) throw new ServiceError('invalid_json');
   const value = parseJson(body.toString('utf8').replace(/^\ufeff/, ''));
-  return comparable({ value, longStrings: new Map(), decodedBytes: 0 }, (content) => {
+  return comparable({ value, longStrings: new Map() }, (content) => {
     if (content.kind !== 'bytes') throw new Error('no files here');
     return content.bytes;
   });

@@ -39,8 +39,6 @@ export interface JsonWithLongStrings {
   readonly value: unknown;
   /** By placeholder: the decoded file, or `invalid` when it was not Base64. */
   readonly longStrings: ReadonlyMap<string, Content | 'invalid'>;
-  /** Sum of the decoded files. */
-  readonly decodedBytes: number;
 }
 
 /** The key whose long values are cut out. */
@@ -97,7 +95,7 @@ class Scanner {
     if (!isUtf8(text)) throw new ServiceError('invalid_json');
     // Seen in practice: .NET clients send a byte order mark; RFC 8259 §8.1 lets a reader ignore it.
     const value = parseJson(text.toString('utf8').replace(/^\ufeff/, ''));
-    return { value, longStrings: this.#longStrings, decodedBytes: this.#decodedBytes };
+    return { value, longStrings: this.#longStrings };
   }
 
   /** Makes sure that there is an unread byte; false at the end of the body. */

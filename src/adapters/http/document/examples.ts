@@ -397,6 +397,15 @@ const FIELDS: Readonly<Record<string, unknown>> = {
     domains: ['*.example.com'],
     company_id: null,
   },
+  'sendBatch.results': [
+    { status: 'queued', id: EMAIL, messageId: '<offer-1@example.org>', threadId: THREAD, http_status: 202 },
+    {
+      status: 'error',
+      http_status: 400,
+      error: new ServiceError('invalid_address', { values: { field: 'to', value: 'ann@' } }).text,
+      code: 'invalid_address',
+    },
+  ],
   ThreadChange: { status: 'done', assignee: 'Ada', add_labels: ['Angebot'] },
   OpenApiDocument: { openapi: '3.1.0', info: { title: 'email-worker', version: '1' }, paths: {} },
   'message/rfc822': RAW_MESSAGE,

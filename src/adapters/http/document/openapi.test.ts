@@ -126,6 +126,7 @@ describe('the OpenAPI document', () => {
       'post /api/keys/{id}/rotate',
       'post /api/quarantine/{id}/retry',
       'post /api/send',
+      'post /api/send/batch',
       'post /api/thread/{threadId}/merge',
       'post /api/thread/{threadId}/move',
       'post /api/thread/{threadId}/read',

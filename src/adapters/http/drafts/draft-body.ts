@@ -174,7 +174,7 @@ function readFiles(value: unknown, json: JsonWithLongStrings, limits: HttpLimits
 
 /** The draft as a send, without its files. Throws what the send of such a body throws. */
 export function readDraftSend(draft: Draft, limits: HttpLimits, respondAsync: boolean): DraftSend {
-  const json = (value: object): JsonWithLongStrings => ({ value, longStrings: new Map(), decodedBytes: 0 });
+  const json = (value: object): JsonWithLongStrings => ({ value, longStrings: new Map() });
   const { answers, message } = draft;
   if (answers === null) {
     return { kind: 'send', request: { ...readSendBody(json(message), limits), respondAsync } };

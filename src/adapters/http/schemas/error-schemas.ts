@@ -10,6 +10,7 @@ export const ErrorBody = {
   properties: {
     error: { type: 'string', minLength: 1, description: 'German text for people; may be reworded.' },
     code: {
+      title: 'ErrorCode',
       type: 'string',
       pattern: '^[a-z0-9_]+$',
       description: 'Stable, for programs. Each answer lists its codes; new ones may come.',

@@ -6,21 +6,21 @@ import { PARTIAL_TEXT, ServiceError, type ErrorCode } from '../../../core/errors
 import { jsonResponse, MessageIdText, record, Uuid } from '../schemas/schemas.ts';
 import { IdempotencyHeaders, ReplayedHeader } from './idempotency-key.ts';
 
-const SentResult = record('Sent', {
+export const SentResult = record('Sent', {
   status: { type: 'string', const: 'sent' },
   id: { ...Uuid, description: 'The stored email.' },
   messageId: MessageIdText,
   threadId: { ...Uuid, description: 'The thread it was placed in.' },
 });
 
-const QueuedResult = record('Queued', {
+export const QueuedResult = record('Queued', {
   status: { type: 'string', const: 'queued' },
   id: { ...Uuid, description: 'The stored email; its state is at `GET /api/emails/{id}`.' },
   messageId: MessageIdText,
   threadId: { ...Uuid, description: 'The thread it was placed in.' },
 });
 
-const PartialResult = record('Partial', {
+export const PartialResult = record('Partial', {
   status: { type: 'string', const: 'partial' },
   message: { type: 'string', description: 'German text: sent, but not stored yet.' },
   messageId: MessageIdText,
@@ -118,20 +118,46 @@ export const SEND_ERRORS = [
   'disk_full',
 ] as const satisfies readonly ErrorCode[];
 
+/** The errors of a whole batch; those of one email are in its result. */
+export const BATCH_ERRORS = [
+  'unknown_field',
+  'invalid_request',
+  'invalid_json',
+  'duplicate_field',
+  'invalid_idempotency_key',
+  'unauthorized',
+  'request_timeout',
+  'payload_too_large',
+  'attachments_too_large',
+  'unsupported_media_type',
+  'unsupported_content_encoding',
+  'busy',
+  'disk_full',
+] as const satisfies readonly ErrorCode[];
+
 /** Throws what a send that was tried in vain ended with. */
 export function answerSend(reply: FastifyReply, outcome: SendOutcome, respondAsync: boolean): FastifyReply {
+  const { httpStatus, json } = toSendJson(outcome);
+  if (outcome.kind === 'queued') {
+    reply.header('location', `/api/emails/${outcome.id}`);
+    if (respondAsync) reply.header('preference-applied', 'respond-async');
+  }
+  return reply.code(httpStatus).send(json);
+}
+
+/** Throws as answerSend. */
+export function toSendJson(outcome: SendOutcome): {
+  readonly httpStatus: number;
+  readonly json: Readonly<Record<string, string>>;
+} {
   if (outcome.kind === 'failed') {
     throw new ServiceError(outcome.code, outcome.details === null ? {} : { details: outcome.details });
   }
   const messageId = formatMessageId(outcome.messageId);
   if (outcome.kind === 'partial') {
-    const partial = { status: 'partial', message: PARTIAL_TEXT, messageId, error: outcome.error };
-    return reply.code(207).send(partial);
+    const json = { status: 'partial', message: PARTIAL_TEXT, messageId, error: outcome.error };
+    return { httpStatus: 207, json };
   }
   const { kind, id, threadId } = outcome;
-  if (kind === 'queued') {
-    reply.code(202).header('location', `/api/emails/${id}`);
-    if (respondAsync) reply.header('preference-applied', 'respond-async');
-  }
-  return reply.send({ status: kind, id, messageId, threadId });
+  return { httpStatus: kind === 'queued' ? 202 : 200, json: { status: kind, id, messageId, threadId } };
 }

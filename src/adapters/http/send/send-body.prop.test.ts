@@ -18,7 +18,7 @@ const limits = createHttpLimits();
 
 function outcome(text: string): string {
   try {
-    readSendBody({ value: JSON.parse(text), longStrings: new Map(), decodedBytes: 0 }, limits);
+    readSendBody({ value: JSON.parse(text), longStrings: new Map() }, limits);
     return 'accepted';
   } catch (error) {
     if (error instanceof ServiceError) return error.code;

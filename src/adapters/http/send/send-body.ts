@@ -6,6 +6,7 @@
 import { AUTO_SUBMITTED, type AutoSubmitted } from '../../../core/delivery/loop-guard.ts';
 import type { FileReference, SendAttachment } from '../../../app/send/take-references.ts';
 import type { SendRequest } from '../../../app/send/use-cases.ts';
+import { sizeOf } from '../../../app/files/content.ts';
 import type { Content } from '../../../app/files/file-ports.ts';
 import { isListName, MAX_LIST_CHARS } from '../../../core/unsubscribe/list-name.ts';
 import { MAX_LANE_LENGTH, PRIORITIES, type Priority } from '../../../core/delivery/priority.ts';
@@ -347,7 +348,7 @@ export function readAttachments(
   if (list.length > limits.maxAttachments) {
     throw invalidRequest('too_many_entries', { field: 'attachments', limit: limits.maxAttachments });
   }
-  let totalBytes = json.decodedBytes;
+  let totalBytes = 0;
   return list.map((item: unknown, index) => {
     const path = `attachments[${index}]`;
     const fields = toFields(item);
@@ -371,7 +372,7 @@ export function readAttachments(
     if (content === 'invalid') {
       throw new ServiceError('invalid_base64', { values: { field: `${path}.content` } });
     }
-    if (content.kind === 'bytes') totalBytes += content.bytes.length;
+    totalBytes += sizeOf(content);
     if (totalBytes > limits.maxAttachmentBytes) {
       throw new ServiceError('attachments_too_large', { values: { limit: limits.maxAttachmentBytes } });
     }

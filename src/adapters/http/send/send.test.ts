@@ -433,6 +433,7 @@ describe('sizes', () => {
       spool: {
         create: () => ({
           write: () => Promise.reject(new ServiceError('disk_full')),
+          adopt: () => Promise.reject(new ServiceError('disk_full')),
           remove: async () => void removed.push('folder'),
         }),
       },

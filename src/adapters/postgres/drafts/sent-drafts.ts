@@ -4,13 +4,13 @@
  * Common table expressions. A draft whose email the mail server refused is free again: it may be corrected, and is then another
  * send. Any other is gone.
  *
- * @param emailId of the send, an SQL expression
- * @param isRefused an SQL condition
+ * @param ended has the `email_id` of each send
+ * @param isRefused an SQL condition on a row `e` of it
  */
-export const settleDraft = (emailId: string, isRefused: string): string => `sent_draft as (
-    delete from drafts where sending_id = ${emailId} and not (${isRefused})
-  ), refused_draft as (
-    update drafts set sending_id = null where sending_id = ${emailId} and (${isRefused})
+export const settleDrafts = (ended: string, isRefused: string): string => `sent_drafts as (
+    delete from drafts d using ${ended} e where d.sending_id = e.email_id and not (${isRefused})
+  ), refused_drafts as (
+    update drafts d set sending_id = null from ${ended} e where d.sending_id = e.email_id and (${isRefused})
   )`;
 
 /** A common table expression: nothing was tried. */

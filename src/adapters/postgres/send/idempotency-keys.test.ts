@@ -63,9 +63,12 @@ describe('a claim', () => {
   });
 
   // With a space: of the service itself, which no caller can send.
-  test.each(['', 'ä', 'a\n', 'x'.repeat(257)])('takes nothing else: %j', async (key) => {
-    await expect(keys.claim(newHold(key), fingerprint)).rejects.toThrow('violates check constraint');
-  });
+  test.each(['', 'ä', 'a\n', 'x'.repeat(257), ` ${'x'.repeat(300)}`])(
+    'takes nothing else: %j',
+    async (key) => {
+      await expect(keys.claim(newHold(key), fingerprint)).rejects.toThrow('violates check constraint');
+    },
+  );
 
   test('tells keys apart that differ in case only', async () => {
     await keys.claim(newHold(`${hold.key}-A`), fingerprint);

@@ -1,30 +1,78 @@
-/** `IdempotencyKeys` on PostgreSQL: the primary key decides which of several requests has a key; each call is one statement. */
+/**
+ * `IdempotencyKeys` on PostgreSQL: the primary key decides which of several requests has a key. Claims that come while one is under
+ * way share a statement and a commit, and so do outcomes.
+ */
 import type { Pool } from 'pg';
 import type { SendOutcome } from '../../../app/send/use-cases.ts';
 import type { ClaimResult, IdempotencyKeys, KeyHold } from '../../../app/send/idempotency.ts';
 import { ServiceError } from '../../../core/errors.ts';
+import { createBatches, type BatchLimits } from '../db/batches.ts';
 import { run, runCounting, statement, type Executor } from '../db/statement.ts';
-import { freeDraft, settleDraft } from '../drafts/sent-drafts.ts';
+import { freeDraft, settleDrafts } from '../drafts/sent-drafts.ts';
 
 /** Tries of a claim. Another is needed only when another request took or freed the key while the first one ran. */
 const MAX_TRIES = 5;
 
+/** Outcomes are small: the number bounds the bytes, too. */
+const BATCHED: BatchLimits = { items: 64, bytes: Infinity, failTogether: false };
+
+interface NewClaim {
+  readonly hold: KeyHold;
+  readonly fingerprint: Buffer;
+}
+
+interface NewOutcome {
+  readonly hold: KeyHold;
+  readonly outcome: SendOutcome;
+}
+
 /** @param instanceId UUID of the data folder: the process that has that folder settles its open keys */
 export function createIdempotencyKeys(pool: Pool, instanceId: string): IdempotencyKeys {
-  return {
-    async claim({ key, emailId, queued }: KeyHold, fingerprint): Promise<ClaimResult> {
-      for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
-        const [row] = await run(pool, CLAIM, { key, fingerprint, emailId, instanceId, queued });
-        if (row === undefined) continue;
-        if (row.fingerprint === null) return { kind: 'claimed' };
+  /** null when another request took or freed the key meanwhile. */
+  const claimBatched = createBatches<NewClaim, ClaimResult | null>(
+    BATCHED,
+    () => 0,
+    async (claims) => {
+      const rows = await run(pool, CLAIM, {
+        keys: claims.map(({ hold }) => hold.key),
+        fingerprints: claims.map(({ fingerprint }) => fingerprint),
+        emailIds: claims.map(({ hold }) => hold.emailId),
+        queued: claims.map(({ hold }) => hold.queued),
+        instanceId,
+      });
+      const byEmail = new Map(rows.map((row) => [row.email_id, row]));
+      return claims.map(({ hold }): ClaimResult | null => {
+        const row = byEmail.get(hold.emailId);
+        if (row === undefined) return null;
+        if (row.is_claimed) return { kind: 'claimed' };
+        if (row.fingerprint === null) return null;
         return { kind: 'taken', fingerprint: row.fingerprint, outcome: row.outcome };
+      });
+    },
+  );
+  const completeBatched = createBatches<NewOutcome, void>(
+    BATCHED,
+    () => 0,
+    async (outcomes) => {
+      await run(pool, COMPLETE, {
+        keys: outcomes.map(({ hold }) => hold.key),
+        emailIds: outcomes.map(({ hold }) => hold.emailId),
+        outcomes: outcomes.map(({ outcome }) => JSON.stringify(outcome)),
+      });
+      return outcomes.map(() => undefined);
+    },
+  );
+
+  return {
+    async claim(hold: KeyHold, fingerprint): Promise<ClaimResult> {
+      for (let attempt = 1; attempt <= MAX_TRIES; attempt += 1) {
+        const result = await claimBatched({ hold, fingerprint });
+        if (result !== null) return result;
       }
       throw new ServiceError('idempotency_in_progress');
     },
 
-    async complete({ key, emailId }, outcome) {
-      await run(pool, COMPLETE, { key, emailId, outcome: JSON.stringify(outcome) });
-    },
+    complete: (hold, outcome) => completeBatched({ hold, outcome }),
 
     async release({ key, emailId }) {
       await run(pool, RELEASE, { key, emailId });
@@ -42,29 +90,39 @@ export function createIdempotencyKeys(pool: Pool, instanceId: string): Idempoten
 }
 
 /**
- * One row: without a fingerprint when the key is ours now, else what its holder stored. No row when another
- * request took it after this statement began: the insert waits for that request, but the select does not see its row.
+ * A row for each claim: the key is ours now, or what its holder stored stands there. Neither when another request took the key
+ * after this statement began: the insert waits for that request, but the select does not see its row. In the order of the
+ * keys, so that two statements with the same ones do not wait for each other.
  */
 const CLAIM = statement(
-  'claim-idempotency-key',
-  `with claimed as (
+  'claim-idempotency-keys',
+  `with asked as materialized (
+    select a.key, a.fingerprint, a.email_id, a.queued
+    from unnest($keys::text[], $fingerprints::bytea[], $emailIds::uuid[], $queued::boolean[])
+      a (key, fingerprint, email_id, queued)
+  ), claimed as (
     insert into idempotency_keys (key, fingerprint, email_id, instance_id, queued)
-    values ($key, $fingerprint, $emailId, $instanceId, $queued)
+    select a.key, a.fingerprint, a.email_id, $instanceId, a.queued from asked a order by a.key collate "C"
     on conflict (key) do nothing
-    returning key
+    returning email_id
   )
-  select null::bytea as fingerprint, null::jsonb as outcome from claimed
-  union all
-  select k.fingerprint, k.outcome from idempotency_keys k where k.key = $key`,
-).narrow<{ outcome: SendOutcome | null }>();
+  select a.email_id, c.email_id is not null as is_claimed, k.fingerprint, k.outcome
+  from asked a
+  left join claimed c on c.email_id = a.email_id
+  left join idempotency_keys k on k.key = a.key`,
+).narrow<{ email_id: string; is_claimed: boolean; outcome: SendOutcome | null }>();
 
 /** The mail server did not take it, and certainly so. */
-const IS_REFUSED = `coalesce($outcome::jsonb ->> 'code' in ('send_failed', 'send_deferred'), false)`;
+const IS_REFUSED = `coalesce(e.outcome ->> 'code' in ('send_failed', 'send_deferred'), false)`;
 
 const COMPLETE = statement(
-  'complete-idempotency-key',
-  `with ${settleDraft('$emailId', IS_REFUSED)}
-  update idempotency_keys set outcome = $outcome::jsonb where key = $key and email_id = $emailId and outcome is null`,
+  'complete-idempotency-keys',
+  `with ended as materialized (
+    select e.key, e.email_id, e.outcome::jsonb as outcome
+    from unnest($keys::text[], $emailIds::uuid[], $outcomes::text[]) e (key, email_id, outcome)
+  ), ${settleDrafts('ended', IS_REFUSED)}
+  update idempotency_keys k set outcome = e.outcome
+  from ended e where k.key = e.key and k.email_id = e.email_id and k.outcome is null`,
 );
 
 const RELEASE = statement(

@@ -54,15 +54,17 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
-    'claim-idempotency-key': {
+    'claim-idempotency-keys': {
       values: {
-        key: string | null;
-        fingerprint: Buffer | null;
-        emailId: string | null;
+        keys: readonly (string | null)[] | null;
+        fingerprints: readonly (Buffer | null)[] | null;
+        emailIds: readonly (string | null)[] | null;
+        queued: readonly (boolean | null)[] | null;
         instanceId: string | null;
-        queued: boolean | null;
       };
       row: {
+        email_id: string | null;
+        is_claimed: boolean | null;
         fingerprint: Buffer | null;
         outcome: unknown;
       };
@@ -98,11 +100,11 @@ declare module '../db/statement.ts' {
         attempt: number;
       };
     };
-    'complete-idempotency-key': {
+    'complete-idempotency-keys': {
       values: {
-        emailId: string | null;
-        outcome: string | null;
-        key: string | null;
+        keys: readonly (string | null)[] | null;
+        emailIds: readonly (string | null)[] | null;
+        outcomes: readonly (string | null)[] | null;
       };
       row: object;
     };

@@ -60,8 +60,10 @@ export const SEND = [
   )`,
 
   `create table idempotency_keys (
-    -- Those of callers have no spaces; ours do.
-    key text collate "C" primary key check (length(key) <= 256 and key ~ '^[ -~]+$'),
+    -- Those of callers have no spaces and up to 256 characters; ours have spaces, and one of theirs behind some more.
+    key text collate "C" primary key check (
+      key ~ '^[ -~]+$' and length(key) <= case when key like '% %' then 300 else 256 end
+    ),
     fingerprint bytea not null check (length(fingerprint) = 32),
     email_id uuid not null,
     instance_id uuid not null,

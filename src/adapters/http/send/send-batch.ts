@@ -1,0 +1,159 @@
+/** POST /api/send/batch: sends many emails, each with a result of its own. */
+import type { BatchResult } from '../../../app/send/send-batch.ts';
+import { MAX_BATCH_EMAILS, sendBatch } from '../../../app/send/send-batch.ts';
+import type { SendRequest } from '../../../app/send/use-cases.ts';
+import { invalidRequest, ServiceError } from '../../../core/errors.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { toErrorJson } from '../answers/error-handler.ts';
+import { refuseOtherMedia } from '../body/json-body.ts';
+import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
+import type { HttpLimits } from '../connections/limits.ts';
+import { ErrorBody, errorResponses } from '../schemas/error-schemas.ts';
+import { jsonResponse, record } from '../schemas/schemas.ts';
+import { readIdempotencyKey, REPLAYED_HEADER, ReplayedHeader } from './idempotency-key.ts';
+import { prefersAsync } from './prefer.ts';
+import {
+  BATCH_ERRORS,
+  PartialResult,
+  QueuedResult,
+  SendHeaders,
+  SentResult,
+  toSendJson,
+} from './send-answer.ts';
+import { readSendBody, refuseUnknown, SendBody, toFields, wrongType } from './send-body.ts';
+import type { SendInput } from './send-input.ts';
+
+const BatchBody = {
+  type: 'object',
+  title: 'BatchRequest',
+  additionalProperties: false,
+  required: ['emails'],
+  properties: {
+    emails: {
+      type: 'array',
+      minItems: 1,
+      maxItems: MAX_BATCH_EMAILS,
+      items: SendBody,
+      description: 'Each as the body of `POST /api/send`.',
+    },
+  },
+} as const;
+
+const BATCH_FIELDS = new Set(Object.keys(BatchBody.properties));
+
+const httpStatus = (...values: readonly number[]) => ({
+  type: 'integer',
+  ...(values.length === 0 ? { minimum: 400, maximum: 599 } : { enum: values }),
+  description: 'What `POST /api/send` would have answered with.',
+});
+
+const BatchAnswer = record('BatchAnswer', {
+  results: {
+    type: 'array',
+    items: {
+      anyOf: [
+        record('BatchSent', { ...SentResult.properties, http_status: httpStatus(200) }),
+        record('BatchQueued', { ...QueuedResult.properties, http_status: httpStatus(202) }),
+        record('BatchPartial', { ...PartialResult.properties, http_status: httpStatus(207) }),
+        {
+          ...ErrorBody,
+          title: 'BatchError',
+          required: ['status', 'http_status', 'error', 'code'],
+          properties: {
+            status: { type: 'string', const: 'error' },
+            http_status: httpStatus(),
+            ...ErrorBody.properties,
+          },
+        },
+      ],
+    },
+    description: 'One for each email, in their order.',
+  },
+});
+
+export function registerSendBatchRoutes(
+  app: HttpServer,
+  { applicationFor, spool, logger, stopping }: HttpContext,
+  input: SendInput,
+): void {
+  app.post(
+    '/api/send/batch',
+    {
+      // The body is read as a stream and checked by readBatchBody; the schema is for the document.
+      validatorCompiler: () => () => true,
+      schema: {
+        operationId: 'sendBatch',
+        right: 'send',
+        tags: ['Sending'],
+        summary: 'Send many emails',
+        description:
+          `Up to ${MAX_BATCH_EMAILS} emails, each judged, sent and answered for itself: one that is refused stops no other, and ` +
+          'the answer is 200 whatever became of them. `Prefer: respond-async` is meant for all of them. With an `Idempotency-Key` ' +
+          'the request may be repeated: what was sent keeps its result, and only what was not tried is tried again.',
+        headers: SendHeaders,
+        body: BatchBody,
+        response: {
+          200: jsonResponse('Each email has its result.', BatchAnswer, ReplayedHeader),
+          ...errorResponses(...BATCH_ERRORS),
+        },
+      },
+    },
+    async (request, reply) => {
+      refuseOtherMedia(request.headers);
+      const key = readIdempotencyKey(request.headers);
+      const respondAsync = prefersAsync(request.headers.prefer);
+      const sends = applicationFor(request);
+      return input.withBody(request, reply, readBatchBody, async (read, folder) => {
+        const emails = read.map((email) =>
+          email instanceof ServiceError ? email : { ...email, respondAsync },
+        );
+        const results = await sendBatch({ sends, spool, logger, stopping }, { key, emails }, folder);
+        if (results.some(isReplayed) && !results.some(isNew)) reply.header(REPLAYED_HEADER, 'true');
+        return reply.send({ results: results.map(toResultJson) });
+      });
+    },
+  );
+}
+
+/** An email that can't be read becomes its error. Throws what is wrong with the batch itself. */
+function readBatchBody(
+  json: JsonWithLongStrings,
+  limits: HttpLimits,
+): readonly (SendRequest | ServiceError)[] {
+  const body = toFields(json.value);
+  if (body === null) throw invalidRequest('not_an_object');
+  refuseUnknown(body, BATCH_FIELDS, '');
+  const emails: unknown = body['emails'] ?? null;
+  if (emails === null) throw invalidRequest('missing', { field: 'emails' });
+  if (!Array.isArray(emails)) throw wrongType('emails', 'objects');
+  if (emails.length === 0) throw invalidRequest('missing', { field: 'emails' });
+  if (emails.length > MAX_BATCH_EMAILS) {
+    throw invalidRequest('too_many_entries', { field: 'emails', limit: MAX_BATCH_EMAILS });
+  }
+  return emails.map((value: unknown) => {
+    try {
+      return readSendBody({ ...json, value }, limits);
+    } catch (error) {
+      if (error instanceof ServiceError) return error;
+      throw error;
+    }
+  });
+}
+
+const isReplayed = (result: BatchResult) => result.kind === 'ended' && result.replayed;
+const isNew = (result: BatchResult) => result.kind === 'ended' && !result.replayed;
+
+function toResultJson(result: BatchResult): object {
+  if (result.kind === 'refused') return toRefusedJson(result.error);
+  try {
+    const { httpStatus: status, json } = toSendJson(result.outcome);
+    return { ...json, http_status: status };
+  } catch (error) {
+    if (error instanceof ServiceError) return toRefusedJson(error);
+    throw error;
+  }
+}
+
+function toRefusedJson(error: ServiceError): object {
+  return { status: 'error', http_status: error.status, ...toErrorJson(error) };
+}

@@ -1,0 +1,103 @@
+/**
+ * Many sends that one request asks for: each is judged, carried out and answered for itself, as if it had come alone. What an
+ * interrupted batch had not begun was never tried, so a batch is repeated as a whole: under the same key each email is sent at
+ * most once.
+ */
+import { ServiceError } from '../../core/errors.ts';
+import type { Logger } from '../base/basics.ts';
+import { Limit } from '../base/limit.ts';
+import type { Spool, SpoolFolder } from '../files/file-ports.ts';
+import { asksForQueue } from './queue-request.ts';
+import type { SendOutcome, SendRequest, SendUseCases } from './use-cases.ts';
+
+/** Emails of one batch. */
+export const MAX_BATCH_EMAILS = 500;
+
+/** Sends that are queued at the same moment: as many as one statement records. */
+const QUEUED_AT_ONCE = 64;
+/** Sends that wait for a mail server at the same moment: the rest of its connections is for other callers. */
+const SENT_AT_ONCE = 8;
+
+export interface BatchPorts {
+  readonly sends: Pick<SendUseCases, 'sendMessage' | 'sendOnce'>;
+  readonly spool: Spool;
+  readonly logger: Logger;
+  /** Once aborted, no other email is begun. */
+  readonly stopping: AbortSignal;
+}
+
+export interface Batch {
+  /** 1 to 256 visible ASCII characters; null: a repeat sends again. */
+  readonly key: string | null;
+  /** An email that could not be read stands there as its error. */
+  readonly emails: readonly (SendRequest | ServiceError)[];
+}
+
+/** `refused`: nothing was sent, but for what the code says. */
+export type BatchResult =
+  | { readonly kind: 'ended'; readonly outcome: SendOutcome; readonly replayed: boolean }
+  | { readonly kind: 'refused'; readonly error: ServiceError };
+
+/** Takes over `folder`, which holds the large attachments. One result for each email, in their order. Never throws for one of them. */
+export async function sendBatch(
+  ports: BatchPorts,
+  { key, emails }: Batch,
+  folder: SpoolFolder,
+): Promise<readonly BatchResult[]> {
+  const queueing = new Limit({ size: QUEUED_AT_ONCE });
+  const sending = new Limit({ size: SENT_AT_ONCE });
+  try {
+    return await Promise.all(
+      emails.map(async (email, index): Promise<BatchResult> => {
+        if (email instanceof ServiceError) return { kind: 'refused', error: email };
+        const ownKey = key === null ? null : keyOf(key, index);
+        const limit = asksForQueue(email) ? queueing : sending;
+        return limit.run(() => sendElement(ports, ownKey, email));
+      }),
+    );
+  } finally {
+    await folder.remove();
+  }
+}
+
+/** No caller can name such a key: theirs have no spaces. */
+const keyOf = (key: string, index: number): string => `batch ${index} ${key}`;
+
+async function sendElement(
+  { sends, spool, logger, stopping }: BatchPorts,
+  key: string | null,
+  email: SendRequest,
+): Promise<BatchResult> {
+  try {
+    if (stopping.aborted) throw new ServiceError('shutting_down');
+    const { request, folder } = await inOwnFolder(spool, email);
+    if (key !== null) return { kind: 'ended', ...(await sends.sendOnce(key, request, folder)) };
+    return { kind: 'ended', outcome: await sends.sendMessage(request, folder), replayed: false };
+  } catch (thrown) {
+    const error =
+      thrown instanceof ServiceError ? thrown : new ServiceError('internal_error', { cause: thrown });
+    if (error.code === 'internal_error') logger.error({ err: error }, 'an email of a batch failed');
+    return { kind: 'refused', error };
+  }
+}
+
+/** A send takes over the folder of its files, up to the journal. */
+async function inOwnFolder(
+  spool: Spool,
+  email: SendRequest,
+): Promise<{ readonly request: SendRequest; readonly folder: SpoolFolder }> {
+  const folder = spool.create();
+  try {
+    const attachments: SendRequest['attachments'][number][] = [];
+    for (const attachment of email.attachments) {
+      const { content } = attachment;
+      attachments.push(
+        content.kind === 'file' ? { ...attachment, content: await folder.adopt(content) } : attachment,
+      );
+    }
+    return { request: { ...email, attachments }, folder };
+  } catch (error) {
+    await folder.remove();
+    throw error;
+  }
+}
