@@ -434,6 +434,7 @@ create table emails (
   metadata json,
   content_digest bytea,
   received_by jsonb,
+  author_key text collate "C",
   json_before_text text not null generated always as (email_json_before_text(id, (COALESCE(written_message_id, message_id))::text, direction, from_address, to_addresses, subject)) stored,
   json_after_text text not null generated always as (email_json_after_text(date)) stored,
   constraint emails_pkey PRIMARY KEY (id),
@@ -547,6 +548,7 @@ create table events (
   company_id uuid,
   is_historical boolean not null,
   data text not null,
+  author text,
   constraint events_pkey PRIMARY KEY ("position")
 ) partition by RANGE ("position");
 
@@ -1039,7 +1041,7 @@ CREATE OR REPLACE FUNCTION delivery_reports_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (select case
+    select array[row(e.*, event_author(null))::event_body] from (select case
         when new.outcome in ('bounced_hard', 'bounced_soft', 'blocked') then 'email.bounced'
         when new.outcome = 'complained' then 'email.complained'
         else 'email.delivered'
@@ -1060,7 +1062,7 @@ CREATE OR REPLACE FUNCTION drafts_events_after_delete()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (values (case when old.sending_id is null then 'draft.deleted' else 'draft.sent' end, clock_timestamp(), old.account_id, old.sending_id, old.thread_id, null, null, false,
+    select array[row(e.*, event_author(null))::event_body] from (values (case when old.sending_id is null then 'draft.deleted' else 'draft.sent' end, clock_timestamp(), old.account_id, old.sending_id, old.thread_id, null, null, false,
       json_build_object('draft_id', old.id, 'version', old.version, 'author', old.author))) e;
     return null;
   end $function$;
@@ -1071,7 +1073,7 @@ CREATE OR REPLACE FUNCTION drafts_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (values ('draft.created', clock_timestamp(), new.account_id, new.sending_id, new.thread_id, null, null, false,
+    select array[row(e.*, event_author(null))::event_body] from (values ('draft.created', clock_timestamp(), new.account_id, new.sending_id, new.thread_id, null, null, false,
       json_build_object('draft_id', new.id, 'version', new.version, 'author', new.author))) e;
     return null;
   end $function$;
@@ -1082,7 +1084,7 @@ CREATE OR REPLACE FUNCTION drafts_events_after_update()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (values ('draft.changed', clock_timestamp(), new.account_id, new.sending_id, new.thread_id, null, null, false,
+    select array[row(e.*, event_author(null))::event_body] from (values ('draft.changed', clock_timestamp(), new.account_id, new.sending_id, new.thread_id, null, null, false,
       json_build_object('draft_id', new.id, 'version', new.version, 'author', new.author))) e;
     return null;
   end $function$;
@@ -1210,7 +1212,7 @@ CREATE OR REPLACE FUNCTION email_threads_events_after_update()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (values ('thread.updated', clock_timestamp(), new.account_id, null, new.id, new.customer_id, new.company_id, false,
+    select array[row(e.*, event_author(null))::event_body] from (values ('thread.updated', clock_timestamp(), new.account_id, null, new.id, new.customer_id, new.company_id, false,
       json_build_object(
         'changes', array_remove(array[
           case when old.customer_id is distinct from new.customer_id then 'customer_id' end,
@@ -1220,8 +1222,7 @@ AS $function$
           case when old.labels <> new.labels then 'labels' end
         ], null),
         'previous_customer_id', old.customer_id, 'previous_company_id', old.company_id, 'status', new.status,
-        'assignee', new.assignee, 'labels', new.labels,
-        'author', nullif(current_setting('email_worker.author', true), '')))) e;
+        'assignee', new.assignee, 'labels', new.labels))) e;
     return null;
   end $function$;
 
@@ -1231,7 +1232,7 @@ CREATE OR REPLACE FUNCTION email_variants_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (select 'email.updated', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
+    select array[row(e.*, event_author(null))::event_body] from (select 'email.updated', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
       json_build_object('changes', json_build_array('variants'), 'variant_id', new.id)
     from emails e where e.id = new.email_id) e;
     return null;
@@ -1354,7 +1355,7 @@ CREATE OR REPLACE FUNCTION emails_events_after_content()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (values ('email.updated', clock_timestamp(), new.account_id, new.id, new.thread_id, new.customer_id, new.company_id, false,
+    select array[row(e.*, event_author(null))::event_body] from (values ('email.updated', clock_timestamp(), new.account_id, new.id, new.thread_id, new.customer_id, new.company_id, false,
       concat('{"changes":["content"],"email":', case
     when length(new.json_before_text) < 16000
     -- They go on with the text of the email, and with its files.
@@ -1370,12 +1371,13 @@ CREATE OR REPLACE FUNCTION emails_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array_agg(row(type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)::event_body order by rank, key)
+    select array_agg(row(type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author)::event_body order by rank, key)
     from (
       select e.*, (row_number() over (order by rank, key) - 1) / 500 as part from (
       -- A thread that this transaction made, and all of whose emails come with this statement
       select 0 as rank, t.id as key, 'thread.created' as type, clock_timestamp() as occurred_at, t.account_id,
-        null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, n.is_historical, '{}' as data
+        null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, n.is_historical, '{}' as data,
+        event_author(n.author_key) as author
       from (
         select thread_id, bool_and(case e.received_by ->> 'way'
           when 'import' then true
@@ -1384,7 +1386,10 @@ AS $function$
             where b.account_id = e.account_id and b.path = e.received_by ->> 'place' and b.last_success_at is null
           )
           else false
-        end) as is_historical from inserted e group by thread_id
+        end) as is_historical,
+          -- Of several, the first that came by a key
+          min(author_key) as author_key
+        from inserted e group by thread_id
       ) n join email_threads t on t.id = n.thread_id
       where t.created_at = now() and not exists (
         select from emails e where e.thread_id = t.id and e.id not in (select id from inserted)
@@ -1411,7 +1416,8 @@ AS $function$
     then left(e.json_before_text, -13) || left(e.json_after_text, -19) || '}'
     else event_email_json(e.json_before_text, e.json_after_text)
   end, ',"state":"', state, '"}'), e.tags, e.metadata)
-  end
+  end,
+        event_author(e.author_key)
       from inserted e
       where state <> 'sending') e
     ) e
@@ -1425,11 +1431,12 @@ CREATE OR REPLACE FUNCTION emails_events_after_update()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array_agg(row(type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)::event_body order by rank, key)
+    select array_agg(row(type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author)::event_body order by rank, key)
     from (
       select e.*, (row_number() over (order by rank, key) - 1) / 500 as part from (
       select 0 as rank, t.id as key, 'thread.created' as type, clock_timestamp() as occurred_at, t.account_id,
-        null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, false as is_historical, '{}' as data
+        null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, false as is_historical, '{}' as data,
+        event_author(null) as author
       from (
         select distinct n.thread_id from before o join after n on n.id = o.id where n.thread_id <> o.thread_id
       ) n join email_threads t on t.id = n.thread_id
@@ -1441,23 +1448,25 @@ AS $function$
         case
     when n.tags = '{}' and n.metadata is null then c.data::text
     else event_with_notes(c.data::text, n.tags, n.metadata)
-  end
+  end, event_author(c.author_key)
       from before o join after n on n.id = o.id, lateral (
         select 1 as rank, case
             when o.state = 'unknown' and n.state not in ('queued', 'cancelled') then 'email.settled'
             else 'email.' || n.state
           end as type,
-          json_build_object('state', n.state, 'previous_state', o.state, 'detail', left(n.state_detail, 500)) as data
+          json_build_object('state', n.state, 'previous_state', o.state, 'detail', left(n.state_detail, 500)) as data,
+          n.author_key
         -- What is given back by the process that took it was not sent.
         where n.state <> o.state and n.state <> 'sending' and (o.state, n.state) <> ('sending', 'queued')
         union all
-        select 2, 'email.updated', json_build_object('changes', json_build_array('thread_id'), 'previous_thread_id', o.thread_id)
+        select 2, 'email.updated', json_build_object('changes', json_build_array('thread_id'), 'previous_thread_id', o.thread_id),
+          null
         where n.thread_id <> o.thread_id
         union all
-        select 3, 'customer.unlinked', json_build_object('previous_customer_id', o.customer_id)
+        select 3, 'customer.unlinked', json_build_object('previous_customer_id', o.customer_id), null
         where o.customer_id is not null and n.customer_id is null
         union all
-        select 3, 'customer.linked', json_build_object('previous_customer_id', o.customer_id)
+        select 3, 'customer.linked', json_build_object('previous_customer_id', o.customer_id), null
         where n.customer_id is not null and n.customer_id is distinct from o.customer_id
       ) c) e
     ) e
@@ -1536,6 +1545,20 @@ CREATE OR REPLACE FUNCTION erased_address(address text)
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN (encode(keyed_digest(convert_to(('address:'::text || address), 'UTF8'::name)), 'hex'::text) || '@erased.invalid'::text);
+
+CREATE OR REPLACE FUNCTION event_author(given text)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE PARALLEL RESTRICTED
+AS $function$
+  declare
+    key_id text = coalesce(nullif(current_setting('email_worker.author', true), ''), given);
+  begin
+    if key_id is null then
+      return null;
+    end if;
+    return json_build_object('id', key_id, 'name', coalesce((select k.name from api_keys k where k.id = key_id), key_id));
+  end $function$;
 
 CREATE OR REPLACE FUNCTION event_day(at timestamp with time zone)
  RETURNS bigint
@@ -1618,7 +1641,7 @@ CREATE OR REPLACE FUNCTION mailbox_accounts_events_after_update()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (values (case when new.last_error is null then 'account.recovered' else 'account.failing' end, clock_timestamp(),
+    select array[row(e.*, event_author(null))::event_body] from (values (case when new.last_error is null then 'account.recovered' else 'account.failing' end, clock_timestamp(),
       new.account_id, null, null, null, null, false,
       json_build_object('kind', new.last_error_kind, 'error', left(new.last_error, 500)))) e;
     return null;
@@ -1669,7 +1692,7 @@ CREATE OR REPLACE FUNCTION mailbox_messages_events_after_update()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (select 'quarantine.added', clock_timestamp(), b.account_id, null, null, null, null, false,
+    select array[row(e.*, event_author(null))::event_body] from (select 'quarantine.added', clock_timestamp(), b.account_id, null, null, null, null, false,
       json_build_object('quarantine_id', new.quarantine_id, 'mailbox', b.path, 'error', left(new.last_error, 500))
     from mailboxes b where b.id = new.mailbox_id) e;
     return null;
@@ -1741,9 +1764,9 @@ AS $function$
       ))
       returning ordinal, bodies
     ), numbered as (
-      insert into events (position, type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)
-      select clock.position + row_number() over (order by ordinal, place), type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data
-      from rows_taken, unnest(bodies) with ordinality as b (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, place)
+      insert into events (position, type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author)
+      select clock.position + row_number() over (order by ordinal, place), type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author
+      from rows_taken, unnest(bodies) with ordinality as b (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author, place)
       returning position
     )
     select (select count(*) from rows_taken), (select count(*) from numbered) into taken, moved;
@@ -1851,7 +1874,7 @@ CREATE OR REPLACE FUNCTION refused_links_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (select 'merge.refused', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
+    select array[row(e.*, event_author(null))::event_body] from (select 'merge.refused', clock_timestamp(), e.account_id, e.id, e.thread_id, e.customer_id, e.company_id, false,
       json_build_object('refused_merge_id', new.id, 'message_id', '<' || new.message_id || '>')
     from emails e where e.id = new.email_id) e;
     return null;
@@ -1878,7 +1901,7 @@ CREATE OR REPLACE FUNCTION suppressions_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (values ('suppression.added', clock_timestamp(), null, new.email_id, null, null, null, false,
+    select array[row(e.*, event_author(null))::event_body] from (values ('suppression.added', clock_timestamp(), null, new.email_id, null, null, null, false,
       json_build_object('address', new.address, 'reason', new.reason))) e;
     return null;
   end $function$;
@@ -1889,7 +1912,7 @@ CREATE OR REPLACE FUNCTION suppressions_events_after_update()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (values (case when new.lifted_at is null then 'suppression.added' else 'suppression.lifted' end, clock_timestamp(), null,
+    select array[row(e.*, event_author(null))::event_body] from (values (case when new.lifted_at is null then 'suppression.added' else 'suppression.lifted' end, clock_timestamp(), null,
       new.email_id, null, null, null, false, json_build_object('address', new.address, 'reason', new.reason))) e;
     return null;
   end $function$;
@@ -1900,7 +1923,7 @@ CREATE OR REPLACE FUNCTION thread_aliases_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (select 'thread.merged', clock_timestamp(), t.account_id, null, t.id, t.customer_id, t.company_id, false,
+    select array[row(e.*, event_author(null))::event_body] from (select 'thread.merged', clock_timestamp(), t.account_id, null, t.id, t.customer_id, t.company_id, false,
       json_build_object('merged_thread_id', new.id)
     from email_threads t where t.id = new.thread_id) e;
     return null;
@@ -1912,7 +1935,7 @@ CREATE OR REPLACE FUNCTION thread_decisions_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (values (case new.kind when 'split' then 'thread.split' else 'thread.updated' end, clock_timestamp(), new.account_id, null,
+    select array[row(e.*, event_author(null))::event_body] from (values (case new.kind when 'split' then 'thread.split' else 'thread.updated' end, clock_timestamp(), new.account_id, null,
       new.thread_id, null, null, false, json_build_object('decision', new.kind, 'new_thread_id', new.other_thread_id,
         'email_ids', new.email_ids, 'reason', new.reason))) e;
     return null;
@@ -1945,12 +1968,13 @@ AS $function$
       return null;
     end if;
     insert into event_inbox (bodies)
-    select array_agg(row(type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data)::event_body order by rank, key)
+    select array_agg(row(type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author)::event_body order by rank, key)
     from (
       select e.*, (row_number() over (order by rank, key) - 1) / 500 as part from (
       select 0 as rank, e.id as key, 'email.updated' as type, clock_timestamp() as occurred_at, e.account_id,
         e.id as email_id, e.thread_id, e.customer_id, e.company_id, false as is_historical,
-        json_build_object('changes', json_build_array('unread'), 'unread', tg_op = 'INSERT') as data
+        json_build_object('changes', json_build_array('unread'), 'unread', tg_op = 'INSERT') as data,
+        event_author(null) as author
       from changed c join emails e on e.id = c.email_id) e
     ) e
     group by part order by part;
@@ -1963,7 +1987,7 @@ CREATE OR REPLACE FUNCTION unsubscribes_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (values ('address.unsubscribed', clock_timestamp(), new.account_id, new.email_id, null, null, null, false,
+    select array[row(e.*, event_author(null))::event_body] from (values ('address.unsubscribed', clock_timestamp(), new.account_id, new.email_id, null, null, null, false,
       json_build_object('address', new.address, 'list', new.list, 'unsubscribe_id', new.id))) e;
     return null;
   end $function$;
@@ -1974,7 +1998,7 @@ CREATE OR REPLACE FUNCTION webhooks_events_after_update()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (values (case when new.paused_at is null then 'webhook.resumed' else 'webhook.paused' end, clock_timestamp(), new.account_id,
+    select array[row(e.*, event_author(null))::event_body] from (values (case when new.paused_at is null then 'webhook.resumed' else 'webhook.paused' end, clock_timestamp(), new.account_id,
       null, null, new.customer_id, null, false,
       case when new.paused_at is null then json_build_object('webhook_id', new.id)
         else json_build_object('webhook_id', new.id, 'reason', new.pause_reason, 'detail', left(new.pause_detail, 500)) end)) e;

@@ -227,7 +227,7 @@ export function auditOperations(
         'thread.changed',
         { threadId, fields: changedFields(change) },
         {
-          work: () => application.changeThread(threadId, { ...change, author: toAuthor(actor) }),
+          work: () => application.changeThread(threadId, change),
           after: ({ id, version, status, assignee, labels, customerId, companyId }) => ({
             id,
             version,
@@ -408,11 +408,7 @@ function toEmailFields({ emailIds }: { readonly emailIds: readonly string[] }): 
   return { emailIds: emailIds.slice(0, MAX_TOLD), emailCount: emailIds.length };
 }
 
-/** Who acts, in events. */
-const toAuthor = ({ credential, key }: HttpActor): string =>
-  key?.kind === 'key' ? `key:${key.id}` : `secret:${credential}`;
-
-function changedFields({ version: _version, author: _author, ...change }: ThreadChange): readonly string[] {
+function changedFields({ version: _version, authorKeyId: _key, ...change }: ThreadChange): readonly string[] {
   return Object.entries(change).flatMap(([field, value]) =>
     value === undefined || (Array.isArray(value) && value.length === 0 && field !== 'labels') ? [] : [field],
   );

@@ -219,6 +219,7 @@ const sampleThreadEmail: ThreadEmail = {
   placement: 'new',
   automatic: null,
   newParticipant: false,
+  author: { id: '4r8gk2m0vqxz', name: 'CRM' },
   isUnread: false,
 };
 
@@ -283,6 +284,7 @@ export const sampleDetail: EmailDetail = {
     verdict: 'passed',
   },
   newParticipant: false,
+  author: { id: '4r8gk2m0vqxz', name: 'CRM' },
   isUnread: false,
   createdAt: new Date('2026-01-31T12:00:01.000Z'),
   attempts: [
@@ -399,7 +401,7 @@ const sampleEvent: FeedEvent = {
   type: 'thread.created',
   json:
     `{"id":"${sampleEventId}","type":"thread.created","occurred_at":"2026-01-31T12:00:00.000Z","account_id":"main",` +
-    `"email_id":null,"thread_id":"${IDS.thread}","customer_id":null,"company_id":null,"historical":false,"data":{}}`,
+    `"email_id":null,"thread_id":"${IDS.thread}","customer_id":null,"company_id":null,"historical":false,"author":null,"data":{}}`,
 };
 
 const sampleWebhook: WebhookView = {

@@ -40,6 +40,7 @@ export type Folders = Schemas['Folders'];
 export type HealthResult = Schemas['Health'];
 export type AuditEntry = Schemas['AuditEntry'];
 export type Key = Schemas['Key'];
+export type KeyAuthor = Schemas['KeyAuthor'];
 export type KeyWithSecret = Schemas['KeyWithSecret'];
 export type LiftedSuppression = Schemas['LiftedSuppression'];
 export type QuarantinedMessage = Schemas['QuarantinedMessage'];

@@ -73,8 +73,15 @@ export interface CustomerStore {
   /**
    * From now on the customer has exactly these rules, and past mail is linked by them; all or nothing. A former rule
    * that is not among them, learned or not, is not learned again.
+   *
+   * @param keyId the key that does it; null: none
    */
-  replaceRegistration(customerId: string, rules: CustomerRules, companyId: string | null): Promise<Relinked>;
+  replaceRegistration(
+    customerId: string,
+    rules: CustomerRules,
+    companyId: string | null,
+    keyId?: string | null,
+  ): Promise<Relinked>;
   /** Addresses before domains, each by value; at most `limit`. */
   listAmbiguous(after: ClaimKey | null, limit: number): Promise<readonly AmbiguousClaim[]>;
   /** Newest first, at most `limit`. */

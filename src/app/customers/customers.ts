@@ -14,9 +14,9 @@ export function createCustomers(store: CustomerStore): Customers {
   return {
     readCustomerRegistration: (customerId) => store.readRegistration(customerId),
 
-    async registerCustomer({ customerId, companyId, addresses, domains }) {
+    async registerCustomer({ customerId, companyId, addresses, domains, authorKeyId = null }) {
       const rules = parseCustomerRules(addresses, domains);
-      const relinked = await store.replaceRegistration(customerId, rules, companyId);
+      const relinked = await store.replaceRegistration(customerId, rules, companyId, authorKeyId);
       return { registration: await store.readRegistration(customerId), relinked };
     },
 

@@ -10,6 +10,8 @@ export interface RegistrationRequest {
   readonly companyId: string | null;
   readonly addresses: readonly string[];
   readonly domains: readonly string[];
+  /** The key that registers it; null: none. */
+  readonly authorKeyId?: string | null;
 }
 
 export interface AmbiguousClaimsPage {

@@ -11,6 +11,7 @@ import type { DeliveryReport } from '../../core/delivery/delivery-report.ts';
 import type { EmailState, RecipientOutcome, RecordedAttempt } from '../../core/delivery/states.ts';
 import type { CustomHeaders } from '../../core/message/custom-headers.ts';
 import type { Metadata } from '../../core/message/tags.ts';
+import type { KeyAuthor } from '../../core/keys/author.ts';
 import type { MailAuthentication } from '../../core/message/authentication.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { LinkRule } from '../../core/thread/place-inbound.ts';
@@ -114,6 +115,8 @@ export interface EmailDetail extends EmailSummary {
   /** What its send noted on it. */
   readonly tags: readonly string[];
   readonly metadata: Metadata;
+  /** The key that sent it; null: none, as for one that was received or sent by another program. */
+  readonly author: KeyAuthor | null;
   /** What was wrong with a received email, as `ParseDefect` names it, and CONTENT_DIFFERS where it has variants. */
   readonly defects: readonly string[];
   /** How its message arrived; null for a sent email, and where it is not known. */

@@ -17,17 +17,17 @@ export interface DeleteEmailsPorts {
 
 export function createDeletions({ deletions, deleteFiles }: DeleteEmailsPorts): EraseUseCases {
   return {
-    async deleteEmail(id) {
-      const result = await deletions.deleteEmail(id);
+    async deleteEmail(id, keyId = null) {
+      const result = await deletions.deleteEmail(id, keyId);
       if (result === 'absent') throw new ServiceError('email_not_found');
       if (result === 'kept') throw new ServiceError('not_deletable');
       await deleteFiles();
     },
 
-    async deleteThread(id) {
+    async deleteThread(id, keyId = null) {
       let total = 0;
       for (;;) {
-        const deleted = await deletions.deleteSomeOfThread(id, AT_ONCE, null);
+        const deleted = await deletions.deleteSomeOfThread(id, AT_ONCE, null, keyId);
         if (deleted === 'kept') throw new ServiceError('not_deletable');
         if (deleted === 'absent') {
           if (total === 0) throw new ServiceError('thread_not_found');

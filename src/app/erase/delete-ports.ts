@@ -5,13 +5,13 @@
  */
 export type DeletionResult = 'deleted' | 'kept' | 'absent';
 
-/** Throws `ServiceError('database_unavailable')`. */
+/** Throws `ServiceError('database_unavailable')`. `keyId`: the key that deletes; null: none. */
 export interface DeletionStore {
   /**
    * Deletes the email with everything that only it left in the database. Its identity is remembered as a digest, so that it
    * is not recorded again. Files are deleted later, see `deletedFiles`.
    */
-  deleteEmail(id: string): Promise<DeletionResult>;
+  deleteEmail(id: string, keyId?: string | null): Promise<DeletionResult>;
   /**
    * Deletes some of the emails of the thread, as `deleteEmail`, and with the last one the thread. When one of them has to be
    * kept, nothing is deleted at all.
@@ -19,7 +19,12 @@ export interface DeletionStore {
    * @param quietSince one with an email of that time or later is kept; null: any time
    * @returns how many were deleted; at most `limit`
    */
-  deleteSomeOfThread(id: string, limit: number, quietSince: Date | null): Promise<number | 'kept' | 'absent'>;
+  deleteSomeOfThread(
+    id: string,
+    limit: number,
+    quietSince: Date | null,
+    keyId?: string | null,
+  ): Promise<number | 'kept' | 'absent'>;
   /** Threads of the account in which nothing was sent or received since, the longest quiet first; none that has to be kept. */
   findQuiet(accountId: string, since: Date, limit: number): Promise<readonly string[]>;
   /** Their number, and that of their emails. */

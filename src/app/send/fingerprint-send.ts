@@ -11,8 +11,11 @@ interface FingerprintPorts {
 /** The fields of a request, whatever they are besides its files. */
 type AskedFor = Pick<SendRequest, 'attachments'> & object;
 
-/** How to answer, not what to send: a caller that waited in vain may repeat its request as an asynchronous one. */
-const NOT_COMPARED: ReadonlySet<string> = new Set(['respondAsync']);
+/**
+ * How to answer and who asks, not what to send: a caller that waited in vain may repeat its request as an asynchronous one, and
+ * with another key.
+ */
+const NOT_COMPARED: ReadonlySet<string> = new Set(['respondAsync', 'authorKeyId']);
 
 /**
  * SHA-256 over the fields as they were understood, so that white space, key order and the way attachments were encoded

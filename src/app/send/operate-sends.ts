@@ -21,17 +21,17 @@ interface Operations extends Pick<SendUseCases, 'cancelSend' | 'retrySend' | 're
 export function createOperations({ operations, retry, clock, wakeQueue }: OperateSendsPorts): Operations {
   const giveUpAt = () => new Date(clock().getTime() + retry.schedule.giveUpAfterMs);
   return {
-    cancelSend: async (id) => stateOf(await operations.cancel(id), 'not_cancellable'),
+    cancelSend: async (id, keyId = null) => stateOf(await operations.cancel(id, keyId), 'not_cancellable'),
 
-    async retrySend(id) {
-      const state = stateOf(await operations.retry(id, giveUpAt()), 'not_retryable');
+    async retrySend(id, keyId = null) {
+      const state = stateOf(await operations.retry(id, giveUpAt(), keyId), 'not_retryable');
       wakeQueue();
       return state;
     },
 
-    async resolveSend(id, outcome) {
+    async resolveSend(id, outcome, keyId = null) {
       const state = stateOf(
-        await operations.resolve(id, outcome, giveUpAt(), `an operator decided: ${outcome}`),
+        await operations.resolve(id, outcome, giveUpAt(), `an operator decided: ${outcome}`, keyId),
         'not_unknown',
       );
       wakeQueue();
@@ -39,7 +39,7 @@ export function createOperations({ operations, retry, clock, wakeQueue }: Operat
     },
 
     async settleUnknown(id, evidence) {
-      await operations.resolve(id, 'sent', giveUpAt(), evidence);
+      await operations.resolve(id, 'sent', giveUpAt(), evidence, null);
       wakeQueue();
     },
   };

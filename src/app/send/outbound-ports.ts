@@ -43,6 +43,8 @@ export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
   readonly exchangeWith?: string | null;
   /** The list that its recipient can leave; null for none. */
   readonly unsubscribeList?: string | null;
+  /** The key that sent it; null: none. */
+  readonly authorKeyId?: string | null;
   /** See subjectKeyOf; only in accounts that join by subject. */
   readonly subjectKey?: string | null;
 }

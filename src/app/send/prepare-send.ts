@@ -171,6 +171,7 @@ export async function prepareSend(
       ...additions.recorded,
       exchangeWith,
       ...(list === null ? {} : { unsubscribeList: list }),
+      authorKeyId: request.authorKeyId ?? null,
       ...((account.joinBySubjectDays ?? null) === null ? {} : { subjectKey: subjectKeyOf(request.subject) }),
     },
     raw,

@@ -99,17 +99,18 @@ export interface SendQueue {
   takeRoom(accountId: string, rate: RateLimit): Promise<number>;
 }
 
-/** What an operator may do to a send; each is one transaction. */
+/** What an operator may do to a send; each is one transaction. `keyId`: the key that does it; null: none. */
 export interface SendOperations {
   /** `refused`: its state does not allow it. */
-  cancel(emailId: string): Promise<OperationResult>;
-  retry(emailId: string, giveUpAt: Date): Promise<OperationResult>;
+  cancel(emailId: string, keyId?: string | null): Promise<OperationResult>;
+  retry(emailId: string, giveUpAt: Date, keyId?: string | null): Promise<OperationResult>;
   /** `reason` is English, for the record. */
   resolve(
     emailId: string,
     outcome: 'sent' | 'failed',
     giveUpAt: Date,
     reason: string,
+    keyId?: string | null,
   ): Promise<OperationResult>;
 }
 

@@ -30,9 +30,9 @@ export interface SuppressionStore {
   findSuppressed(addresses: readonly string[]): Promise<readonly Suppression[]>;
   listSuppressions(query: SuppressionsQuery): Promise<readonly ListedSuppression[]>;
   /** Adds it as `manual`; one that is on the list for another reason gets this one. */
-  suppress(address: string, note: string | null): Promise<Suppression>;
+  suppress(address: string, note: string | null, keyId?: string | null): Promise<Suppression>;
   /** null when it is not on the list. */
-  lift(address: string): Promise<{ readonly liftedAt: Date } | null>;
+  lift(address: string, keyId?: string | null): Promise<{ readonly liftedAt: Date } | null>;
   /** By which erased addresses are known; see core/erase/erased-address.ts. */
   readDigestKey(): Promise<DigestKey>;
   /** Everything that changed after that version, in order; at most `limit`. 0 for all. */

@@ -198,19 +198,19 @@ export function createSuppressionOperations(
       return found;
     },
 
-    async suppress(address, note) {
+    async suppress(address, note, keyId = null) {
       // PostgreSQL takes no NUL and no half of a surrogate pair.
       if (note !== null && (note.includes('\u0000') || !note.isWellFormed())) {
         throw new ServiceError('invalid_text', { values: { field: 'note' } });
       }
-      const suppression = await store.suppress(readKey(address), note);
+      const suppression = await store.suppress(readKey(address), note, keyId);
       await refresh();
       return suppression;
     },
 
-    async liftSuppression(address) {
+    async liftSuppression(address, keyId = null) {
       const key = readKey(address);
-      const lifted = await store.lift(key);
+      const lifted = await store.lift(key, keyId);
       if (lifted === null) throw new ServiceError('suppression_not_found');
       await refresh();
       return { address: key, ...lifted };

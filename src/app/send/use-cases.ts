@@ -50,6 +50,8 @@ export interface SendRequest {
   readonly metadata: Metadata;
   /** The list that the recipient can leave; null: none. */
   readonly unsubscribeList: string | null;
+  /** The key that sends; null: none, as for one of `API_SECRET`. */
+  readonly authorKeyId?: string | null;
 }
 
 /**
@@ -94,6 +96,7 @@ export interface SuppressionsPage {
   readonly nextCursor: string | null;
 }
 
+/** Of what operators do: `keyId` is the key that does it, which its events tell; null: none. */
 export interface SendUseCases {
   /**
    * Sends one email and records it. Takes over `folder`, which holds the large attachments: it is removed when
@@ -107,19 +110,22 @@ export interface SendUseCases {
    */
   sendOnce(key: string, request: SendRequest, folder: SpoolFolder): Promise<SendOnceResult>;
   /** Takes a send out of the queue; returns its state now. Throws `email_not_found`, `not_cancellable`. */
-  cancelSend(id: string): Promise<EmailState>;
+  cancelSend(id: string, keyId?: string | null): Promise<EmailState>;
   /** Sends to the recipients that were not accepted, now. Throws `email_not_found`, `not_retryable`. */
-  retrySend(id: string): Promise<EmailState>;
+  retrySend(id: string, keyId?: string | null): Promise<EmailState>;
   /** Says what became of an unknown send. Throws `email_not_found`, `not_unknown`. */
-  resolveSend(id: string, outcome: 'sent' | 'failed'): Promise<EmailState>;
+  resolveSend(id: string, outcome: 'sent' | 'failed', keyId?: string | null): Promise<EmailState>;
   /** Addresses that nothing is sent to, the newest change first. Throws `invalid_address`, `invalid_cursor`. */
   listSuppressions(request: SuppressionsRequest): Promise<SuppressionsPage>;
   /** Throws `invalid_address`, `suppression_not_found`. */
   readSuppression(address: string): Promise<Suppression>;
   /** By hand; `note` is the operator's. Throws `invalid_address`. */
-  suppress(address: string, note: string | null): Promise<Suppression>;
+  suppress(address: string, note: string | null, keyId?: string | null): Promise<Suppression>;
   /**
    * Sends to the address again, until something new comes back. Throws `invalid_address`, `suppression_not_found`.
    */
-  liftSuppression(address: string): Promise<{ readonly address: string; readonly liftedAt: Date }>;
+  liftSuppression(
+    address: string,
+    keyId?: string | null,
+  ): Promise<{ readonly address: string; readonly liftedAt: Date }>;
 }

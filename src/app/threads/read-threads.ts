@@ -28,8 +28,8 @@ export function createThreadReads(list: ThreadList, { readThread }: ThreadReader
       return { threads: items, nextCursor };
     },
 
-    async markThread(threadId, mark) {
-      const marked = await list.markThread(threadId, mark);
+    async markThread(threadId, mark, keyId = null) {
+      const marked = await list.markThread(threadId, mark, keyId);
       if (marked === null) throw new ServiceError('thread_not_found');
       return marked;
     },

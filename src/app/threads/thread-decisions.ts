@@ -6,6 +6,8 @@ export interface SplitRequest {
   /** The emails that leave; at least one, at most MAX_DECISION_EMAILS. */
   readonly emailIds: readonly string[];
   readonly reason: string | null;
+  /** The key that decides; null: none. */
+  readonly authorKeyId?: string | null;
 }
 
 export interface MoveRequest {
@@ -13,6 +15,8 @@ export interface MoveRequest {
   readonly threadId: string;
   readonly emailIds: readonly string[];
   readonly reason: string | null;
+  /** The key that decides; null: none. */
+  readonly authorKeyId?: string | null;
 }
 
 export interface MergeRequest {
@@ -21,6 +25,8 @@ export interface MergeRequest {
   /** The one that comes into it, of the same account. */
   readonly otherThreadId: string;
   readonly reason: string | null;
+  /** The key that decides; null: none. */
+  readonly authorKeyId?: string | null;
 }
 
 export interface DecisionResult {

@@ -69,7 +69,7 @@ export interface ThreadList {
    * Marks all received emails that the thread has now. Returns the thread's id (an alias leads to another one) and
    * how many of its emails are unread now; null when there is no such thread.
    */
-  markThread(threadId: string, mark: 'read' | 'unread'): Promise<ThreadMark | null>;
+  markThread(threadId: string, mark: 'read' | 'unread', keyId?: string | null): Promise<ThreadMark | null>;
 }
 
 export interface ThreadMark {

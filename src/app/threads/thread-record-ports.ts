@@ -2,6 +2,7 @@
 import type { AddressView, AttachmentView, DeliveryView } from '../emails/email-ports.ts';
 import type { Place } from '../base/paging.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
+import type { KeyAuthor } from '../../core/keys/author.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import type { LinkRule } from '../../core/thread/place-inbound.ts';
@@ -77,6 +78,8 @@ export interface ThreadEmail {
   readonly placement: 'thread_id' | 'decision' | 'new' | LinkRule;
   readonly automatic: AutomaticMail['kind'] | null;
   readonly newParticipant: boolean;
+  /** The key that sent it; null: none. */
+  readonly author: KeyAuthor | null;
   readonly isUnread: boolean;
 }
 
@@ -115,8 +118,8 @@ export interface ThreadChange {
   readonly labels: readonly string[] | undefined;
   readonly addLabels: readonly string[];
   readonly removeLabels: readonly string[];
-  /** Who changes it, as events tell it; null: unknown. */
-  readonly author: string | null;
+  /** The key that changes it, as events tell it; null: none. */
+  readonly authorKeyId?: string | null;
 }
 
 export interface ThreadChanges {

@@ -56,7 +56,7 @@ export interface ThreadUseCases {
   /** How much is in what a page shows as folders. Throws `unknown_account`. */
   countFolders(query: FolderCountsQuery): Promise<FolderCounts>;
   /** Marks the received emails that a thread has now. Throws `thread_not_found`. */
-  markThread(threadId: string, mark: 'read' | 'unread'): Promise<ThreadMark>;
+  markThread(threadId: string, mark: 'read' | 'unread', keyId?: string | null): Promise<ThreadMark>;
   /** Merges that mail did not get, newest first. Throws `invalid_cursor`, `unknown_account`. */
   listRefusedMerges(request: RefusedMergesRequest): Promise<RefusedMergesPage>;
   /** Throws `email_not_found`. */

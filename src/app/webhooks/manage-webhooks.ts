@@ -159,6 +159,7 @@ export function createWebhooks({
         customer_id: webhook.customerId,
         company_id: null,
         historical: false,
+        author: null,
         ...(webhook.payload === 'thin' ? {} : { data: { webhook_id: id } }),
       });
       const answer = await post({ url: webhook.url, secrets, eventId, body }, signal);

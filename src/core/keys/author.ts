@@ -1,5 +1,11 @@
 /** Who did something, as it is recorded beside it. JSON values only. */
 
+/** The key that did something, as emails and events tell it. */
+export interface KeyAuthor {
+  readonly id: string;
+  readonly name: string;
+}
+
 export type Author =
   /** One of `API_SECRET`, from 1. */
   | { readonly kind: 'secret'; readonly number: number }

@@ -1527,6 +1527,12 @@ export interface components {
         };
         /** @enum {string} */
         PlacementRule: "thread_id" | "in_reply_to" | "references" | "message_id" | "bounce" | "subject" | "decision" | "new";
+        KeyAuthor: {
+            /** @description Of the key. */
+            id: string;
+            /** @description Also of one that was revoked. */
+            name: string;
+        };
         ThreadEmail: {
             id: components["schemas"]["Uuid"];
             message_id: components["schemas"]["MessageId"];
@@ -1568,6 +1574,8 @@ export interface components {
             automatic: "bounce" | "auto_reply" | "list" | "bulk" | "auto_generated" | null;
             /** @description Its sender never took part in the thread before. */
             new_participant: boolean;
+            /** @description The key that sent it; null for any other email. */
+            author: components["schemas"]["KeyAuthor"] | null;
             unread: boolean;
         };
         ThreadPage: {
@@ -2328,6 +2336,8 @@ export interface components {
             /** @description As its send gave them. */
             tags: string[];
             metadata: components["schemas"]["Metadata"];
+            /** @description The key that sent it; null for `API_SECRET`, for a received email and for one that another program sent. */
+            author: components["schemas"]["KeyAuthor"] | null;
             /** @description What is known of who sent a received email; null when nothing that is trusted says anything. */
             authentication: components["schemas"]["Authentication"] | null;
             /** @description The sender of a received email never took part in its thread before. */
@@ -2734,6 +2744,8 @@ export interface components {
             company_id: components["schemas"]["NullableUuid"];
             /** @description True for mail of the past: imported, or found at the first reading of a mailbox. */
             historical: boolean;
+            /** @description The key that did it, of the states of a send the one that sent it; null: none. */
+            author: components["schemas"]["KeyAuthor"] | null;
             data: components["schemas"]["EventData"];
         };
         Events: {
@@ -4278,6 +4290,10 @@ export interface operations {
                      *           "placement_rule": "new",
                      *           "automatic": null,
                      *           "new_participant": false,
+                     *           "author": {
+                     *             "id": "4r8gk2m0vqxz",
+                     *             "name": "CRM"
+                     *           },
                      *           "unread": false
                      *         }
                      *       ],
@@ -6264,6 +6280,7 @@ export interface operations {
                      *       "metadata": {
                      *         "order_id": 4711
                      *       },
+                     *       "author": null,
                      *       "authentication": {
                      *         "verdict": "passed",
                      *         "source": "header",
@@ -7900,6 +7917,7 @@ export interface operations {
                      *           "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
                      *           "company_id": null,
                      *           "historical": false,
+                     *           "author": null,
                      *           "data": {
                      *             "email": {
                      *               "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",

@@ -35,6 +35,7 @@ import {
   toSourceJson,
   toVariantJson,
 } from './email-view.ts';
+import { NullableKeyAuthor } from '../schemas/author.ts';
 import { Authentication, toAuthenticationJson } from './authentication-schema.ts';
 import { NullableSource, Variant } from './variant-schema.ts';
 
@@ -130,6 +131,11 @@ export const EmailDetailSchema = record('EmailDetail', {
     description: 'The header fields that its send added; empty for a received email.',
   },
   ...noteProperties,
+  author: {
+    ...NullableKeyAuthor,
+    description:
+      'The key that sent it; null for `API_SECRET`, for a received email and for one that another program sent.',
+  },
   authentication: {
     anyOf: [Authentication, { type: 'null' }],
     description:
@@ -232,6 +238,7 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
     headers: { ...email.headers },
     tags: [...email.tags],
     metadata: { ...email.metadata },
+    author: email.author,
     authentication: toAuthenticationJson(email.authentication),
     new_participant: email.newParticipant,
     unread: email.isUnread,

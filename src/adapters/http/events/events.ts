@@ -13,6 +13,7 @@ import { RequestSlots } from '../body/request-slots.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { cutStalledReader } from '../connections/stalled-reader.ts';
 import { AccountId } from '../schemas/page-schemas.ts';
+import { NullableKeyAuthor } from '../schemas/author.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { jsonResponse, NullableUuid, record, Timestamp, Uuid } from '../schemas/schemas.ts';
 
@@ -46,6 +47,10 @@ const EventSchema = record('Event', {
   historical: {
     type: 'boolean',
     description: 'True for mail of the past: imported, or found at the first reading of a mailbox.',
+  },
+  author: {
+    ...NullableKeyAuthor,
+    description: 'The key that did it, of the states of a send the one that sent it; null: none.',
   },
   data: {
     title: 'EventData',

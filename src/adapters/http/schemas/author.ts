@@ -17,6 +17,17 @@ export const AuthorSchema = record('Author', {
   },
 });
 
+/** The key that sent an email, or did what an event tells. */
+export const NullableKeyAuthor = {
+  anyOf: [
+    record('KeyAuthor', {
+      id: { type: 'string', description: 'Of the key.' },
+      name: { type: 'string', description: 'Also of one that was revoked.' },
+    }),
+    { type: 'null' },
+  ],
+} as const;
+
 /** The author as the API shows it. */
 export function toAuthorJson(author: Author): XStatic<typeof AuthorSchema> {
   switch (author.kind) {

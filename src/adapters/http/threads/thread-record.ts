@@ -25,6 +25,7 @@ import {
 } from '../emails/email-detail.ts';
 import { PlacementRule, stateProperties } from '../emails/email-schemas.ts';
 import { toAddressJson } from '../emails/email-view.ts';
+import { NullableKeyAuthor } from '../schemas/author.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { PAGE_PARAMETERS, toPageRequest } from '../schemas/page-schemas.ts';
 import {
@@ -128,6 +129,7 @@ const ThreadEmailSchema = record('ThreadEmail', {
     description: 'What program wrote it; null when a person did.',
   },
   new_participant: { type: 'boolean', description: 'Its sender never took part in the thread before.' },
+  author: { ...NullableKeyAuthor, description: 'The key that sent it; null for any other email.' },
   unread: { type: 'boolean' },
 });
 
@@ -265,7 +267,6 @@ export function registerThreadRecordRoutes(
           labels: body.labels,
           addLabels: body.add_labels ?? [],
           removeLabels: body.remove_labels ?? [],
-          author: null,
         }),
       );
     },
@@ -338,6 +339,7 @@ function toThreadEmailJson(email: ThreadEmail): XStatic<typeof ThreadEmailSchema
     placement_rule: email.placement,
     automatic: email.automatic,
     new_participant: email.newParticipant,
+    author: email.author,
     unread: email.isUnread,
   };
 }

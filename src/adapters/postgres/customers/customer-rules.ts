@@ -9,6 +9,7 @@ import type {
 import { listAmbiguous, listAmbiguousEmails } from './ambiguous-customers.ts';
 import { eraseAddresses, replaceAddresses } from './customer-addresses.ts';
 import { threadsOfCustomer, threadsUnder } from './find-by-rule.ts';
+import { nameAuthor } from '../db/name-author.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { lockRules, renewRulesVersion } from './rules-lock.ts';
 import { lockAndRelink } from './relink-customers.ts';
@@ -34,8 +35,9 @@ export function createCustomerStore(pool: Pool, patient: Pool): CustomerStore {
       };
     },
 
-    replaceRegistration: (customerId, rules, companyId) =>
+    replaceRegistration: (customerId, rules, companyId, keyId) =>
       inLinkingTransaction(patient, async (trx): Promise<Relinked> => {
+        await nameAuthor(trx, keyId);
         await lockRules(trx);
         const changed = {
           addresses: await replaceAddresses(trx, customerId, rules.addresses),

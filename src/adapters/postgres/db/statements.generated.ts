@@ -28,6 +28,14 @@ declare module './statement.ts' {
         pg_advisory_xact_lock: string | null;
       };
     };
+    'name-author': {
+      values: {
+        keyId: string | null;
+      };
+      row: {
+        set_config: string | null;
+      };
+    };
     'note-migration': {
       values: {
         name: string | null;

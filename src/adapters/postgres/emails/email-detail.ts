@@ -6,6 +6,7 @@ import {
   type DeliveryReport,
   type ReportOutcome,
 } from '../../../core/delivery/delivery-report.ts';
+import type { KeyAuthor } from '../../../core/keys/author.ts';
 import type { AttemptOutcome, DeliveryState, RecordedAttempt, Reply } from '../../../core/delivery/states.ts';
 import { statement, type RowOf } from '../db/statement.ts';
 import { EMAIL_ID } from './email-aliases.ts';
@@ -38,13 +39,17 @@ export const DELIVERIES = `coalesce((
       from email_deliveries d where d.email_id = e.id
     ), '[]')`;
 
+/** The key that sent the email `e`; null for none. */
+export const AUTHOR = `case when e.author_key is not null then json_build_object('id', e.author_key,
+    'name', coalesce((select k.name from api_keys k where k.id = e.author_key), e.author_key)) end`;
+
 export const READ_EMAIL = statement(
   'read-email',
   `select ${SUMMARY}, e.account_id, e.thread_id, e.customer_id, e.customer_source, e.company_id,
     e.company_source, e.cc_addresses, e.bcc_addresses,
     e.html_body, e.in_reply_to, e.reference_ids, e.relay_message_id, e.state, e.state_detail, e.placement_rule,
     e.placement_message_id, e.raw_size_bytes, e.reply_text, e.sender_address, e.reply_to_addresses, e.defects,
-    e.automatic, e.authentication, e.new_participant, e.created_at, e.headers, e.tags, e.metadata,
+    e.automatic, e.authentication, e.new_participant, e.created_at, e.headers, e.tags, e.metadata, ${AUTHOR} as author,
     exists (select from unread_emails u where u.email_id = e.id) as unread, e.received_by,
     coalesce((
       select json_agg(json_build_object('id', v.id, 'received_at', v.received_at, 'received_by', v.received_by,
@@ -80,6 +85,7 @@ interface DetailColumns {
   deliveries: DeliveryRow[];
   attempts: AttemptRow[];
   bounce: BounceView | null;
+  author: KeyAuthor | null;
   claim_lost: boolean;
 }
 
@@ -162,6 +168,7 @@ export function toDetail(row: DetailRow): EmailDetail {
     headers: row.headers,
     tags: row.tags,
     metadata: row.metadata ?? {},
+    author: row.author,
     isUnread: row.unread,
     createdAt: row.created_at,
     attempts: row.attempts.map(toAttempt),

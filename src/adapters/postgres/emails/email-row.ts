@@ -69,6 +69,7 @@ export interface NewEmail extends EmailContent, RecordedRaw {
     readonly metadata: string | null;
     readonly exchangeWith: string | null;
     readonly unsubscribeList: string | null;
+    readonly authorKeyId: string | null;
     readonly anchorId: string | null;
     readonly ignoredIds: readonly string[];
     readonly partyId: string | null;
@@ -147,6 +148,7 @@ function toRow(content: EmailContent, email: Partial<NewEmail> & Pick<NewEmail, 
     metadata: choice?.metadata,
     exchange_with: choice?.exchangeWith,
     unsubscribe_list: choice?.unsubscribeList,
+    author_key: choice?.authorKeyId,
     anchor_id: choice?.anchorId,
     ignored_ids: choice?.ignoredIds,
     party_id: choice?.partyId,
@@ -236,6 +238,7 @@ export const EMAIL_COLUMNS: readonly Column[] = [
   column('metadata', 'text', 'r.metadata::json'),
   column('exchange_with', 'text'),
   column('unsubscribe_list', 'text'),
+  column('author_key', 'text'),
   column('anchor_id', 'uuid'),
   filled('ignored_ids', 'text[]', '{}'),
   column('party_id', 'uuid'),

@@ -2,6 +2,7 @@
 import type { Pool } from 'pg';
 import type { DeletedFiles, DeletionStore } from '../../../app/erase/delete-ports.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
+import { nameAuthor } from '../db/name-author.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { run, statement } from '../db/statement.ts';
 import { filesToDelete, forgetFiles } from '../emails/deleted-emails.ts';
@@ -17,8 +18,10 @@ export function createDeletionStore(pool: Pool): DeletionStore {
   const remove = (
     ids: readonly string[],
     quiet: { id: string; since: Date } | null,
+    keyId: string | null | undefined,
   ): Promise<number | 'kept'> =>
     inLinkingTransaction(pool, async (trx) => {
+      await nameAuthor(trx, keyId);
       const { emails } = await deleteEmails(trx, ids, isSettled);
       // The thread is locked now: nothing comes into it any more.
       if (quiet !== null && (await run(trx, FIND_LATER, quiet)).length > 0) throw new NotDeletable();
@@ -29,18 +32,18 @@ export function createDeletionStore(pool: Pool): DeletionStore {
     });
 
   return {
-    async deleteEmail(id) {
+    async deleteEmail(id, keyId) {
       const [email] = await run(pool, RESOLVE_EMAIL, { id });
       if (email === undefined) return 'absent';
-      const deleted = await remove([email.id], null);
+      const deleted = await remove([email.id], null, keyId);
       return deleted === 'kept' ? 'kept' : deleted === 0 ? 'absent' : 'deleted';
     },
 
-    async deleteSomeOfThread(id, limit, since) {
+    async deleteSomeOfThread(id, limit, since, keyId) {
       const [thread] = await run(pool, READ_THREAD, { id, limit, unsettled: UNSETTLED });
       if (thread === undefined || thread.ids.length === 0) return 'absent';
       if (thread.is_unsettled) return 'kept';
-      return await remove(thread.ids, since === null ? null : { id: thread.id, since });
+      return await remove(thread.ids, since === null ? null : { id: thread.id, since }, keyId);
     },
 
     async findQuiet(accountId, since, limit) {

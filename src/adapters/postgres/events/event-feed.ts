@@ -72,7 +72,8 @@ const orNull = (column: string) => `coalesce(to_json(${column})::text, 'null')`;
 const JSON_OF_EVENT = `concat('{"id":"', lpad(to_hex(position), 16, '0'), '","type":"', type, '","occurred_at":"', ${TIME},
       '","account_id":', ${orNull('account_id')}, ',"email_id":', ${orNull('email_id')},
       ',"thread_id":', ${orNull('thread_id')}, ',"customer_id":', ${orNull('customer_id')},
-      ',"company_id":', ${orNull('company_id')}, ',"historical":', is_historical::text, ',"data":', data, '}')`;
+      ',"company_id":', ${orNull('company_id')}, ',"historical":', is_historical::text, ',"author":', coalesce(author, 'null'),
+      ',"data":', data, '}')`;
 
 const READ = statement(
   'read-events',

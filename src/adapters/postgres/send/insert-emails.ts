@@ -71,6 +71,7 @@ function toRow(record: LinkedRecord) {
       metadata: record.metadata ?? null,
       exchangeWith: record.exchangeWith ?? null,
       unsubscribeList: record.unsubscribeList ?? null,
+      authorKeyId: record.authorKeyId ?? null,
       anchorId: link?.anchorId ?? null,
       ignoredIds: link?.ignoredIds ?? [],
       // For the first email of a thread it is the customer that this email names.

@@ -7,6 +7,7 @@ import type { OperationResult, SendOperations } from '../../../app/send/queue-po
 import { conclude } from '../../../core/delivery/conclude.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
+import { nameAuthor } from '../db/name-author.ts';
 import { inTransaction } from '../db/transaction.ts';
 import {
   applyConclusion,
@@ -21,6 +22,7 @@ import { readStates, reopenRecipients, resolveRecipients, setState } from './sen
 export function createSendOperations(pool: Pool): SendOperations {
   const change = (
     emailId: string,
+    keyId: string | null | undefined,
     act: (
       executor: Executor,
       email: RowOf<typeof LOCK_EMAIL>,
@@ -28,6 +30,7 @@ export function createSendOperations(pool: Pool): SendOperations {
     ) => Promise<EmailState | null>,
   ): Promise<OperationResult> =>
     inTransaction(pool, async (client) => {
+      await nameAuthor(client, keyId);
       const row = await lockQueueRow(client, emailId);
       const [email] = await run(client, LOCK_EMAIL, { emailId });
       if (email === undefined) return { kind: 'not_found' };
@@ -36,8 +39,8 @@ export function createSendOperations(pool: Pool): SendOperations {
     });
 
   return {
-    cancel: (emailId) =>
-      change(emailId, async (executor, { state }, row) => {
+    cancel: (emailId, keyId) =>
+      change(emailId, keyId, async (executor, { state }, row) => {
         if ((state !== 'queued' && state !== 'deferred') || row === undefined || row.owner !== null)
           return null;
         const states = await readStates(executor, emailId);
@@ -51,8 +54,8 @@ export function createSendOperations(pool: Pool): SendOperations {
         return next;
       }),
 
-    retry: (emailId, giveUpAt) =>
-      change(emailId, async (executor, email, row) => {
+    retry: (emailId, giveUpAt, keyId) =>
+      change(emailId, keyId, async (executor, email, row) => {
         if (email.state === 'deferred' && row !== undefined && row.owner === null) {
           await bringForward(executor, emailId);
           return 'deferred';
@@ -64,8 +67,8 @@ export function createSendOperations(pool: Pool): SendOperations {
         return 'queued';
       }),
 
-    resolve: (emailId, outcome, giveUpAt, reason) =>
-      change(emailId, async (executor, email) => {
+    resolve: (emailId, outcome, giveUpAt, reason, keyId) =>
+      change(emailId, keyId, async (executor, email) => {
         if (email.state !== 'unknown') return null;
         await resolveRecipients(executor, emailId, outcome === 'sent' ? 'accepted' : 'rejected');
         const states = await readStates(executor, emailId);

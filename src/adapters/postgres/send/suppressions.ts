@@ -5,6 +5,7 @@
 import type { Pool } from 'pg';
 import type { SuppressionChange, SuppressionStore } from '../../../app/send/suppression-ports.ts';
 import { SUPPRESSION_REASONS, type Suppression } from '../../../core/delivery/suppression.ts';
+import { nameAuthor } from '../db/name-author.ts';
 import { run, runCounting, statement, statements, type Executor, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 
@@ -19,16 +20,18 @@ export function createSuppressionStore(pool: Pool): SuppressionStore {
       return rows.map((row) => ({ ...toSuppression(row), version: Number(row.version) }));
     },
 
-    suppress: (address, note) =>
+    suppress: (address, note, keyId) =>
       inTransaction(pool, async (client) => {
+        await nameAuthor(client, keyId);
         const version = await nextVersion(client);
         const [row] = await run(client, SUPPRESS, { address, note, version });
         if (row === undefined) throw new Error('an address was not suppressed');
         return toSuppression(row);
       }),
 
-    lift: (address) =>
+    lift: (address, keyId) =>
       inTransaction(pool, async (client) => {
+        await nameAuthor(client, keyId);
         const version = await nextVersion(client);
         const [row] = await run(client, LIFT, { address, version });
         return row === undefined ? null : { liftedAt: row.lifted_at };

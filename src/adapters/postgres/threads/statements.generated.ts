@@ -543,14 +543,6 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
-    'name-author': {
-      values: {
-        author: string | null;
-      };
-      row: {
-        set_config: string | null;
-      };
-    };
     'owners-of-message-ids': {
       values: {
         messageIds: readonly (string | null)[] | null;

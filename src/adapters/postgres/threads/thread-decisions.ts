@@ -19,6 +19,7 @@ import { inheritCustomer } from '../customers/customer-links.ts';
 import { lockLinks } from './link-thread.ts';
 import { resolveEmails } from '../emails/email-aliases.ts';
 import { moveMessageIds } from './message-ids.ts';
+import { nameAuthor } from '../db/name-author.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { absorbThreads } from './move-threads.ts';
 import { moveEmails, setDecided, renewParties } from './place-emails.ts';
@@ -29,10 +30,19 @@ import { inheritWork } from './thread-work.ts';
 import { run, runCounting, statement, type Executor } from '../db/statement.ts';
 
 export function createThreadDecisions(pool: Pool): ThreadDecisions {
+  const decide =
+    <Request extends { readonly authorKeyId?: string | null }>(
+      work: (trx: Executor, request: Request, ids: DecisionIds) => Promise<DecisionResult>,
+    ) =>
+    (request: Request, ids: DecisionIds) =>
+      inLinkingTransaction(pool, async (trx) => {
+        await nameAuthor(trx, request.authorKeyId);
+        return work(trx, request, ids);
+      });
   return {
-    split: (request, ids) => inLinkingTransaction(pool, (trx) => split(trx, request, ids)),
-    merge: (request, ids) => inLinkingTransaction(pool, (trx) => merge(trx, request, ids)),
-    move: (request, ids) => inLinkingTransaction(pool, (trx) => move(trx, request, ids)),
+    split: decide(split),
+    merge: decide(merge),
+    move: decide(move),
   };
 }
 

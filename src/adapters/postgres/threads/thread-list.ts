@@ -12,6 +12,7 @@ import { WORK_COUNT, WORK_LIST, WORK_LOOK_UP, WORK_WALK } from './thread-work-li
 import { run, statement, type RowOf } from '../db/statement.ts';
 import { WALK_COST, type planSearch } from '../search/search-plan.ts';
 import { searchPage } from '../search/search-pages.ts';
+import { nameAuthor } from '../db/name-author.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { createWordStatistics } from '../search/word-statistics.ts';
 
@@ -38,8 +39,9 @@ export function createThreadList(pool: Pool, choose?: typeof planSearch): Thread
       return rows.map(toThreadListing);
     },
 
-    markThread: (threadId, mark) =>
+    markThread: (threadId, mark, keyId) =>
       inTransaction(pool, async (client) => {
+        await nameAuthor(client, keyId);
         const thread = await lockThread(client, threadId);
         if (thread === null) return null;
         // A transaction that adds an email at this moment waits for this lock, or this one waits for that transaction.

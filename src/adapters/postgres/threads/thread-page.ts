@@ -6,10 +6,11 @@
 import type { Pool } from 'pg';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { ThreadEmail, ThreadPages, ThreadRecord } from '../../../app/threads/thread-record-ports.ts';
+import type { KeyAuthor } from '../../../core/keys/author.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
 import { toSnippet } from '../../../core/message/snippet.ts';
 import { run, statements, type RowOf } from '../db/statement.ts';
-import { ATTACHMENTS, DELIVERIES, toDelivery, type DeliveryRow } from '../emails/email-detail.ts';
+import { ATTACHMENTS, AUTHOR, DELIVERIES, toDelivery, type DeliveryRow } from '../emails/email-detail.ts';
 import { STEP_BYTES } from '../emails/email-json.ts';
 import { LISTED } from '../emails/listed.ts';
 import { toAttachmentView, toMessageId, type AttachmentRow } from '../emails/rows.ts';
@@ -76,7 +77,7 @@ const emailJson = (withHtml: boolean) => `json_build_object(
     'is_truncated', coalesce(${isLong('e.text_body')}, false) or coalesce(${isLong('e.reply_text')}, false)
       ${withHtml ? `or coalesce(octet_length(e.html_body) > ${MAX_HTML_BYTES}, false)` : ''},
     'attachments', (${ATTACHMENTS}), 'placement', e.placement_rule, 'automatic', e.automatic ->> 'kind',
-    'new_participant', e.new_participant,
+    'new_participant', e.new_participant, 'author', ${AUTHOR},
     'unread', exists (select from unread_emails u where u.email_id = e.id)
   )`;
 
@@ -149,6 +150,7 @@ interface EmailRow {
   placement: ThreadEmail['placement'];
   automatic: ThreadEmail['automatic'];
   new_participant: boolean;
+  author: KeyAuthor | null;
   unread: boolean;
 }
 
@@ -203,6 +205,7 @@ function toEmail(row: EmailRow): ThreadEmail {
     placement: row.placement,
     automatic: row.automatic,
     newParticipant: row.new_participant,
+    author: row.author,
     isUnread: row.unread,
   };
 }

@@ -274,7 +274,6 @@ async function perform(step: Operation): Promise<void> {
           labels,
           addLabels: [],
           removeLabels: [],
-          author: null,
         })
         .catch((error: unknown) => {
           // It was merged away when its last emails were deleted.

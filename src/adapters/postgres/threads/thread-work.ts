@@ -11,6 +11,7 @@ import {
   type ThreadChanges,
 } from '../../../app/threads/thread-record-ports.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
+import { nameAuthor } from '../db/name-author.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 import { LOCK_THREADS } from '../emails/thread-rows.ts';
 import { relinkCustomers } from '../customers/relink-customers.ts';
@@ -29,7 +30,7 @@ export function createThreadChanges(pool: Pool): ThreadChanges {
           throw new ServiceError('thread_changed');
         }
         const labels = labelsAfter(thread.labels, change);
-        await run(trx, NAME_AUTHOR, { author: change.author });
+        await nameAuthor(trx, change.authorKeyId);
         await run(trx, CHANGE, {
           id,
           status: change.status ?? thread.status,
@@ -78,12 +79,6 @@ const LOCK = statement(
 const LOCK_TARGET = statement(
   'lock-thread-work-of-alias',
   `select ${COLUMNS} from thread_aliases a join email_threads t on t.id = a.thread_id where a.id = $id ${LOCK_THREADS}`,
-);
-
-/** For the events of this transaction. */
-const NAME_AUTHOR = statement(
-  'name-author',
-  `select set_config('email_worker.author', coalesce($author::text, ''), true)`,
 );
 
 const CHANGE = statement(

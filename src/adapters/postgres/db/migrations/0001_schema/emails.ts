@@ -176,6 +176,8 @@ export const EMAILS = [
     metadata json check (json_typeof(metadata) = 'object'),
     content_digest bytea check (octet_length(content_digest) = 32),
     received_by jsonb,
+    -- The key that sent it; null for any other. Without a reference: a journal may outlive a database that knew the key.
+    author_key text collate "C",
     json_before_text text not null generated always as (email_json_before_text(
       id, coalesce(written_message_id, message_id), direction, from_address, to_addresses, subject
     )) stored,

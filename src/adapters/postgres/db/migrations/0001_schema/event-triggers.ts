@@ -46,7 +46,7 @@ function rowTrigger(name: string, on: string, when: string | null, event: string
     `create function ${name}() returns trigger language plpgsql as $$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*)::event_body] from (${event}) e;
+    select array[row(e.*, event_author(null))::event_body] from (${event}) e;
     return null;
   end $$`,
     `create trigger ${name} after ${on} for each row ${when === null ? '' : `when (${when})`} execute function ${name}()`,
@@ -71,6 +71,17 @@ function draftTrigger(
 }
 
 export const EVENT_TRIGGERS = [
+  // The key that acts in this transaction, see db/name-author.ts; else the given one. A backup may be older than a key.
+  `create function event_author(given text) returns text language plpgsql stable parallel restricted as $$
+  declare
+    key_id text = coalesce(nullif(current_setting('email_worker.author', true), ''), given);
+  begin
+    if key_id is null then
+      return null;
+    end if;
+    return json_build_object('id', key_id, 'name', coalesce((select k.name from api_keys k where k.id = key_id), key_id));
+  end $$`,
+
   // For emails with some hundred recipients, which are left out, and the subject cut
   `create function event_email_json(json_before_text text, json_after_text text) returns text
   language plpgsql immutable parallel safe as $$
@@ -93,16 +104,21 @@ export const EVENT_TRIGGERS = [
     ${add(`
       -- A thread that this transaction made, and all of whose emails come with this statement
       select 0 as rank, t.id as key, 'thread.created' as type, clock_timestamp() as occurred_at, t.account_id,
-        null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, n.is_historical, '{}' as data
+        null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, n.is_historical, '{}' as data,
+        event_author(n.author_key) as author
       from (
-        select thread_id, bool_and(${IS_HISTORICAL}) as is_historical from inserted e group by thread_id
+        select thread_id, bool_and(${IS_HISTORICAL}) as is_historical,
+          -- Of several, the first that came by a key
+          min(author_key) as author_key
+        from inserted e group by thread_id
       ) n join email_threads t on t.id = n.thread_id
       where t.created_at = now() and not exists (
         select from emails e where e.thread_id = t.id and e.id not in (select id from inserted)
       )
       union all
       select 1, id, 'email.' || state, clock_timestamp(), account_id, id, thread_id, customer_id, company_id,
-        ${IS_HISTORICAL}, ${noted('e', `concat('{"email":', ${email('e')}, ',"state":"', state, '"}')`)}
+        ${IS_HISTORICAL}, ${noted('e', `concat('{"email":', ${email('e')}, ',"state":"', state, '"}')`)},
+        event_author(e.author_key)
       from inserted e
       where state <> 'sending'`)}
     return null;
@@ -114,7 +130,8 @@ export const EVENT_TRIGGERS = [
   begin
     ${add(`
       select 0 as rank, t.id as key, 'thread.created' as type, clock_timestamp() as occurred_at, t.account_id,
-        null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, false as is_historical, '{}' as data
+        null::uuid as email_id, t.id as thread_id, t.customer_id, t.company_id, false as is_historical, '{}' as data,
+        event_author(null) as author
       from (
         select distinct n.thread_id from before o join after n on n.id = o.id where n.thread_id <> o.thread_id
       ) n join email_threads t on t.id = n.thread_id
@@ -123,23 +140,25 @@ export const EVENT_TRIGGERS = [
       )
       union all
       select c.rank, n.id, c.type, clock_timestamp(), n.account_id, n.id, n.thread_id, n.customer_id, n.company_id, false,
-        ${noted('n', 'c.data::text')}
+        ${noted('n', 'c.data::text')}, event_author(c.author_key)
       from before o join after n on n.id = o.id, lateral (
         select 1 as rank, case
             when o.state = 'unknown' and n.state not in ('queued', 'cancelled') then 'email.settled'
             else 'email.' || n.state
           end as type,
-          json_build_object('state', n.state, 'previous_state', o.state, 'detail', left(n.state_detail, 500)) as data
+          json_build_object('state', n.state, 'previous_state', o.state, 'detail', left(n.state_detail, 500)) as data,
+          n.author_key
         -- What is given back by the process that took it was not sent.
         where n.state <> o.state and n.state <> 'sending' and (o.state, n.state) <> ('sending', 'queued')
         union all
-        select 2, 'email.updated', json_build_object('changes', json_build_array('thread_id'), 'previous_thread_id', o.thread_id)
+        select 2, 'email.updated', json_build_object('changes', json_build_array('thread_id'), 'previous_thread_id', o.thread_id),
+          null
         where n.thread_id <> o.thread_id
         union all
-        select 3, 'customer.unlinked', json_build_object('previous_customer_id', o.customer_id)
+        select 3, 'customer.unlinked', json_build_object('previous_customer_id', o.customer_id), null
         where o.customer_id is not null and n.customer_id is null
         union all
-        select 3, 'customer.linked', json_build_object('previous_customer_id', o.customer_id)
+        select 3, 'customer.linked', json_build_object('previous_customer_id', o.customer_id), null
         where n.customer_id is not null and n.customer_id is distinct from o.customer_id
       ) c`)}
     return null;
@@ -175,7 +194,8 @@ export const EVENT_TRIGGERS = [
     ${add(`
       select 0 as rank, e.id as key, 'email.updated' as type, clock_timestamp() as occurred_at, e.account_id,
         e.id as email_id, e.thread_id, e.customer_id, e.company_id, false as is_historical,
-        json_build_object('changes', json_build_array('unread'), 'unread', tg_op = 'INSERT') as data
+        json_build_object('changes', json_build_array('unread'), 'unread', tg_op = 'INSERT') as data,
+        event_author(null) as author
       from changed c join emails e on e.id = c.email_id`)}
     return null;
   end $$`,
@@ -232,8 +252,7 @@ export const EVENT_TRIGGERS = [
           case when old.labels <> new.labels then 'labels' end
         ], null),
         'previous_customer_id', old.customer_id, 'previous_company_id', old.company_id, 'status', new.status,
-        'assignee', new.assignee, 'labels', new.labels,
-        'author', nullif(current_setting('email_worker.author', true), '')))`,
+        'assignee', new.assignee, 'labels', new.labels))`,
   ),
 
   ...rowTrigger(

@@ -18,15 +18,17 @@ const COLUMNS = `
     company_id uuid,
     is_historical boolean not null,
     -- JSON, on one line
-    data text not null`;
+    data text not null,
+    -- The key that did it, or whose email it is about: JSON, on one line
+    author text`;
 /** Their names. */
 export const EVENT_COLUMNS =
-  'type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data';
+  'type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author';
 
 export const EVENTS = [
   `create type event_body as (
     type text, occurred_at timestamptz, account_id text, email_id uuid, thread_id uuid, customer_id uuid, company_id uuid,
-    is_historical boolean, data text
+    is_historical boolean, data text, author text
   )`,
   // A row for all events of a statement: a row for each would cost three times as much.
   `create table event_inbox (

@@ -1,0 +1,42 @@
+/**
+ * The application in the name of a key: what it sends, and what it does to threads, sends, customers and suppressed addresses, is
+ * recorded as done by it. What is done with the secret of the configuration is done in nobody's name.
+ */
+import type { Application } from './application.ts';
+import type { DraftSend } from './drafts/use-cases.ts';
+import type { ReplyRequest } from './reply/use-cases.ts';
+
+export function actAsKey(application: Application, keyId: string): Application {
+  const named = <T extends object>(request: T) => ({ ...request, authorKeyId: keyId });
+  const namedReply = (request: ReplyRequest): ReplyRequest => ({
+    ...request,
+    message: named(request.message),
+  });
+  const namedDraft = (sent: DraftSend): DraftSend =>
+    sent.kind === 'send'
+      ? { kind: 'send', request: named(sent.request) }
+      : { kind: 'reply', request: namedReply(sent.request) };
+
+  return {
+    ...application,
+    sendMessage: (request, folder) => application.sendMessage(named(request), folder),
+    sendOnce: (key, request, folder) => application.sendOnce(key, named(request), folder),
+    sendReply: (request, folder) => application.sendReply(namedReply(request), folder),
+    sendReplyOnce: (key, request, folder) => application.sendReplyOnce(key, namedReply(request), folder),
+    sendDraft: (request, folder) =>
+      application.sendDraft({ ...request, read: (draft) => namedDraft(request.read(draft)) }, folder),
+    cancelSend: (id) => application.cancelSend(id, keyId),
+    retrySend: (id) => application.retrySend(id, keyId),
+    resolveSend: (id, outcome) => application.resolveSend(id, outcome, keyId),
+    suppress: (address, note) => application.suppress(address, note, keyId),
+    liftSuppression: (address) => application.liftSuppression(address, keyId),
+    registerCustomer: (request) => application.registerCustomer(named(request)),
+    changeThread: (id, change) => application.changeThread(id, named(change)),
+    markThread: (id, mark) => application.markThread(id, mark, keyId),
+    splitThread: (request) => application.splitThread(named(request)),
+    mergeThreads: (request) => application.mergeThreads(named(request)),
+    moveEmails: (request) => application.moveEmails(named(request)),
+    deleteEmail: (id) => application.deleteEmail(id, keyId),
+    deleteThread: (id) => application.deleteThread(id, keyId),
+  };
+}
