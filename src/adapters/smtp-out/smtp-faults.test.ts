@@ -320,6 +320,19 @@ describe('a kept connection', () => {
     expect(server.connections).toBe(1);
   });
 
+  it('takes a reply that came in time, though the process stood still until it was too late', async () => {
+    const server = await start({
+      dot: () => {
+        // After the reply is written, and for longer than the client waits for one.
+        setImmediate(() =>
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * QUICK.dataTimeoutMs),
+        );
+        return '250 2.0.0 Ok\r\n';
+      },
+    });
+    expect((await connect(server).send(ENVELOPE, SMALL)).kind).toBe('accepted');
+  });
+
   it('is given up when RSET fails', async () => {
     const server = await start({
       mail: ({ connection }) => (connection === 1 ? '550 5.7.1 No\r\n' : undefined),

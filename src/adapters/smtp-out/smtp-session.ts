@@ -88,12 +88,12 @@ export function createSession(
       // Said only to servers that offer DSN (RFC 3461).
       ...(fitsEnvelopeId(envelope.envelopeId) ? { dsn: { id: envelope.envelopeId } } : {}),
     };
-    let deadline: NodeJS.Timeout | undefined;
+    let endDeadline = () => {};
     const mayStart = () => refuseToStart(connection);
     const onHandedOver = () => {
       // The socket's own timer counts silence of both sides; from here on we wait for one reply only.
       connection.setSocketTimeout(0);
-      deadline = setTimeout(() => connection.abort(noReply(options.dataTimeoutMs)), options.dataTimeoutMs);
+      endDeadline = startDeadline(options.dataTimeoutMs, connection);
     };
     const message = WholeMessage.fits(content)
       ? new WholeMessage(content.bytes, mayStart, onHandedOver, connection)
@@ -115,7 +115,7 @@ export function createSession(
       const cut = failure.code === 'ECONNECTION' || failure.code === 'ESOCKET';
       return { ...outcome, stale: untouched && (cut || outcome.result.reply?.code === 421) };
     } finally {
-      clearTimeout(deadline);
+      endDeadline();
       connection.setSocketTimeout(options.commandTimeoutMs);
       message.destroy();
     }
@@ -242,6 +242,22 @@ function refusedRecipients(books: EnvelopeBooks): RefusedRecipients {
     if (error.recipient !== undefined) refused.set(error.recipient, parseReply(error.response ?? ''));
   }
   return refused;
+}
+
+/**
+ * Gives up waiting for the reply to the message; returns how to end that. A process that stood still (a paused machine, a full
+ * processor) finds its timers due before it reads what has long arrived, so what is in the socket is read first: a reply
+ * that came in time must not make the outcome unknown.
+ */
+function startDeadline(timeoutMs: number, connection: Connection): () => void {
+  let afterReading: NodeJS.Immediate | undefined;
+  const timer = setTimeout(() => {
+    afterReading = setImmediate(() => connection.abort(noReply(timeoutMs)));
+  }, timeoutMs);
+  return () => {
+    clearTimeout(timer);
+    clearImmediate(afterReading);
+  };
 }
 
 function noReply(timeoutMs: number): LibraryError {
