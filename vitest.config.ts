@@ -8,8 +8,8 @@ const LONG = '**/*.long.test.ts';
 export const shared = {
   globalSetup: ['test/helpers/global-setup.ts'],
   reporters: ['default', './test/helpers/closing-line-reporter.ts'],
-  // One more than cores: many tests wait for a process that starts, or for a time to pass.
-  maxWorkers: availableParallelism() + 1,
+  // More than cores: many tests wait for a process that starts, or for a time to pass.
+  maxWorkers: availableParallelism() + 2,
   // A hang ends; a machine that does much else meanwhile fails no test.
   testTimeout: 180_000,
   hookTimeout: 180_000,

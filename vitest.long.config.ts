@@ -7,12 +7,13 @@ export default defineConfig({
     ...shared,
     include: [
       '{src,test}/**/*.{prop,long}.test.ts',
-      'test/{contract,crash,fuzz}/**/*.test.ts',
+      'test/contract/{http-fuzz,service-fuzz}.test.ts',
+      'test/crash/crash.test.ts',
+      'test/fuzz/readers.test.ts',
       'src/adapters/postgres/receive/record-inbound.test.ts',
       'test/e2e/{poison-mail,thread-oracle}.test.ts',
-      'test/{import/interrupted,inbound/real-mail,mailbox/dovecot,queue/processes}.test.ts',
+      'test/{import/interrupted,inbound/real-mail,mailbox/dovecot}.test.ts',
     ],
-    exclude: ['test/contract/{blob-store,spec,sql-injection}.test.ts', 'test/crash/overlap.test.ts'],
     env: { TEST_LONG: '1' },
   },
 });

@@ -24,7 +24,7 @@ export default defineConfig({
           'test/e2e/{send,threads}.test.ts',
           'test/events/feed.test.ts',
           'test/import/import.test.ts',
-          'test/queue/processes.test.ts',
+          'test/queue/processes.long.test.ts',
           'test/webhooks/webhooks.test.ts',
         ],
     exclude: [

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { emptyTables } from '../helpers/empty-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
-import { IS_LONG, runs } from '../helpers/runs.ts';
+import { runs } from '../helpers/runs.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
@@ -103,7 +103,7 @@ async function readRows(): Promise<readonly Row[]> {
   return rows as unknown as readonly Row[];
 }
 
-describe.each(IS_LONG ? [2, 4] : [3])('%i processes on one queue, killed at random', (processes) => {
+describe.each([2, 4])('%i processes on one queue, killed at random', (processes) => {
   it('send every email at most once, and lose none', async () => {
     // Slow enough that kills meet hand-overs in each of their steps.
     const sink = await openSink({
