@@ -1,0 +1,125 @@
+/**
+ * Follows the events of the service, and has what they concern read again. Goes on where it was after the line was cut or the
+ * computer slept; when the events in between are gone, everything is read again.
+ */
+import { useQueryClient, type InfiniteData, type QueryClient } from '@tanstack/react-query';
+import { EmailWorkerError, type Event } from 'email-worker-client';
+import { useEffect } from 'react';
+import { client } from './client.ts';
+import { keys } from './queries.ts';
+
+/** Events that come together cost one round of requests. */
+const GATHER_MS = 300;
+const RETRY_MS = 3000;
+/** A list is read again from its beginning, so that it costs the same however far somebody has scrolled. */
+const KEPT_PAGES = 3;
+
+export function useLiveEvents(): void {
+  const queryClient = useQueryClient();
+  useEffect(() => {
+    const stop = new AbortController();
+    let restart = new AbortController();
+    // A request that was open while the computer slept may never be answered.
+    const wake = (): void => {
+      if (document.visibilityState === 'visible') restart.abort();
+    };
+    const next = (): AbortSignal => {
+      restart = new AbortController();
+      return AbortSignal.any([stop.signal, restart.signal]);
+    };
+    void follow(queryClient, stop.signal, next);
+    addEventListener('online', wake);
+    document.addEventListener('visibilitychange', wake);
+    return () => {
+      stop.abort();
+      removeEventListener('online', wake);
+      document.removeEventListener('visibilitychange', wake);
+    };
+  }, [queryClient]);
+}
+
+async function follow(queryClient: QueryClient, stop: AbortSignal, next: () => AbortSignal): Promise<void> {
+  const gathered = createGathering(queryClient);
+  let position: string | undefined;
+  while (!stop.aborted) {
+    const signal = next();
+    try {
+      if (position === undefined) {
+        position = await client.events.latest({ signal });
+        // What happened since the page was read.
+        gathered.addAll();
+      }
+      for await (const event of client.events.stream({ after: position }, { signal })) {
+        position = event.id;
+        gathered.add(event);
+      }
+    } catch (error) {
+      if (stop.aborted) return;
+      if (error instanceof EmailWorkerError && error.code === 'events_expired') position = undefined;
+      if (!signal.aborted) await sleep(RETRY_MS, stop);
+    }
+  }
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+interface Gathering {
+  add(event: Event): void;
+  addAll(): void;
+}
+
+function createGathering(queryClient: QueryClient): Gathering {
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  const threads = new Set<string>();
+  let isAll = false;
+  const flush = (): void => {
+    timer = null;
+    if (isAll) void queryClient.invalidateQueries({ queryKey: ['thread'] });
+    else for (const id of threads) void queryClient.invalidateQueries({ queryKey: keys.thread(id) });
+    threads.clear();
+    isAll = false;
+    refreshLists(queryClient);
+  };
+  const start = (): void => {
+    timer ??= setTimeout(flush, GATHER_MS);
+  };
+  return {
+    add({ thread_id }) {
+      if (thread_id !== null) threads.add(thread_id);
+      start();
+    },
+    addAll() {
+      isAll = true;
+      start();
+    },
+  };
+}
+
+/** Reads the counts and the lists again that are on screen, and the others when they are next. */
+export function refreshLists(queryClient: QueryClient): void {
+  void queryClient.invalidateQueries({ queryKey: keys.folders });
+  queryClient.setQueriesData<InfiniteData<unknown>>({ queryKey: keys.lists }, (list) =>
+    list === undefined || list.pages.length <= KEPT_PAGES || isScrolled()
+      ? list
+      : { pages: list.pages.slice(0, KEPT_PAGES), pageParams: list.pageParams.slice(0, KEPT_PAGES) },
+  );
+  if (!isScrolled()) void queryClient.invalidateQueries({ queryKey: keys.lists });
+  else void queryClient.invalidateQueries({ queryKey: keys.lists, refetchType: 'none' });
+}
+
+let scrolled = false;
+
+/** Whether the reader is further down in the list than what is read again; set by the list. */
+export const tellScrolled = (rows: number, pageSize: number): void => {
+  scrolled = rows > KEPT_PAGES * pageSize;
+};
+
+const isScrolled = (): boolean => scrolled;

@@ -1,0 +1,83 @@
+/** What the page asks the service for, each under the key that it is kept by. */
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import type { Page } from 'email-worker-client';
+import type { Source } from '../features/folders/folder.ts';
+import { toDraftRow, toEmailRow, toThreadRow, type Row } from '../features/threads/rows.ts';
+import { client } from './client.ts';
+import { readSession } from './session.ts';
+
+export const LIST_PAGE = 50;
+const THREAD_PAGE = 50;
+
+export const keys = {
+  session: ['session'],
+  folders: ['folders'],
+  lists: ['list'],
+  list: (source: Source) => ['list', source.kind, source.filter],
+  thread: (id: string) => ['thread', id],
+} as const;
+
+export const sessionQuery = queryOptions({
+  queryKey: keys.session,
+  queryFn: ({ signal }) => readSession(signal),
+  staleTime: Infinity,
+});
+
+export const foldersQuery = (me: string) =>
+  queryOptions({
+    queryKey: [...keys.folders, me],
+    queryFn: ({ signal }) => client.threads.folders({ assignee: me }, { signal }),
+  });
+
+export interface RowPage {
+  readonly rows: readonly Row[];
+  readonly next: string | null;
+}
+
+export const listQuery = (source: Source) =>
+  infiniteQueryOptions({
+    queryKey: keys.list(source),
+    queryFn: ({ pageParam, signal }) => readRows(source, pageParam, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last: RowPage) => last.next,
+  });
+
+async function readRows(source: Source, cursor: string | null, signal: AbortSignal): Promise<RowPage> {
+  const options = { signal };
+  switch (source.kind) {
+    case 'threads':
+      return toPage(
+        await client.threads.list({ ...source.filter, limit: LIST_PAGE }, options).page(cursor),
+        toThreadRow,
+      );
+    case 'emails':
+      return toPage(
+        await client.emails.list({ ...source.filter, limit: LIST_PAGE }, options).page(cursor),
+        toEmailRow,
+      );
+    case 'drafts':
+      return toPage(
+        await client.drafts.list({ ...source.filter, limit: LIST_PAGE }, options).page(cursor),
+        toDraftRow,
+      );
+  }
+}
+
+const toPage = <Item>(page: Page<Item>, toRow: (item: Item) => Row): RowPage => ({
+  rows: page.items.map(toRow),
+  next: page.nextCursor,
+});
+
+/** The newest emails come first, and those before them by further pages. */
+export const threadQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: keys.thread(id),
+    queryFn: ({ pageParam, signal }) =>
+      client.threads.page(
+        id,
+        { limit: THREAD_PAGE, ...(pageParam === null ? {} : { cursor: pageParam }) },
+        { signal },
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.next_cursor,
+  });

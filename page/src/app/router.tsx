@@ -1,0 +1,101 @@
+/** The addresses of the page. Each can be linked to, and opens as it was. */
+import {
+  Outlet,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  redirect,
+  useParams,
+  useSearch,
+} from '@tanstack/react-router';
+import { MessageCircleQuestion } from 'lucide-react';
+import { readFolder, searchFolder } from '../features/folders/folder.ts';
+import { useWords } from '../i18n/index.tsx';
+import { Empty } from '../ui/empty.tsx';
+import { MailView } from './mail-view.tsx';
+import { useSession } from './session.tsx';
+import { Shell } from './shell.tsx';
+
+const HOME = 'open';
+
+const rootRoute = createRootRoute({
+  component: () => (
+    <Shell>
+      <Outlet />
+    </Shell>
+  ),
+  notFoundComponent: NotFound,
+});
+
+const homeRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/f/$folder', params: { folder: HOME }, replace: true });
+  },
+});
+
+const folderRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/f/$folder',
+  component: FolderView,
+});
+const folderThreadRoute = createRoute({ getParentRoute: () => folderRoute, path: '$threadId' });
+
+const searchRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/search',
+  validateSearch: ({ q }: Record<string, unknown>) => ({ q: typeof q === 'string' ? q : String(q ?? '') }),
+  component: SearchView,
+});
+const searchThreadRoute = createRoute({ getParentRoute: () => searchRoute, path: '$threadId' });
+
+/** What other programs link to: a thread, whatever folder it is in. */
+const threadRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/t/$threadId',
+  beforeLoad: ({ params: { threadId } }) => {
+    throw redirect({ to: '/f/$folder/$threadId', params: { folder: HOME, threadId }, replace: true });
+  },
+});
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([
+    homeRoute,
+    folderRoute.addChildren([folderThreadRoute]),
+    searchRoute.addChildren([searchThreadRoute]),
+    threadRoute,
+  ]),
+  defaultPreload: false,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+function FolderView() {
+  const { text } = useWords();
+  const { name } = useSession();
+  const { folder: key } = folderRoute.useParams();
+  const { threadId } = useParams({ strict: false });
+  const folder = readFolder(key, name, text);
+  return folder === null ? <NotFound /> : <MailView folder={folder} threadId={threadId ?? null} />;
+}
+
+function SearchView() {
+  const { text } = useWords();
+  const { q } = useSearch({ from: searchRoute.id });
+  const { threadId } = useParams({ strict: false });
+  return <MailView folder={searchFolder(q, text)} threadId={threadId ?? null} />;
+}
+
+function NotFound() {
+  const { text } = useWords();
+  return (
+    <main className="pane-rest">
+      <Empty icon={MessageCircleQuestion} title={text.app.notFound} />
+    </main>
+  );
+}

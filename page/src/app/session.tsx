@@ -1,0 +1,17 @@
+/** Who uses the page, for everything below it. */
+import { createContext, use } from 'react';
+import type { Session } from '../api/session.ts';
+
+export const SessionContext = createContext<Session | null>(null);
+
+export function useSession(): Session {
+  const session = use(SessionContext);
+  if (session === null) throw new Error('nobody is logged in here');
+  return session;
+}
+
+/** What this session may do; the service checks it again. */
+export function useMay(right: string): boolean {
+  const { rights } = useSession();
+  return rights.includes(right) || rights.includes('admin');
+}

@@ -1,0 +1,89 @@
+/** What a folder is: a name in the address, and what the list asks the service for. */
+import type { DraftFilter, EmailFilter, ThreadFilter } from 'email-worker-client';
+import type { Messages } from '../../i18n/en.ts';
+
+/** Folders of threads, in the order in which they stand. */
+export const THREAD_FOLDERS = ['open', 'unanswered', 'unread', 'mine', 'done'] as const;
+/** Folders of single emails that went out, or did not. */
+export const EMAIL_FOLDERS = ['drafts', 'scheduled', 'sent', 'failed', 'unknown'] as const;
+
+export type FixedFolder = (typeof THREAD_FOLDERS)[number] | (typeof EMAIL_FOLDERS)[number];
+
+export type Source =
+  | { readonly kind: 'threads'; readonly filter: ThreadFilter }
+  | { readonly kind: 'emails'; readonly filter: EmailFilter }
+  | { readonly kind: 'drafts'; readonly filter: DraftFilter };
+
+export interface Folder {
+  readonly key: string;
+  readonly title: string;
+  readonly source: Source;
+  readonly empty: keyof Messages['list']['empty'];
+  /** What was searched for; null for a folder. */
+  readonly query: string | null;
+}
+
+export const accountFolder = (account: string): string => `account:${account}`;
+export const labelFolder = (label: string): string => `label:${label}`;
+
+const isFixed = (key: string): key is FixedFolder =>
+  ([...THREAD_FOLDERS, ...EMAIL_FOLDERS] as string[]).includes(key);
+
+function sourceOf(key: FixedFolder, me: string): Source {
+  switch (key) {
+    case 'open':
+      return { kind: 'threads', filter: { status: 'open' } };
+    case 'unanswered':
+      return { kind: 'threads', filter: { status: 'open', unanswered: true } };
+    case 'unread':
+      return { kind: 'threads', filter: { status: 'open', unread: true } };
+    case 'mine':
+      return { kind: 'threads', filter: { status: 'open', assignee: me } };
+    case 'done':
+      return { kind: 'threads', filter: { status: 'done' } };
+    case 'drafts':
+      return { kind: 'drafts', filter: {} };
+    case 'scheduled':
+      return { kind: 'emails', filter: { state: 'queued' } };
+    case 'sent':
+    case 'failed':
+    case 'unknown':
+      return { kind: 'emails', filter: { state: key } };
+  }
+}
+
+/** The folder of an address; null when there is none. `me` is the name that threads are assigned to. */
+export function readFolder(key: string, me: string, text: Messages): Folder | null {
+  if (isFixed(key))
+    return { key, title: text.folders[key], source: sourceOf(key, me), empty: key, query: null };
+  const at = key.indexOf(':');
+  const [kind, name] = [key.slice(0, at), key.slice(at + 1)];
+  if (at === -1 || name === '') return null;
+  if (kind === 'account')
+    return {
+      key,
+      title: name,
+      source: { kind: 'threads', filter: { status: 'open', account_id: name } },
+      empty: 'account',
+      query: null,
+    };
+  if (kind === 'label')
+    return {
+      key,
+      title: name,
+      source: { kind: 'threads', filter: { status: 'open', label: name } },
+      empty: 'label',
+      query: null,
+    };
+  return null;
+}
+
+export function searchFolder(query: string, text: Messages): Folder {
+  return {
+    key: `search:${query}`,
+    title: text.search.title(query),
+    source: { kind: 'threads', filter: { q: query } },
+    empty: 'search',
+    query,
+  };
+}

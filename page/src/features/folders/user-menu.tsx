@@ -1,0 +1,69 @@
+/** Who is logged in, light or dark, and log out. */
+import { useQueryClient } from '@tanstack/react-query';
+import { Check, LogOut, Monitor, Moon, Sun } from 'lucide-react';
+import { Menu, MenuItem, MenuSection, MenuTrigger, Header, Popover, Separator } from 'react-aria-components';
+import { logOut } from '../../api/session.ts';
+import { endSession } from '../../app/session-gate.tsx';
+import { useSession } from '../../app/session.tsx';
+import { useTheme, type Theme } from '../../app/theme.ts';
+import { useWords } from '../../i18n/index.tsx';
+import { Avatar } from '../../ui/avatar.tsx';
+import { Button } from '../../ui/button.tsx';
+import { notify } from '../../ui/toast.tsx';
+import '../../ui/menu.css';
+
+export function UserMenu() {
+  const { text } = useWords();
+  const { name } = useSession();
+  const queryClient = useQueryClient();
+  const [theme, setTheme] = useTheme();
+  const leave = (everywhere: boolean): void => {
+    logOut(everywhere).then(
+      () => endSession(queryClient, true),
+      () => notify(text.app.unreachable),
+    );
+  };
+  const themes = [
+    ['system', text.app.themeSystem, Monitor],
+    ['light', text.app.themeLight, Sun],
+    ['dark', text.app.themeDark, Moon],
+  ] as const;
+  return (
+    <MenuTrigger>
+      <Button>
+        <Avatar name={name} of={name} isSmall />
+        <span className="truncate">{name}</span>
+      </Button>
+      <Popover className="popover" placement="top start">
+        <Menu className="menu">
+          <MenuSection
+            selectionMode="single"
+            selectedKeys={[theme]}
+            onSelectionChange={(chosen) => {
+              const [next] = chosen === 'all' ? [] : chosen;
+              if (next !== undefined) setTheme(next as Theme);
+            }}
+          >
+            <Header className="menu-title">{text.app.theme}</Header>
+            {themes.map(([id, title, Icon]) => (
+              <MenuItem key={id} id={id} className="menu-item" textValue={title}>
+                <Icon size={16} strokeWidth={1.75} aria-hidden />
+                {title}
+                {theme === id && <Check className="menu-item-check" size={16} aria-hidden />}
+              </MenuItem>
+            ))}
+          </MenuSection>
+          <Separator className="menu-line" />
+          <MenuItem id="leave" className="menu-item" onAction={() => leave(false)}>
+            <LogOut size={16} strokeWidth={1.75} aria-hidden />
+            {text.app.logOut}
+          </MenuItem>
+          <MenuItem id="leave-all" className="menu-item" onAction={() => leave(true)}>
+            <LogOut size={16} strokeWidth={1.75} aria-hidden />
+            {text.app.logOutEverywhere}
+          </MenuItem>
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}

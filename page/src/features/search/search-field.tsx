@@ -1,0 +1,65 @@
+/** Searches as you type; the address has what was searched for, so that Back and links work. */
+import { useNavigate } from '@tanstack/react-router';
+import { Search, X } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { Button as AriaButton, Input, SearchField as AriaSearchField } from 'react-aria-components';
+import { useShortcuts } from '../../app/shortcuts.ts';
+import { useWords } from '../../i18n/index.tsx';
+import './search.css';
+
+/** A word that is still being typed is not searched for. */
+const TYPING_MS = 250;
+/** The service takes no longer ones. */
+const MAX_QUERY = 200;
+
+interface SearchFieldProps {
+  /** What the list shows the results of; null: it shows a folder. */
+  readonly query: string | null;
+}
+
+export function SearchField({ query }: SearchFieldProps) {
+  const { text } = useWords();
+  const navigate = useNavigate();
+  const input = useRef<HTMLInputElement>(null);
+  const [typed, setTyped] = useState(query ?? '');
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const cancel = (): void => {
+    if (timer.current !== null) clearTimeout(timer.current);
+    timer.current = null;
+  };
+  useEffect(() => () => clearTimeout(timer.current ?? undefined), []);
+  useEffect(() => {
+    // Another search by a link or by Back; never under the fingers of who types.
+    if (document.activeElement !== input.current) setTyped(query ?? '');
+  }, [query]);
+  useShortcuts({ '/': () => input.current?.focus() });
+  const go = (value: string): void => {
+    cancel();
+    const q = value.trim();
+    if (q === '') {
+      if (query !== null) void navigate({ to: '/' });
+    } else if (q !== query) void navigate({ to: '/search', search: { q }, replace: query !== null });
+  };
+  return (
+    <AriaSearchField
+      className="search"
+      aria-label={text.search.label}
+      value={typed}
+      maxLength={MAX_QUERY}
+      autoFocus={query !== null}
+      onChange={(value) => {
+        setTyped(value);
+        cancel();
+        timer.current = setTimeout(() => go(value), TYPING_MS);
+      }}
+      onSubmit={go}
+      onClear={() => go('')}
+    >
+      <Search className="search-icon" size={16} strokeWidth={1.75} aria-hidden />
+      <Input ref={input} placeholder={text.search.placeholder} />
+      <AriaButton className="button button-icon" aria-label={text.search.clear}>
+        <X size={16} aria-hidden />
+      </AriaButton>
+    </AriaSearchField>
+  );
+}

@@ -1,0 +1,109 @@
+/** One email of a conversation: a line when it is folded, else all that belongs to it. */
+import type { Address, ThreadEmail } from 'email-worker-client';
+import { ChevronDown } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from 'react-aria-components';
+import { useWords } from '../../i18n/index.tsx';
+import { Avatar } from '../../ui/avatar.tsx';
+import { nameOf } from '../threads/rows.ts';
+import { Attachments } from './attachments.tsx';
+import { Marks } from './marks.tsx';
+import { PlainText } from './plain-text.tsx';
+
+interface MessageProps {
+  readonly email: ThreadEmail;
+  readonly isOpenAtFirst: boolean;
+}
+
+export function Message({ email, isOpenAtFirst }: MessageProps) {
+  const { text, format } = useWords();
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
+  const [areDetailsOpen, setDetailsOpen] = useState(false);
+  const from = nameOf(email.from_address);
+  return (
+    <article
+      className="message"
+      data-direction={email.direction}
+      data-is-open={isOpen ? '' : undefined}
+      data-email={email.id}
+      aria-label={`${from}, ${format.full(email.date)}`}
+    >
+      <header className="message-head">
+        <Avatar name={email.from_address.name} of={email.from_address.address} />
+        <div className="message-who">
+          <Button
+            className="message-toggle"
+            aria-expanded={isOpen}
+            aria-label={`${isOpen ? text.thread.collapse : text.thread.expand}: ${from}, ${format.full(email.date)}`}
+            onPress={() => setOpen(!isOpen)}
+          />
+          <p className="message-from">
+            <span className="message-name truncate">{from}</span>
+            {isOpen && email.from_address.name !== '' && (
+              <span className="message-address truncate">{email.from_address.address}</span>
+            )}
+          </p>
+          {isOpen ? (
+            <p className="message-to">
+              <span className="truncate">
+                {text.thread.to} {format.names(email.to_addresses.map(nameOf))}
+                {email.cc_addresses.length > 0 &&
+                  `, ${text.thread.cc} ${format.names(email.cc_addresses.map(nameOf))}`}
+              </span>
+              <Button
+                className="details-button"
+                aria-expanded={areDetailsOpen}
+                aria-label={areDetailsOpen ? text.thread.hideDetails : text.thread.details}
+                onPress={() => setDetailsOpen(!areDetailsOpen)}
+              >
+                <ChevronDown size={14} aria-hidden />
+              </Button>
+            </p>
+          ) : (
+            <p className="message-snippet truncate">{email.snippet}</p>
+          )}
+        </div>
+        <time className="message-time" dateTime={email.date} title={format.full(email.date)}>
+          {isOpen ? format.full(email.date) : format.brief(email.date)}
+        </time>
+      </header>
+      {isOpen && (
+        <div className="message-body">
+          {areDetailsOpen && <Details email={email} />}
+          <Marks email={email} />
+          <PlainText text={email.text_body} newText={email.reply_text} />
+          {email.truncated && (
+            <p className="message-cut">
+              {text.thread.cut} <a href={`/api/emails/${email.id}/raw`}>{text.thread.openWhole}</a>
+            </p>
+          )}
+          <Attachments files={email.email_attachments.filter(({ inline }) => !inline)} />
+        </div>
+      )}
+    </article>
+  );
+}
+
+const inFull = ({ name, address }: Address): string => (name === '' ? address : `${name} <${address}>`);
+
+function Details({ email }: { readonly email: ThreadEmail }) {
+  const { text } = useWords();
+  const lines: readonly (readonly [string, readonly Address[]])[] = [
+    [text.thread.to, email.to_addresses],
+    [text.thread.cc, email.cc_addresses],
+    [text.thread.bcc, email.bcc_addresses],
+    [text.thread.replyTo, email.reply_to_addresses],
+  ];
+  return (
+    <dl className="details">
+      {lines
+        .filter(([, addresses]) => addresses.length > 0)
+        .map(([name, addresses]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{addresses.map(inFull).join(', ')}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}

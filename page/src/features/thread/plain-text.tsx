@@ -1,0 +1,55 @@
+/** The text of an email, with its links; the quoted part is folded. */
+import { Ellipsis } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import { Button } from 'react-aria-components';
+import { useWords } from '../../i18n/index.tsx';
+import { foldText } from './quotes.ts';
+
+interface PlainTextProps {
+  readonly text: string;
+  /** Without what it quotes; null when that is not known. */
+  readonly newText: string | null;
+}
+
+export function PlainText({ text: whole, newText }: PlainTextProps) {
+  const { text } = useWords();
+  const [isOpen, setOpen] = useState(false);
+  const { shown, quoted } = foldText(whole, newText);
+  // Where the new text stands apart, the quote may be in the middle of it: then the whole is shown.
+  const body = isOpen && newText !== null ? whole : shown;
+  return (
+    <div className="plain-text">
+      <p className="plain-text-body">{withLinks(body)}</p>
+      {quoted !== '' && (
+        <Button
+          className="fold-button"
+          aria-label={isOpen ? text.thread.hideQuoted : text.thread.quoted}
+          aria-expanded={isOpen}
+          onPress={() => setOpen(!isOpen)}
+        >
+          <Ellipsis size={16} aria-hidden />
+        </Button>
+      )}
+      {isOpen && newText === null && <p className="plain-text-body plain-text-quote">{withLinks(quoted)}</p>}
+    </div>
+  );
+}
+
+const LINK = /https?:\/\/[^\s<>"'`]+/g;
+
+/** A link shows its whole address, so it can't lead elsewhere than it says. */
+function withLinks(value: string): ReactNode[] {
+  const parts: ReactNode[] = [];
+  let end = 0;
+  for (const { 0: found, index } of value.matchAll(LINK)) {
+    const address = found.replace(/[.,;:!?)\]}]$/, '');
+    parts.push(
+      value.slice(end, index),
+      <a key={index} href={address} target="_blank" rel="noopener noreferrer">
+        {address}
+      </a>,
+    );
+    end = index + address.length;
+  }
+  return [...parts, value.slice(end)];
+}

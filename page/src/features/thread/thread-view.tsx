@@ -1,0 +1,112 @@
+/** A thread as a conversation: the oldest email on top, the newest at the end and in sight. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { ArrowLeft, MailX } from 'lucide-react';
+import { EmailWorkerError } from 'email-worker-client';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'react';
+import { useMarkRead } from '../../api/actions.ts';
+import { threadQuery } from '../../api/queries.ts';
+import { usePlaces } from '../../app/places.ts';
+import { useShortcuts } from '../../app/shortcuts.ts';
+import { useWords } from '../../i18n/index.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Empty, Failure } from '../../ui/empty.tsx';
+import type { Folder } from '../folders/folder.ts';
+import { Message } from './message.tsx';
+import './thread.css';
+
+interface ThreadViewProps {
+  readonly folder: Folder;
+  readonly threadId: string;
+}
+
+export function ThreadView({ folder, threadId }: ThreadViewProps) {
+  const { text } = useWords();
+  const { openList } = usePlaces(folder);
+  const query = useInfiniteQuery(threadQuery(threadId));
+  const pages = query.data?.pages;
+  const thread = pages?.[0]?.thread;
+  const emails = useMemo(() => (pages ?? []).flatMap((page) => page.emails).reverse(), [pages]);
+  const scrollRef = useRef<HTMLDivElement>(null);
+  useMarkRead(thread);
+  useShortcuts({ Escape: openList });
+  useStartAtNewest(scrollRef, emails.length > 0);
+  useTitle(thread?.subject);
+  if (query.isError && thread === undefined)
+    return query.error instanceof EmailWorkerError && query.error.status === 404 ? (
+      <Empty icon={MailX} title={text.thread.notFound} />
+    ) : (
+      <Failure title={text.thread.failed} onRetry={() => void query.refetch()} />
+    );
+  const lastId = emails.at(-1)?.id;
+  return (
+    <div className="thread">
+      <header className="thread-head">
+        <span className="thread-back">
+          <IconButton icon={ArrowLeft} label={text.app.back} onPress={openList} />
+        </span>
+        <h2 className="thread-subject truncate">
+          {thread === undefined ? <span className="bone" /> : thread.subject || text.list.noSubject}
+        </h2>
+      </header>
+      <div className="thread-scroll" ref={scrollRef} tabIndex={-1}>
+        <div className="conversation">
+          {thread === undefined && <Bones />}
+          {query.hasNextPage && (
+            <Button
+              look="outline"
+              isPending={query.isFetchingNextPage}
+              onPress={() => void query.fetchNextPage()}
+            >
+              {text.thread.earlier}
+            </Button>
+          )}
+          <section aria-label={text.thread.emails}>
+            {emails.map((email) => (
+              <Message
+                key={email.id}
+                email={email}
+                isOpenAtFirst={email.id === lastId || email.unread || email.state === 'failed'}
+              />
+            ))}
+          </section>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Bones() {
+  const { text } = useWords();
+  return (
+    <div className="thread-bones" aria-busy>
+      <span className="hidden-text">{text.app.loading}</span>
+      <span className="bone" aria-hidden />
+      <span className="bone" aria-hidden />
+      <span className="bone" aria-hidden />
+    </div>
+  );
+}
+
+/** The beginning of the newest email is at the top of the pane, when the conversation is longer than that. */
+function useStartAtNewest(scrollRef: React.RefObject<HTMLDivElement | null>, isThere: boolean): void {
+  useLayoutEffect(() => {
+    const pane = scrollRef.current;
+    const newest = pane?.querySelector<HTMLElement>('.message:last-of-type');
+    if (!isThere || pane === null || newest === null || newest === undefined) return;
+    const top = newest.getBoundingClientRect().top - pane.getBoundingClientRect().top;
+    pane.scrollTop = newest.previousElementSibling === null ? 0 : top - PEEK_PX;
+  }, [scrollRef, isThere]);
+}
+
+/** A bit of the email before stays in sight, so that it is clear that there is one. */
+const PEEK_PX = 72;
+
+function useTitle(subject: string | undefined): void {
+  const { text } = useWords();
+  useEffect(() => {
+    if (subject !== undefined && subject !== '') document.title = `${subject} – ${text.app.name}`;
+    return () => {
+      document.title = text.app.name;
+    };
+  }, [subject, text]);
+}

@@ -1,0 +1,100 @@
+/** A line of the list, whatever it stands for: a thread, an email that went out, or a draft. */
+import type { Address, DraftSummary, EmailListing, EmailState, ThreadSummary } from 'email-worker-client';
+
+export interface Row {
+  /** Of the thread, email or draft: no other line of its list has it. */
+  readonly id: string;
+  /** What opens; null for a draft of a new message. */
+  readonly threadId: string | null;
+  readonly draftId: string | null;
+  /** Who it is from, or with `isOutgoing` who it is for. */
+  readonly people: readonly Address[];
+  readonly isOutgoing: boolean;
+  readonly subject: string;
+  readonly snippet: string;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly isUnread: boolean;
+  readonly isUnanswered: boolean;
+  readonly emailCount: number;
+  readonly hasFiles: boolean;
+  readonly labels: readonly string[];
+  readonly assignee: string | null;
+  readonly status: ThreadSummary['status'] | null;
+  /** Of a single email; null for a thread. */
+  readonly state: EmailState | null;
+  readonly customerId: string | null;
+}
+
+/** As many characters as a line can show. */
+const MAX_SNIPPET = 200;
+
+export function toThreadRow(thread: ThreadSummary): Row {
+  const { newest_email: newest } = thread;
+  const isOutgoing = newest.direction === 'outbound';
+  const others = thread.participants.filter(({ address }) => address !== newest.from_address.address);
+  return {
+    id: thread.id,
+    threadId: thread.id,
+    draftId: null,
+    people: isOutgoing && others.length > 0 ? others : [newest.from_address],
+    isOutgoing: isOutgoing && others.length > 0,
+    subject: thread.subject,
+    snippet: newest.snippet,
+    at: thread.last_activity_at,
+    isUnread: thread.unread_count > 0,
+    isUnanswered: thread.unanswered,
+    emailCount: thread.email_count,
+    hasFiles: thread.has_attachments,
+    labels: thread.labels,
+    assignee: thread.assignee,
+    status: thread.status,
+    state: null,
+    customerId: thread.customer_id,
+  };
+}
+
+const PLAIN = {
+  draftId: null,
+  isUnread: false,
+  isUnanswered: false,
+  emailCount: 1,
+  labels: [],
+  assignee: null,
+  status: null,
+} as const;
+
+export function toEmailRow(email: EmailListing): Row {
+  return {
+    ...PLAIN,
+    id: email.id,
+    threadId: email.thread_id,
+    people: email.to_addresses,
+    isOutgoing: true,
+    subject: email.subject,
+    snippet: email.text_body.slice(0, MAX_SNIPPET).replace(/\s+/g, ' '),
+    at: email.next_attempt_at ?? email.date,
+    hasFiles: email.has_attachments,
+    state: email.state,
+    customerId: null,
+  };
+}
+
+export function toDraftRow(draft: DraftSummary): Row {
+  return {
+    ...PLAIN,
+    id: draft.id,
+    threadId: draft.thread_id,
+    draftId: draft.id,
+    people: draft.to === '' ? [] : [{ name: draft.to, address: draft.to }],
+    isOutgoing: true,
+    subject: draft.subject,
+    snippet: '',
+    at: draft.updated_at,
+    hasFiles: draft.file_count > 0,
+    state: null,
+    customerId: null,
+  };
+}
+
+export const nameOf = ({ name, address }: Address): string => (name === '' ? address : name);

@@ -1,0 +1,161 @@
+/** The lines of a folder: as many as there are, of which only those on screen exist. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { Inbox, Menu, SearchX } from 'lucide-react';
+import { useCallback, useEffect, useMemo, useRef, type RefObject } from 'react';
+import { tellScrolled } from '../../api/live.ts';
+import { LIST_PAGE, listQuery } from '../../api/queries.ts';
+import { useDrawer } from '../../app/drawer.ts';
+import { usePlaces } from '../../app/places.ts';
+import { useShortcuts } from '../../app/shortcuts.ts';
+import { useWords } from '../../i18n/index.tsx';
+import { IconButton } from '../../ui/button.tsx';
+import { Empty, Failure } from '../../ui/empty.tsx';
+import type { Folder } from '../folders/folder.ts';
+import { SearchField } from '../search/search-field.tsx';
+import type { Row } from './rows.ts';
+import { ROW_HEIGHT, ThreadRow } from './thread-row.tsx';
+import './thread-list.css';
+
+interface ThreadListProps {
+  readonly folder: Folder;
+  readonly threadId: string | null;
+}
+
+/** Lines that exist above and below the screen, so that fast scrolling shows no gaps. */
+const OVERSCAN = 8;
+/** The next page is asked for this many lines before the last one is on screen. */
+const AHEAD = 20;
+const BONES = 9;
+
+export function ThreadList({ folder, threadId }: ThreadListProps) {
+  const { text } = useWords();
+  const openDrawer = useDrawer();
+  const list = useInfiniteQuery(listQuery(folder.source));
+  const rows = useMemo(() => withoutRepeats(list.data?.pages ?? []), [list.data]);
+  const scrollRef = useRef<HTMLDivElement>(null);
+  return (
+    <section className="pane-list" id="list" aria-label={text.list.title(folder.title)} tabIndex={-1}>
+      <div className="list-head">
+        <span className="drawer-button">
+          <IconButton icon={Menu} label={text.app.menu} onPress={() => openDrawer(true)} />
+        </span>
+        <SearchField query={folder.query} />
+      </div>
+      <div className="list-title">
+        <h1 className="truncate">{folder.title}</h1>
+      </div>
+      <div key={folder.key} className="list-scroll" ref={scrollRef} tabIndex={-1}>
+        {list.isPending ? (
+          <Bones />
+        ) : list.isError && rows.length === 0 ? (
+          <Failure title={text.list.failed} onRetry={() => void list.refetch()} />
+        ) : rows.length === 0 ? (
+          <Empty icon={folder.query === null ? Inbox : SearchX} {...text.list.empty[folder.empty]} />
+        ) : (
+          <Rows
+            folder={folder}
+            rows={rows}
+            threadId={threadId}
+            scrollRef={scrollRef}
+            onNearEnd={() => {
+              if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
+            }}
+            hasMore={list.hasNextPage}
+          />
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** A thread that moved up while pages were read is on two of them. */
+function withoutRepeats(pages: readonly { readonly rows: readonly Row[] }[]): readonly Row[] {
+  const seen = new Set<string>();
+  return pages.flatMap(({ rows }) => rows).filter(({ id }) => !seen.has(id) && seen.add(id));
+}
+
+interface RowsProps extends ThreadListProps {
+  readonly rows: readonly Row[];
+  readonly scrollRef: RefObject<HTMLDivElement | null>;
+  readonly hasMore: boolean;
+  readonly onNearEnd: () => void;
+}
+
+function Rows({ folder, rows, threadId, scrollRef, hasMore, onNearEnd }: RowsProps) {
+  const { openThread } = usePlaces(folder);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scrollRef.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: OVERSCAN,
+  });
+  const shown = virtual.getVirtualItems();
+  const last = shown.at(-1)?.index ?? 0;
+  useEffect(() => {
+    tellScrolled(last, LIST_PAGE);
+    if (last >= rows.length - AHEAD) onNearEnd();
+  }, [last, rows.length, onNearEnd]);
+  const current = rows.findIndex((row) => row.threadId !== null && row.threadId === threadId);
+  const step = (by: number): void => {
+    const index = current === -1 ? 0 : Math.min(Math.max(current + by, 0), rows.length - 1);
+    const id = rows[index]?.threadId;
+    if (id === null || id === undefined) return;
+    virtual.scrollToIndex(index, { align: 'auto' });
+    openThread(id);
+    focusRow(scrollRef, rows[index]?.id ?? '');
+  };
+  // Lines are kept as they are while only this function is another one.
+  const latestStep = useRef(step);
+  useEffect(() => {
+    latestStep.current = step;
+  });
+  const stepFromRow = useCallback((by: number) => latestStep.current(by), []);
+  useShortcuts({ j: () => step(1), k: () => step(-1) });
+  return (
+    <ul className="rows" style={{ height: virtual.getTotalSize() + (hasMore ? ROW_HEIGHT : 0) }}>
+      {shown.map(({ index, start }) => {
+        const row = rows[index];
+        return row === undefined ? null : (
+          <ThreadRow
+            key={row.id}
+            folder={folder}
+            row={row}
+            top={start}
+            position={index + 1}
+            isCurrent={index === current}
+            isChecked={false}
+            isStop={index === Math.max(current, 0)}
+            onCheck={null}
+            onStep={stepFromRow}
+          />
+        );
+      })}
+    </ul>
+  );
+}
+
+/** The line may only be made once the list has scrolled to it. */
+function focusRow(scrollRef: RefObject<HTMLDivElement | null>, id: string): void {
+  requestAnimationFrame(() => {
+    scrollRef.current
+      ?.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)
+      ?.focus({ preventScroll: true });
+  });
+}
+
+function Bones() {
+  const { text } = useWords();
+  return (
+    <div aria-busy>
+      <span className="hidden-text">{text.app.loading}</span>
+      {Array.from({ length: BONES }, (_, index) => (
+        <div key={index} className="bones" aria-hidden>
+          <span className="bone" />
+          <span className="bone" />
+          <span className="bone" />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,151 @@
+/** One line of the list. */
+import { Link } from '@tanstack/react-router';
+import { Paperclip, Reply } from 'lucide-react';
+import { memo } from 'react';
+import { threadPlace } from '../../app/places.ts';
+import { useWords } from '../../i18n/index.tsx';
+import { Avatar } from '../../ui/avatar.tsx';
+import type { Folder } from '../folders/folder.ts';
+import { nameOf, type Row } from './rows.ts';
+
+/** Height of a line in px, as in the styles. */
+export const ROW_HEIGHT = 84;
+/** More names would push each other out. */
+const MAX_NAMES = 3;
+const MAX_LABELS = 2;
+
+interface ThreadRowProps {
+  readonly folder: Folder;
+  readonly row: Row;
+  readonly top: number;
+  /** From 1. */
+  readonly position: number;
+  readonly isCurrent: boolean;
+  readonly isChecked: boolean;
+  /** Whether the Tab key stops here. */
+  readonly isStop: boolean;
+  readonly onCheck: ((row: Row) => void) | null;
+  /** The reader goes on to the next line (1) or back to the one before (-1). */
+  readonly onStep: (by: number) => void;
+}
+
+export const ThreadRow = memo(function ThreadRow(props: ThreadRowProps) {
+  const { folder, row, top, position, isCurrent, isChecked, isStop, onCheck, onStep } = props;
+  const { text } = useWords();
+  const subject = row.subject === '' ? text.list.noSubject : row.subject;
+  return (
+    <li
+      className="row"
+      style={{ transform: `translateY(${top}px)` }}
+      aria-setsize={-1}
+      aria-posinset={position}
+      data-is-unread={row.isUnread ? '' : undefined}
+      data-is-checked={isChecked ? '' : undefined}
+    >
+      {row.threadId === null ? (
+        <span className="row-link">
+          <RowText row={row} subject={subject} />
+        </span>
+      ) : (
+        <Link
+          {...threadPlace(folder, row.threadId)}
+          className="row-link"
+          data-row={row.id}
+          tabIndex={isStop ? 0 : -1}
+          aria-current={isCurrent ? 'true' : undefined}
+          onKeyDown={(event) => {
+            if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+            event.preventDefault();
+            onStep(event.key === 'ArrowDown' ? 1 : -1);
+          }}
+        >
+          <RowText row={row} subject={subject} />
+        </Link>
+      )}
+      {onCheck !== null && (
+        <label className="row-check">
+          <input
+            type="checkbox"
+            tabIndex={isStop ? 0 : -1}
+            checked={isChecked}
+            onChange={() => onCheck(row)}
+            aria-label={`${text.list.select}: ${subject}`}
+          />
+        </label>
+      )}
+    </li>
+  );
+});
+
+function RowText({ row, subject }: { readonly row: Row; readonly subject: string }) {
+  const { text, format } = useWords();
+  const names = format.names(row.people.slice(0, MAX_NAMES).map(nameOf));
+  const people = names === '' ? text.list.noRecipient : names;
+  return (
+    <>
+      {row.isUnread && (
+        <span className="row-dot">
+          <span className="hidden-text">{text.list.unread}</span>
+        </span>
+      )}
+      <span className="row-line">
+        <span className="row-people truncate">{row.isOutgoing ? text.list.to(people) : people}</span>
+        <time className="row-time" dateTime={row.at}>
+          {format.brief(row.at)}
+        </time>
+      </span>
+      <span className="row-line">
+        <span className="row-subject truncate">{subject}</span>
+        <span className="row-side">
+          <RowState row={row} />
+          {row.emailCount > 1 && (
+            <span>
+              <span aria-hidden>{format.count(row.emailCount)}</span>
+              <span className="hidden-text">{text.list.emails(format.count(row.emailCount))}</span>
+            </span>
+          )}
+        </span>
+      </span>
+      <span className="row-line">
+        <span className="row-snippet truncate">{row.snippet}</span>
+        <span className="row-side">
+          {row.labels.length > 0 && (
+            <span className="row-labels">
+              {row.labels.slice(0, MAX_LABELS).map((label) => (
+                <span key={label} className="chip">
+                  {label}
+                </span>
+              ))}
+            </span>
+          )}
+          {row.hasFiles && (
+            <>
+              <Paperclip size={14} aria-hidden />
+              <span className="hidden-text">{text.list.files}</span>
+            </>
+          )}
+          {row.assignee !== null && (
+            <>
+              <Avatar name={row.assignee} of={row.assignee} isSmall />
+              <span className="hidden-text">{text.thread.assignedTo(row.assignee)}</span>
+            </>
+          )}
+        </span>
+      </span>
+    </>
+  );
+}
+
+function RowState({ row }: { readonly row: Row }) {
+  const { text } = useWords();
+  if (row.isUnanswered)
+    return (
+      <>
+        <Reply className="row-waits" size={14} aria-hidden />
+        <span className="hidden-text">{text.list.unanswered}</span>
+      </>
+    );
+  if (row.state === null || row.state === 'sent' || row.state === 'received') return null;
+  const isBad = row.state === 'failed' || row.state === 'unknown';
+  return <span className={`chip ${isBad ? 'chip-bad' : 'chip-warn'}`}>{text.state[row.state]}</span>;
+}

@@ -1,0 +1,57 @@
+/** Dates, numbers and sizes as readers of a language expect them; in the time zone of the browser. */
+
+export type Language = 'de' | 'en';
+
+/** The first language of the browser that the page speaks; English when it speaks none of them. */
+export function chooseLanguage(wanted: readonly string[]): Language {
+  for (const tag of wanted) {
+    const [primary] = tag.toLowerCase().split('-');
+    if (primary === 'de' || primary === 'en') return primary;
+  }
+  return 'en';
+}
+
+export interface Formats {
+  /** In a list: the time today, the day this year, else the date. */
+  brief(moment: string): string;
+  /** With day and time. */
+  full(moment: string): string;
+  count(value: number): string;
+  size(bytes: number): string;
+  names(values: readonly string[]): string;
+}
+
+const KB = 1000;
+
+/** `locale` is the browser's own, so that British dates look British. */
+export function createFormats(locale: string): Formats {
+  const time = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' });
+  const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' });
+  const date = new Intl.DateTimeFormat(locale, { day: '2-digit', month: '2-digit', year: '2-digit' });
+  const full = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const number = new Intl.NumberFormat(locale);
+  const sizes = (['byte', 'kilobyte', 'megabyte'] as const).map(
+    (unit) =>
+      new Intl.NumberFormat(locale, {
+        style: 'unit',
+        unit,
+        maximumFractionDigits: unit === 'megabyte' ? 1 : 0,
+      }),
+  );
+  const list = new Intl.ListFormat(locale, { type: 'conjunction', style: 'narrow' });
+  return {
+    brief(moment) {
+      const at = new Date(moment);
+      const now = new Date();
+      if (at.toDateString() === now.toDateString()) return time.format(at);
+      return (at.getFullYear() === now.getFullYear() ? day : date).format(at);
+    },
+    full: (moment) => full.format(new Date(moment)),
+    count: (value) => number.format(value),
+    size(bytes) {
+      const step = bytes < KB ? 0 : bytes < KB * KB ? 1 : 2;
+      return (sizes[step] ?? number).format(bytes / KB ** step);
+    },
+    names: (values) => list.format(values),
+  };
+}

@@ -1,0 +1,37 @@
+/** Buttons: with a text, and with an icon alone, whose name is told by a tooltip. */
+import type { LucideIcon } from 'lucide-react';
+import { Button as AriaButton, Tooltip, TooltipTrigger, type ButtonProps } from 'react-aria-components';
+import './button.css';
+
+type Look = 'plain' | 'primary' | 'outline';
+
+interface Props extends Omit<ButtonProps, 'className'> {
+  readonly look?: Look;
+}
+
+export function Button({ look = 'plain', ...props }: Props) {
+  return <AriaButton {...props} className={`button button-${look}`} />;
+}
+
+interface IconButtonProps extends Omit<ButtonProps, 'className' | 'children' | 'aria-label'> {
+  readonly icon: LucideIcon;
+  readonly label: string;
+  /** The key that does the same. */
+  readonly shortcut?: string;
+}
+
+const TOOLTIP_DELAY_MS = 500;
+
+export function IconButton({ icon: Icon, label, shortcut, ...props }: IconButtonProps) {
+  return (
+    <TooltipTrigger delay={TOOLTIP_DELAY_MS}>
+      <AriaButton {...props} aria-label={label} className="button button-icon">
+        <Icon size={18} strokeWidth={1.75} aria-hidden />
+      </AriaButton>
+      <Tooltip className="tooltip" offset={6}>
+        {label}
+        {shortcut !== undefined && <kbd>{shortcut}</kbd>}
+      </Tooltip>
+    </TooltipTrigger>
+  );
+}

@@ -1,0 +1,99 @@
+/**
+ * Short notices at the foot of the page, with an action such as undo. They are read out, stay while the pointer or the focus is
+ * on them, and go by themselves.
+ */
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useWords } from '../i18n/index.tsx';
+import { Button } from './button.tsx';
+import './toast.css';
+
+interface Notice {
+  readonly id: number;
+  readonly text: string;
+  readonly action: { readonly label: string; readonly run: () => void } | null;
+  readonly lastsMs: number;
+}
+
+const LASTS_MS = 6000;
+/** More would cover the page; the oldest goes. */
+const MAX_SHOWN = 3;
+
+let notices: readonly Notice[] = [];
+let lastId = 0;
+const listeners = new Set<() => void>();
+
+function replace(next: readonly Notice[]): void {
+  notices = next;
+  for (const listener of listeners) listener();
+}
+
+export interface NoticeOptions {
+  readonly action?: { readonly label: string; readonly run: () => void };
+  readonly lastsMs?: number;
+}
+
+/** Returns what takes the notice away. */
+export function notify(text: string, { action, lastsMs = LASTS_MS }: NoticeOptions = {}): () => void {
+  const id = ++lastId;
+  replace([...notices, { id, text, action: action ?? null, lastsMs }].slice(-MAX_SHOWN));
+  return () => dismiss(id);
+}
+
+function dismiss(id: number): void {
+  if (notices.some((notice) => notice.id === id)) replace(notices.filter((notice) => notice.id !== id));
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function Toasts() {
+  const shown = useSyncExternalStore(subscribe, () => notices);
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {shown.map((notice) => (
+        <Toast key={notice.id} notice={notice} />
+      ))}
+    </div>
+  );
+}
+
+function Toast({ notice }: { readonly notice: Notice }) {
+  const { text } = useWords();
+  const [isHeld, setHeld] = useState(false);
+  const leftMs = useRef(notice.lastsMs);
+  useEffect(() => {
+    if (isHeld) return undefined;
+    const since = Date.now();
+    const timer = setTimeout(() => dismiss(notice.id), leftMs.current);
+    return () => {
+      clearTimeout(timer);
+      leftMs.current -= Date.now() - since;
+    };
+  }, [isHeld, notice.id]);
+  const { action } = notice;
+  return (
+    <div
+      className="toast"
+      onPointerEnter={() => setHeld(true)}
+      onPointerLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
+      <p>{notice.text}</p>
+      {action === null ? (
+        <Button onPress={() => dismiss(notice.id)}>{text.app.close}</Button>
+      ) : (
+        <Button
+          onPress={() => {
+            dismiss(notice.id);
+            action.run();
+          }}
+        >
+          {action.label}
+        </Button>
+      )}
+    </div>
+  );
+}
