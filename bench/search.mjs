@@ -10,6 +10,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
+import { knowCustomersOf } from '../dist/adapters/postgres/customers/known-customers.js';
 import { createEmailList } from '../dist/adapters/postgres/emails/email-list.js';
 import { startEmbeddedPostgres } from '../dist/adapters/postgres/embedded/server.js';
 import { createEmailStore } from '../dist/adapters/postgres/emails/email-store.js';
@@ -56,7 +57,7 @@ async function fill(pool, url) {
   await client.query(`insert into search_queue (email_ids)
     select array_agg(id) from (select id, row_number() over (order by date) / 100 as part from emails) e group by part`);
   await client.end();
-  const index = createSearchIndex(pool, logger);
+  const index = createSearchIndex(pool, logger, knowCustomersOf);
   const started = performance.now();
   while ((await index.indexSome()).count > 0);
   const seconds = (performance.now() - started) / 1000;

@@ -73,6 +73,12 @@ create table bounce_reports (
 );
 CREATE INDEX bounce_reports_next ON bounce_reports (next_match_at) WHERE (next_match_at IS NOT NULL);
 
+create table customer_accounts (
+  customer_id uuid not null,
+  account_id account_id not null,
+  constraint customer_accounts_pkey PRIMARY KEY (customer_id, account_id)
+);
+
 create table customer_addresses (
   address text not null,
   customer_id uuid not null,
@@ -83,6 +89,7 @@ create table customer_addresses (
   constraint customer_addresses_address_check CHECK ((address = lower((address COLLATE "C")))),
   constraint customer_addresses_origin_check CHECK ((origin = ANY (ARRAY['learned'::text, 'registered'::text, 'removed'::text])))
 );
+CREATE INDEX customer_addresses_beginning ON customer_addresses (address text_pattern_ops);
 CREATE INDEX customer_addresses_customer ON customer_addresses (customer_id, address);
 CREATE INDEX customer_addresses_unapplied ON customer_addresses (created_at) WHERE (NOT is_applied);
 
@@ -99,6 +106,7 @@ create table customer_domains (
   constraint customer_domains_pkey PRIMARY KEY (domain, customer_id),
   constraint customer_domains_domain_check CHECK ((domain ~ '^([*][.])?[a-z0-9_-]+([.][a-z0-9_-]+)*$'::text))
 );
+CREATE INDEX customer_domains_beginning ON customer_domains (ltrim(domain, '*.'::text) text_pattern_ops);
 CREATE INDEX customer_domains_customer ON customer_domains (customer_id, domain);
 
 create table customer_relinks (
@@ -113,6 +121,18 @@ create table customer_rules_version (
   constraint customer_rules_version_pkey PRIMARY KEY (only_row),
   constraint customer_rules_version_only_row_check CHECK (only_row)
 );
+
+create table customers (
+  customer_id uuid not null,
+  name text,
+  name_key text collate "C" not null default ''::text,
+  name_words tsvector not null default ''::tsvector,
+  is_unnamed boolean not null generated always as ((name IS NULL)) stored,
+  constraint customers_pkey PRIMARY KEY (customer_id),
+  constraint customers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+CREATE INDEX customers_list ON customers (is_unnamed, name_key, customer_id);
+CREATE INDEX customers_words ON customers USING gin (name_words) WHERE (name IS NOT NULL);
 
 create table deleted_emails (
   id uuid not null,
@@ -473,7 +493,7 @@ CREATE INDEX emails_anchor ON emails (anchor_id) WHERE (anchor_id IS NOT NULL);
 CREATE INDEX emails_company ON emails (company_id, direction, date DESC, id DESC) WHERE (company_id IS NOT NULL);
 CREATE INDEX emails_counterparty ON emails USING gin (counterparty_words(direction, from_address, ((to_addresses || cc_addresses) || bcc_addresses))) WITH (fastupdate=off);
 CREATE INDEX emails_created_at ON emails USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
-CREATE INDEX emails_customer ON emails (customer_id, direction, date DESC, id DESC) WHERE (customer_id IS NOT NULL);
+CREATE INDEX emails_customer ON emails (customer_id, direction, date DESC, id DESC) INCLUDE (account_id, state) WHERE (customer_id IS NOT NULL);
 CREATE INDEX emails_exchange ON emails (account_id, exchange_with, created_at) WHERE (exchange_with IS NOT NULL);
 CREATE UNIQUE INDEX emails_identity ON emails (account_id, identity_key) WHERE (identity_key IS NOT NULL);
 CREATE INDEX emails_message_id ON emails (account_id, message_id);

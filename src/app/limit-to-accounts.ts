@@ -236,6 +236,8 @@ export function limitToAccounts(
     receiveMessage: (request, folder) =>
       taking(folder, ownReceipt(request), (own) => application.receiveMessage(own, folder)),
 
+    readCustomer: (request) => application.readCustomer({ ...request, within: accounts }),
+    listCustomers: (request) => application.listCustomers({ ...request, within: accounts }),
     // Customers have mail of all accounts.
     readCustomerRegistration: refuse,
     registerCustomer: refuse,

@@ -5,6 +5,7 @@ import { createDeletedFiles, createDeletionStore } from '../adapters/postgres/er
 import { createErasureStore } from '../adapters/postgres/erase/erasure-store.ts';
 import { createEmailStore } from '../adapters/postgres/emails/email-store.ts';
 import { createThreadReader } from '../adapters/postgres/threads/read-thread.ts';
+import { knowCustomersOf } from '../adapters/postgres/customers/known-customers.ts';
 import { createCustomerStore } from '../adapters/postgres/customers/customer-rules.ts';
 import { createDraftStore } from '../adapters/postgres/drafts/draft-store.ts';
 import { createReportStore } from '../adapters/postgres/receive/delivery-reports.ts';
@@ -131,7 +132,7 @@ export function createApplication(
   endAtTeardown(startKeyCleaner(keys, logger));
   const uploadPorts = { ...sendPorts, uploads: createUploadStore(pool), clock };
   endAtTeardown(startUploadCleaner(uploadPorts, logger));
-  wakeFor('search', startSearchIndexer(createSearchIndex(pool, logger), logger));
+  wakeFor('search', startSearchIndexer(createSearchIndex(pool, logger, knowCustomersOf), logger));
   const feed = createEventFeed(pool);
   const signal = createFeedSignal(() => numberer.follow());
   const numberer = startEventNumberer({ feed, signal, logger });

@@ -40,6 +40,8 @@ const METHODS = {
   getAttachment: 'client.attachments.download',
   getImage: 'client.attachments.image',
   getSafeHtml: 'client.emails.html',
+  getCustomer: 'client.customers.get',
+  listCustomers: 'client.customers.list',
   getCustomerAddresses: 'client.customers.addresses',
   getEmail: 'client.emails.get',
   getHealth: 'client.health.live',

@@ -364,6 +364,11 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
     ['/api/emails?account_id=support', GET, UNKNOWN],
   ],
   listCustomerEmails: ({ customer }) => [[`/api/customer/${customer}/emails`, GET, 'lists']],
+  getCustomer: ({ customer }) => [[`/api/customer/${customer}`, GET, 'lists']],
+  listCustomers: () => [
+    ['/api/customers', GET, 'lists'],
+    ['/api/customers?q=eve', GET, 'lists'],
+  ],
   getCustomerAddresses: ({ customer }) => [[`/api/customer/${customer}/addresses`, GET, REFUSED]],
   putCustomerAddresses: ({ customer }) => [
     [

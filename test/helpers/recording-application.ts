@@ -378,6 +378,7 @@ export const sampleSuppression: Suppression = {
 };
 
 const sampleRegistration: CustomerRegistration = {
+  name: 'Example GmbH',
   companyId: null,
   addresses: [
     { address: 'ann@example.org', origin: 'registered', status: 'decides', otherCustomerIds: [] },
@@ -558,6 +559,23 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       customerReads.push(request);
       return { emails: toEmailsJson([sampleEmail]), nextCursor: null };
     },
+    readCustomer: async () => ({
+      ...sampleRegistration,
+      counts: { emailsInbound: 3, emailsOutbound: 4, threadsOpen: 1, threadsDone: 2 },
+      firstActivityAt: sampleEmail.date,
+      lastActivityAt: sampleEmail.date,
+    }),
+    listCustomers: async () => ({
+      customers: [
+        {
+          customerId: IDS.customer,
+          name: 'Example GmbH',
+          companyId: null,
+          lastActivityAt: sampleEmail.date,
+        },
+      ],
+      nextCursor: null,
+    }),
     readCustomerRegistration: async () => sampleRegistration,
     registerCustomer: async (request) => {
       registrations.push(request);

@@ -23,6 +23,8 @@ export type Authentication = Schemas['Authentication'];
 export type RemovedContent = Schemas['RemovedContent'];
 export type SafeHtml = Schemas['SafeHtml'];
 export type ShownImage = Schemas['ShownImage'];
+export type Customer = Schemas['Customer'];
+export type CustomerListing = Schemas['CustomerListing'];
 export type CustomerRegistered = Schemas['CustomerRegistered'];
 export type CustomerRegistration = Schemas['CustomerRegistration'];
 export type DeletedDraft = Schemas['DeletedDraft'];
@@ -82,6 +84,7 @@ export type AmbiguousEmailFilter = Filter<'listAmbiguousEmails'>;
 export type AuditFilter = Filter<'listAudit'>;
 export type PageFilter = Filter<'listAmbiguousClaims'>;
 export type DeliveryFilter = Filter<'listWebhookDeliveries'>;
+export type CustomerFilter = Filter<'listCustomers'>;
 type Moments = 'since' | 'until';
 export type CustomerEmailFilter = Omit<Filter<'listCustomerEmails'>, Moments> & {
   readonly [Name in Moments]?: string | Date | undefined;

@@ -38,7 +38,7 @@ export function createCursorForm<At>(
   };
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** No email is older; the database holds a little more, but not all that a Date does. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00Z');

@@ -1,4 +1,5 @@
 /** What the customers' rules need from the database. */
+import type { CustomerName } from '../../core/customer/customer-name.ts';
 import type { CustomerRules } from '../../core/customer/rules.ts';
 import type { EmailPage } from '../emails/email-ports.ts';
 
@@ -28,12 +29,63 @@ export interface DomainClaim extends ClaimView {
 
 /** Everything that is registered for a customer. */
 export interface CustomerRegistration {
+  /** null: none was given. */
+  readonly name: string | null;
   readonly companyId: string | null;
   /** Set by hand first, then by address. */
   readonly addresses: readonly AddressClaim[];
   readonly domains: readonly DomainClaim[];
   /** False: there are more learned addresses than are listed. */
   readonly isComplete: boolean;
+}
+
+/** A customer with all that is known of it. */
+export interface CustomerRecord extends CustomerRegistration {
+  /** Listed emails and threads; each counted up to MAX_COUNTED. */
+  readonly counts: {
+    readonly emailsInbound: number;
+    readonly emailsOutbound: number;
+    readonly threadsOpen: number;
+    readonly threadsDone: number;
+  };
+  /** The dates of its first and newest email; those of the future do not count as activity. null: none. */
+  readonly firstActivityAt: Date | null;
+  readonly lastActivityAt: Date | null;
+}
+
+/** Emails or threads that are counted of one customer: a page says "more" above it, and the count stays cheap. */
+export const MAX_COUNTED = 10_000;
+
+/** A customer in a list. */
+export interface CustomerListing {
+  readonly customerId: string;
+  readonly name: string | null;
+  readonly companyId: string | null;
+  /** null: it has no email. */
+  readonly lastActivityAt: Date | null;
+}
+
+/** Where a customer stands in the list: by name, those without one last. */
+export interface CustomerPlace {
+  readonly isUnnamed: boolean;
+  readonly nameKey: string;
+  readonly customerId: string;
+}
+
+export interface CustomersQuery {
+  /** Only customers with mail of these accounts; null: all. */
+  readonly within: readonly string[] | null;
+  /** null: all. */
+  readonly search: CustomerSearch | null;
+  readonly limit: number;
+  readonly after: CustomerPlace | null;
+}
+
+export interface CustomerSearch {
+  /** A `tsquery` that the words of a name have to match. Empty: no name can. */
+  readonly words: string;
+  /** The beginning of an address or domain, normalised. */
+  readonly beginning: string;
 }
 
 /** Emails whose customer is another one than before. */
@@ -74,14 +126,20 @@ export interface CustomerStore {
    * From now on the customer has exactly these rules, and past mail is linked by them; all or nothing. A former rule
    * that is not among them, learned or not, is not learned again.
    *
+   * @param name undefined: as it is
    * @param keyId the key that does it; null: none
    */
   replaceRegistration(
     customerId: string,
     rules: CustomerRules,
     companyId: string | null,
+    name: CustomerName | null | undefined,
     keyId?: string | null,
   ): Promise<Relinked>;
+  /** In one round trip. With `within`, only what these accounts have; what is registered belongs to no account. */
+  readCustomer(customerId: string, within: readonly string[] | null): Promise<CustomerRecord>;
+  /** By name, at most `limit`. */
+  listCustomers(query: CustomersQuery): Promise<readonly (CustomerListing & CustomerPlace)[]>;
   /** Addresses before domains, each by value; at most `limit`. */
   listAmbiguous(after: ClaimKey | null, limit: number): Promise<readonly AmbiguousClaim[]>;
   /** Newest first, at most `limit`. */

@@ -1,22 +1,48 @@
 /** The rules of customers, and what several of them claim. */
 import { invalidRequest } from '../../core/errors.ts';
-import { parseCustomerRules, readAddressRule, readDomainRule } from '../../core/customer/rules.ts';
+import { MAX_NAME_KEY_CHARS, toCustomerName } from '../../core/customer/customer-name.ts';
+import { formatPrefixQuery, typedWords } from '../../core/search/prefix-query.ts';
+import {
+  normaliseAddress,
+  parseCustomerRules,
+  readAddressRule,
+  readDomainRule,
+} from '../../core/customer/rules.ts';
 import type { AmbiguousEmailsRequest, CustomerUseCases } from './use-cases.ts';
-import { createCursorForm, PLACE_CURSOR, readPage } from '../base/paging.ts';
-import type { ClaimKey, CustomerStore } from './customer-ports.ts';
+import { createCursorForm, PLACE_CURSOR, readPage, UUID } from '../base/paging.ts';
+import type { ClaimKey, CustomerPlace, CustomerSearch, CustomerStore } from './customer-ports.ts';
 
 type Customers = Pick<
   CustomerUseCases,
-  'readCustomerRegistration' | 'registerCustomer' | 'listAmbiguousClaims' | 'listAmbiguousEmails'
+  | 'readCustomer'
+  | 'listCustomers'
+  | 'readCustomerRegistration'
+  | 'registerCustomer'
+  | 'listAmbiguousClaims'
+  | 'listAmbiguousEmails'
 >;
 
 export function createCustomers(store: CustomerStore): Customers {
   return {
+    readCustomer: ({ customerId, within = null }) => store.readCustomer(customerId, within),
+
+    async listCustomers({ q, within = null, ...request }) {
+      const search = q === null ? null : toSearch(q);
+      const { items, nextCursor } = await readPage(
+        CUSTOMER_CURSOR,
+        request,
+        (after, limit) => store.listCustomers({ search, within, limit, after }),
+        (last) => last,
+      );
+      return { customers: items, nextCursor };
+    },
+
     readCustomerRegistration: (customerId) => store.readRegistration(customerId),
 
-    async registerCustomer({ customerId, companyId, addresses, domains, authorKeyId = null }) {
+    async registerCustomer({ customerId, name, companyId, addresses, domains, authorKeyId = null }) {
       const rules = parseCustomerRules(addresses, domains);
-      const relinked = await store.replaceRegistration(customerId, rules, companyId, authorKeyId);
+      const shown = typeof name === 'string' ? toCustomerName(name) : name;
+      const relinked = await store.replaceRegistration(customerId, rules, companyId, shown, authorKeyId);
       return { registration: await store.readRegistration(customerId), relinked };
     },
 
@@ -39,6 +65,11 @@ export function createCustomers(store: CustomerStore): Customers {
   };
 }
 
+const toSearch = (q: string): CustomerSearch => ({
+  words: formatPrefixQuery(typedWords(q)),
+  beginning: normaliseAddress(q.trim()),
+});
+
 function readClaim({ address, domain }: AmbiguousEmailsRequest): ClaimKey | null {
   if (address !== null && domain !== null) {
     throw invalidRequest('address_and_domain');
@@ -46,6 +77,16 @@ function readClaim({ address, domain }: AmbiguousEmailsRequest): ClaimKey | null
   if (address !== null) return { kind: 'address', value: readAddressRule(address, 'address') };
   return domain === null ? null : { kind: 'domain', value: readDomainRule(domain, 'domain') };
 }
+
+const CUSTOMER_FORM = new RegExp(`^([01]):([0-9a-f-]{36}):([^\\p{Cc}]{0,${2 * MAX_NAME_KEY_CHARS}})$`, 'su');
+
+const CUSTOMER_CURSOR = createCursorForm<CustomerPlace>(
+  ({ isUnnamed, nameKey, customerId }) => `${isUnnamed ? 1 : 0}:${customerId}:${nameKey}`,
+  (text) => {
+    const [, isUnnamed, customerId = '', nameKey = ''] = CUSTOMER_FORM.exec(text) ?? [];
+    return UUID.test(customerId) ? { isUnnamed: isUnnamed === '1', nameKey, customerId } : null;
+  },
+);
 
 /** Kind and value of the last claim of a page. */
 const CLAIM_CURSOR = createCursorForm<ClaimKey>(

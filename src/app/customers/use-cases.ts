@@ -1,12 +1,21 @@
 /** What the edges ask of customers. */
 import type { PageRequest } from '../base/paging.ts';
-import type { AmbiguousClaim, CustomerRegistration, Relinked } from './customer-ports.ts';
+import type { AccountFilter } from '../base/account-filter.ts';
+import type {
+  AmbiguousClaim,
+  CustomerListing,
+  CustomerRecord,
+  CustomerRegistration,
+  Relinked,
+} from './customer-ports.ts';
 import type { EmailsPage } from '../emails/use-cases.ts';
 
 /** What is to be registered for a customer, as given. */
 export interface RegistrationRequest {
   /** UUIDs, lower-case. */
   readonly customerId: string;
+  /** undefined: as it is. */
+  readonly name: string | null | undefined;
   readonly companyId: string | null;
   readonly addresses: readonly string[];
   readonly domains: readonly string[];
@@ -26,7 +35,24 @@ export interface AmbiguousEmailsRequest extends PageRequest {
   readonly domain: string | null;
 }
 
+export interface CustomersRequest extends PageRequest, Pick<AccountFilter, 'within'> {
+  /** As typed; null: all. */
+  readonly q: string | null;
+}
+
+export interface CustomersPage {
+  readonly customers: readonly CustomerListing[];
+  /** null on the last page. */
+  readonly nextCursor: string | null;
+}
+
 export interface CustomerUseCases {
+  /** A customer without anything, when it is not known. `within`: only what these accounts have. */
+  readCustomer(
+    request: { readonly customerId: string } & Pick<AccountFilter, 'within'>,
+  ): Promise<CustomerRecord>;
+  /** By name, those without one last. Throws `invalid_cursor`. */
+  listCustomers(request: CustomersRequest): Promise<CustomersPage>;
   readCustomerRegistration(customerId: string): Promise<CustomerRegistration>;
   /**
    * Replaces all that is registered for a customer and links past mail by it. Throws `invalid_address`,

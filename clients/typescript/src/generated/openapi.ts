@@ -780,6 +780,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/customers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List or search customers
+         * @description By name, those without one last: every customer that something is registered for, or that has mail; a new one is listed a moment after its first email. A key of single accounts sees those that they have mail of. Needs the right `read`.
+         */
+        get: operations["listCustomers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/customer/{customerId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a customer
+         * @description Its name, what is registered for it, counts and activity. An unknown customer has nothing of it. A key of single accounts gets what they have of the customer, and no addresses and domains: these belong to no account. Needs the right `read`.
+         */
+        get: operations["getCustomer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/customer/{customerId}/emails": {
         parameters: {
             query?: never;
@@ -814,7 +854,7 @@ export interface paths {
         get: operations["getCustomerAddresses"];
         /**
          * Set the addresses and domains of a customer
-         * @description Replaces everything, learned addresses included, and links past mail by it before it answers, all or nothing. What a send named explicitly never changes. Public domains are refused. Needs the right `operate`.
+         * @description Replaces all addresses and domains, learned ones included, and links past mail by it before it answers, all or nothing. What a send named explicitly never changes. Public domains are refused. Needs the right `operate`.
          */
         put: operations["putCustomerAddresses"];
         post?: never;
@@ -2573,8 +2613,17 @@ export interface components {
             /** @description For the next page; null on the last one. */
             next_cursor: string | null;
         };
-        CustomerEmails: {
-            emails: components["schemas"]["Email"][];
+        /** @description In one line; signs that are not shown, such as those that turn the direction of text, are left out. */
+        CustomerName: string | null;
+        CustomerListing: {
+            customer_id: components["schemas"]["Uuid"];
+            name: components["schemas"]["CustomerName"];
+            company_id: components["schemas"]["NullableUuid"];
+            /** @description The date of its newest email; null: it has none. */
+            last_activity_at: components["schemas"]["NullableTimestamp"];
+        };
+        Customers: {
+            customers: components["schemas"]["CustomerListing"][];
             /** @description For the next page; null on the last one. */
             next_cursor: string | null;
         };
@@ -2601,8 +2650,34 @@ export interface components {
             /** @description Who claims the same; at most 20. */
             other_customer_ids: components["schemas"]["Uuid"][];
         };
+        /** @description Counted up to 10,000. */
+        CustomerCount: number;
+        Customer: {
+            customer_id: components["schemas"]["Uuid"];
+            name: components["schemas"]["CustomerName"];
+            /** @description The company of its emails where neither send nor thread names one. */
+            company_id: components["schemas"]["NullableUuid"];
+            addresses: components["schemas"]["AddressClaim"][];
+            domains: components["schemas"]["DomainClaim"][];
+            /** @description False when there are more addresses than the 200 listed. */
+            complete: boolean;
+            emails_inbound: components["schemas"]["CustomerCount"];
+            emails_outbound: components["schemas"]["CustomerCount"];
+            threads_open: components["schemas"]["CustomerCount"];
+            threads_done: components["schemas"]["CustomerCount"];
+            /** @description The date of its first email; null: it has none. */
+            first_activity_at: components["schemas"]["NullableTimestamp"];
+            /** @description The date of its newest email; null: it has none. */
+            last_activity_at: components["schemas"]["NullableTimestamp"];
+        };
+        CustomerEmails: {
+            emails: components["schemas"]["Email"][];
+            /** @description For the next page; null on the last one. */
+            next_cursor: string | null;
+        };
         CustomerRegistration: {
             customer_id: components["schemas"]["Uuid"];
+            name: components["schemas"]["CustomerName"];
             /** @description The company of its emails where neither send nor thread names one. */
             company_id: components["schemas"]["NullableUuid"];
             addresses: components["schemas"]["AddressClaim"][];
@@ -2617,6 +2692,8 @@ export interface components {
             domains: string[];
             /** @description Absent or null: none. */
             company_id?: components["schemas"]["NullableUuid"];
+            /** @description What people call it. Absent: as it is; null: none. */
+            name?: components["schemas"]["CustomerName"];
         };
         Relinked: {
             /** @description Had none. */
@@ -2628,6 +2705,7 @@ export interface components {
         };
         CustomerRegistered: {
             customer_id: components["schemas"]["Uuid"];
+            name: components["schemas"]["CustomerName"];
             /** @description The company of its emails where neither send nor thread names one. */
             company_id: components["schemas"]["NullableUuid"];
             addresses: components["schemas"]["AddressClaim"][];
@@ -7276,6 +7354,120 @@ export interface operations {
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
+    listCustomers: {
+        parameters: {
+            query?: {
+                /** @description The beginnings of words of the name, in any order, or the beginning of an address or a domain. Letter case and accents of names make no difference. The first 1,000 of each are found. */
+                q?: string;
+                /** @description On a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the page before; nothing for the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "customers": [
+                     *         {
+                     *           "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *           "name": "Example GmbH",
+                     *           "company_id": null,
+                     *           "last_activity_at": "2026-01-30T09:15:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Customers"];
+                };
+            };
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    getCustomer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The customer, as the calling system knows it. */
+                customerId: components["parameters"]["customerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The customer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *       "name": "Example GmbH",
+                     *       "company_id": null,
+                     *       "addresses": [
+                     *         {
+                     *           "address": "ann@example.com",
+                     *           "origin": "registered",
+                     *           "status": "decides",
+                     *           "other_customer_ids": []
+                     *         }
+                     *       ],
+                     *       "domains": [],
+                     *       "complete": true,
+                     *       "emails_inbound": 12,
+                     *       "emails_outbound": 9,
+                     *       "threads_open": 1,
+                     *       "threads_done": 4,
+                     *       "first_activity_at": "2026-01-30T09:15:00.000Z",
+                     *       "last_activity_at": "2026-01-30T09:15:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Customer"];
+                };
+            };
+            /** @description Codes: `invalid_uuid`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidUuidError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["ForbiddenRightError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
     listCustomerEmails: {
         parameters: {
             query?: {
@@ -7380,6 +7572,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *       "name": "Example GmbH",
                      *       "company_id": null,
                      *       "addresses": [
                      *         {
@@ -7432,7 +7625,8 @@ export interface operations {
                  *       "domains": [
                  *         "*.example.com"
                  *       ],
-                 *       "company_id": null
+                 *       "company_id": null,
+                 *       "name": "Example GmbH"
                  *     }
                  */
                 "application/json": components["schemas"]["CustomerRegistrationRequest"];
@@ -7448,6 +7642,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *       "name": "Example GmbH",
                      *       "company_id": null,
                      *       "addresses": [],
                      *       "domains": [],

@@ -5,7 +5,10 @@ import { plain, segment, type Transport } from '../transport.ts';
 import type {
   AmbiguousClaim,
   AmbiguousEmailFilter,
+  Customer,
   CustomerEmailFilter,
+  CustomerFilter,
+  CustomerListing,
   CustomerRegistered,
   CustomerRegistration,
   CustomerRegistrationRequest,
@@ -23,6 +26,25 @@ export class Customers {
   /** @internal */
   constructor(transport: Transport) {
     this.#transport = transport;
+  }
+
+  /** By name, those without one last; `q` searches names, addresses and domains. */
+  list(filter: CustomerFilter = {}, options: RequestOptions = {}): Pages<CustomerListing> {
+    return this.#transport.pages(
+      filter,
+      options,
+      (attempt, query: QueryOf<'listCustomers'>) =>
+        this.#transport.api.GET('/api/customers', { ...attempt, params: { query } }),
+      (data) => data.customers,
+    );
+  }
+
+  /** Its name, what is registered for it, counts and activity. An unknown customer has nothing of it. */
+  async get(customerId: string, options: RequestOptions = {}): Promise<Customer> {
+    const path = { customerId: segment('customerId', customerId) };
+    return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/customer/{customerId}', { ...attempt, params: { path } }),
+    );
   }
 
   /** Newest first. */

@@ -36,6 +36,7 @@ describe('PUT /api/customer/{customerId}/addresses', () => {
     expect(application.registrations).toEqual([
       {
         customerId: IDS.customer,
+        name: undefined,
         companyId: IDS.thread,
         addresses: ['ann@example.org'],
         domains: ['*.example.org'],

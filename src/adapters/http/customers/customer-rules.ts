@@ -6,6 +6,7 @@ import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { LONG_PAGE_PARAMETERS, toPageRequest } from '../schemas/page-schemas.ts';
 import {
   AmbiguousClaimsSchema,
+  CustomerName,
   RegisteredSchema,
   RegistrationSchema,
   toAmbiguousClaimJson,
@@ -33,6 +34,7 @@ const RegistrationBody = {
       description: '`example.org`, or `*.example.org` for all below it. At most 200.',
     },
     company_id: { ...NullableUuid, description: 'Absent or null: none.' },
+    name: { ...CustomerName, description: 'What people call it. Absent: as it is; null: none.' },
   },
 } as const;
 
@@ -96,7 +98,7 @@ export function registerCustomerRuleRoutes(
         tags: ['Customers'],
         summary: 'Set the addresses and domains of a customer',
         description:
-          'Replaces everything, learned addresses included, and links past mail by it before it answers, all or ' +
+          'Replaces all addresses and domains, learned ones included, and links past mail by it before it answers, all or ' +
           'nothing. What a send named explicitly never changes. Public domains are refused.',
         params: CustomerParams,
         body: RegistrationBody,
@@ -127,9 +129,10 @@ export function registerCustomerRuleRoutes(
     },
     async (request) => {
       const customerId = request.params.customerId.toLowerCase();
-      const { addresses, domains, company_id: companyId } = request.body;
+      const { addresses, domains, company_id: companyId, name } = request.body;
       const { registration, relinked } = await operationsFor(request).registerCustomer({
         customerId,
+        name,
         companyId: companyId?.toLowerCase() ?? null,
         addresses,
         domains,

@@ -2,11 +2,24 @@
 import type { XStatic } from 'typebox/schema';
 import type {
   AmbiguousClaim,
+  CustomerListing,
+  CustomerRecord,
   CustomerRegistration,
   Relinked,
 } from '../../../app/customers/customer-ports.ts';
+import { MAX_COUNTED } from '../../../app/customers/customer-ports.ts';
+import { MAX_SHOWN_NAME_CHARS } from '../../../core/address/display-name.ts';
 import { pageSchema } from '../schemas/page-schemas.ts';
-import { NullableUuid, record, Uuid } from '../schemas/schemas.ts';
+import { NullableTimestamp, NullableUuid, record, Uuid } from '../schemas/schemas.ts';
+
+/** Characters of a name. The same in core/address/display-name.ts, which cuts what mail says. */
+export const CustomerName = {
+  title: 'CustomerName',
+  $comment:
+    'In one line; signs that are not shown, such as those that turn the direction of text, are left out.',
+  type: ['string', 'null'],
+  maxLength: MAX_SHOWN_NAME_CHARS,
+} as const;
 
 const claimProperties = {
   status: {
@@ -22,6 +35,7 @@ const claimProperties = {
 
 const registrationProperties = {
   customer_id: Uuid,
+  name: CustomerName,
   company_id: {
     ...NullableUuid,
     description: 'The company of its emails where neither send nor thread names one.',
@@ -65,6 +79,45 @@ export const RegisteredSchema = record('CustomerRegistered', {
   },
 });
 
+const Count = {
+  title: 'CustomerCount',
+  $comment: `Counted up to ${MAX_COUNTED.toLocaleString('en')}.`,
+  type: 'integer',
+  minimum: 0,
+  maximum: MAX_COUNTED,
+} as const;
+
+const FirstActivity = {
+  ...NullableTimestamp,
+  description: 'The date of its first email; null: it has none.',
+};
+const LastActivity = {
+  ...NullableTimestamp,
+  description: 'The date of its newest email; null: it has none.',
+};
+
+export const CustomerSchema = record('Customer', {
+  ...registrationProperties,
+  complete: { type: 'boolean', description: 'False when there are more addresses than the 200 listed.' },
+  emails_inbound: Count,
+  emails_outbound: Count,
+  threads_open: Count,
+  threads_done: Count,
+  first_activity_at: FirstActivity,
+  last_activity_at: LastActivity,
+});
+
+export const CustomersSchema = pageSchema(
+  'Customers',
+  'customers',
+  record('CustomerListing', {
+    customer_id: Uuid,
+    name: CustomerName,
+    company_id: NullableUuid,
+    last_activity_at: LastActivity,
+  }),
+);
+
 const AmbiguousClaimSchema = record('AmbiguousClaim', {
   kind: { type: 'string', enum: ['address', 'domain'] },
   value: { type: 'string', description: 'The address, or the domain rule.' },
@@ -79,12 +132,35 @@ const AmbiguousClaimSchema = record('AmbiguousClaim', {
 
 export const AmbiguousClaimsSchema = pageSchema('AmbiguousClaims', 'claims', AmbiguousClaimSchema);
 
+export function toCustomerJson(
+  customerId: string,
+  { counts, firstActivityAt, lastActivityAt, ...registration }: CustomerRecord,
+): XStatic<typeof CustomerSchema> {
+  return {
+    ...toRegistrationJson(customerId, registration),
+    emails_inbound: counts.emailsInbound,
+    emails_outbound: counts.emailsOutbound,
+    threads_open: counts.threadsOpen,
+    threads_done: counts.threadsDone,
+    first_activity_at: firstActivityAt?.toISOString() ?? null,
+    last_activity_at: lastActivityAt?.toISOString() ?? null,
+  };
+}
+
+export const toCustomerListingJson = ({ customerId, name, companyId, lastActivityAt }: CustomerListing) => ({
+  customer_id: customerId,
+  name,
+  company_id: companyId,
+  last_activity_at: lastActivityAt?.toISOString() ?? null,
+});
+
 export function toRegistrationJson(
   customerId: string,
-  { companyId, addresses, domains, isComplete }: CustomerRegistration,
+  { name, companyId, addresses, domains, isComplete }: CustomerRegistration,
 ): XStatic<typeof RegistrationSchema> {
   return {
     customer_id: customerId,
+    name,
     company_id: companyId,
     addresses: addresses.map(({ address, origin, status, otherCustomerIds }) => ({
       address,

@@ -1,9 +1,9 @@
-/**
- * GET /api/customer/{customerId}/emails: the emails of one customer, newest first, page by page.
- */
+/** Customers: GET /api/customers, GET /api/customer/{customerId}, and its emails, newest first, page by page. */
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
+import { LONG_PAGE_PARAMETERS, PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
+import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
+import { CustomerSchema, CustomersSchema, toCustomerJson, toCustomerListingJson } from './customer-view.ts';
 import { CustomerParams, Direction, Email, jsonResponse, toMoment } from '../schemas/schemas.ts';
 
 const CustomerQuery = {
@@ -18,12 +18,83 @@ const CustomerQuery = {
   },
 } as const;
 
+const CustomersQuery = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    q: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_QUERY_CHARS,
+      description:
+        'The beginnings of words of the name, in any order, or the beginning of an address or a domain. Letter case and ' +
+        'accents of names make no difference. The first 1,000 of each are found.',
+    },
+    ...LONG_PAGE_PARAMETERS,
+  },
+} as const;
+
 const CustomerEmails = pageSchema('CustomerEmails', 'emails', Email);
 
 export function registerCustomerRoutes(
   app: HttpServer,
   { applicationFor, sendEmailPage }: HttpContext,
 ): void {
+  app.get(
+    '/api/customers',
+    {
+      schema: {
+        operationId: 'listCustomers',
+        right: 'read',
+        tags: ['Customers'],
+        summary: 'List or search customers',
+        description:
+          'By name, those without one last: every customer that something is registered for, or that has mail; a new one is ' +
+          'listed a moment after its first email. A key of single accounts sees those that they have mail of.',
+        querystring: CustomersQuery,
+        response: {
+          200: jsonResponse('One page.', CustomersSchema),
+          ...errorResponses(
+            'invalid_request',
+            'unknown_field',
+            'invalid_cursor',
+            'unauthorized',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { q = null } = request.query;
+      const page = await applicationFor(request).listCustomers({ q, ...toPageRequest(request.query) });
+      return { customers: page.customers.map(toCustomerListingJson), next_cursor: page.nextCursor };
+    },
+  );
+
+  app.get(
+    '/api/customer/:customerId',
+    {
+      schema: {
+        operationId: 'getCustomer',
+        right: 'read',
+        tags: ['Customers'],
+        summary: 'Read a customer',
+        description:
+          'Its name, what is registered for it, counts and activity. An unknown customer has nothing of it. A key of single ' +
+          'accounts gets what they have of the customer, and no addresses and domains: these belong to no account.',
+        params: CustomerParams,
+        response: {
+          200: jsonResponse('The customer.', CustomerSchema),
+          ...errorResponses('invalid_uuid', 'unauthorized', 'database_unavailable'),
+        },
+      },
+    },
+    async (request) => {
+      const customerId = request.params.customerId.toLowerCase();
+      return toCustomerJson(customerId, await applicationFor(request).readCustomer({ customerId }));
+    },
+  );
+
   app.get(
     '/api/customer/:customerId/emails',
     {

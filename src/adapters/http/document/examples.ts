@@ -215,9 +215,20 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   refused_at: LATER,
 
   // Customers
+  'CustomerRegistration.name': 'Example GmbH',
+  'CustomerRegistered.name': 'Example GmbH',
+  'Customer.name': 'Example GmbH',
+  'CustomerListing.name': 'Example GmbH',
+  emails_inbound: 12,
+  emails_outbound: 9,
+  threads_open: 1,
+  threads_done: 4,
   customer_source: 'explicit',
   company_source: null,
   addresses: [],
+  'Customer.addresses': [
+    { address: 'ann@example.com', origin: 'registered', status: 'decides', other_customer_ids: [] },
+  ],
   'CustomerRegistration.addresses': [
     { address: 'ann@example.com', origin: 'registered', status: 'decides', other_customer_ids: [] },
   ],
@@ -399,6 +410,7 @@ const FIELDS: Readonly<Record<string, unknown>> = {
     addresses: ['ann@example.com'],
     domains: ['*.example.com'],
     company_id: null,
+    name: 'Example GmbH',
   },
   'sendBatch.results': [
     { status: 'queued', id: EMAIL, messageId: '<offer-1@example.org>', threadId: THREAD, http_status: 202 },

@@ -133,7 +133,7 @@ async function carryOut(step: Step, number: number, ids: readonly MessageId[]): 
       return;
     }
     case 'register':
-      await customers.replaceRegistration(step.customerId, step, step.companyId);
+      await customers.replaceRegistration(step.customerId, step, step.companyId, undefined);
       return;
     case 'link':
       await linker.linkSome();

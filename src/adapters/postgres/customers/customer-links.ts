@@ -4,6 +4,7 @@
  * gets its link with the statement that makes it.
  */
 import type { ThreadLinks } from '../../../core/customer/link-emails.ts';
+import { knowCustomersOf } from './known-customers.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
 type Link = ThreadLinks['thread'] | ThreadLinks['emails'][number];
@@ -16,6 +17,7 @@ export async function writeThreadLinks(executor: Executor, links: ReadonlyMap<st
 /** Writes what differs. @param links by the ids of emails */
 export async function writeEmailLinks(executor: Executor, links: ReadonlyMap<string, Link>): Promise<void> {
   await run(executor, WRITE_EMAILS, columnsOf(links));
+  await knowCustomersOf(executor, [...links.keys()]);
 }
 
 function columnsOf(links: ReadonlyMap<string, Link>) {

@@ -52,7 +52,7 @@ const put = (
   addresses: string[],
   domains: string[] = [],
   companyId: string | null = null,
-) => customers.replaceRegistration(customerId, { addresses, domains }, companyId);
+) => customers.replaceRegistration(customerId, { addresses, domains }, companyId, undefined);
 
 describe('registered rules', () => {
   it('link past mail of both directions, move it and leave it again', async () => {

@@ -1,13 +1,11 @@
 /** The registered rules of customers: reading them, and replacing them, with all consequences for past mail. */
 import type { Pool } from 'pg';
-import type {
-  AddressClaim,
-  CustomerStore,
-  DomainClaim,
-  Relinked,
-} from '../../../app/customers/customer-ports.ts';
+import type { CustomerStore, Relinked } from '../../../app/customers/customer-ports.ts';
 import { listAmbiguous, listAmbiguousEmails } from './ambiguous-customers.ts';
 import { eraseAddresses, replaceAddresses } from './customer-addresses.ts';
+import { eraseCustomer, writeCustomer } from './known-customers.ts';
+import { listCustomers, readCustomer } from './read-customers.ts';
+import { registrationColumns, toRegistration, type RegistrationRow } from './registration.ts';
 import { threadsOfCustomer, threadsUnder } from './find-by-rule.ts';
 import { nameAuthor } from '../db/name-author.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
@@ -26,19 +24,17 @@ export function createCustomerStore(pool: Pool, patient: Pool): CustomerStore {
   return {
     async readRegistration(customerId) {
       const [row] = await run(pool, REGISTRATION, { customerId, limit: MAX_LISTED + 1 });
-      const addresses = row?.addresses ?? [];
-      return {
-        companyId: row?.company_id ?? null,
-        addresses: addresses.slice(0, MAX_LISTED).map(toAddressClaim),
-        domains: (row?.domains ?? []).map(toDomainClaim),
-        isComplete: addresses.length <= MAX_LISTED,
-      };
+      return toRegistration(row, MAX_LISTED);
     },
 
-    replaceRegistration: (customerId, rules, companyId, keyId) =>
+    readCustomer: (customerId, within) => readCustomer(pool, customerId, within),
+    listCustomers: (query) => listCustomers(pool, query),
+
+    replaceRegistration: (customerId, rules, companyId, name, keyId) =>
       inLinkingTransaction(patient, async (trx): Promise<Relinked> => {
         await nameAuthor(trx, keyId);
         await lockRules(trx);
+        await writeCustomer(trx, customerId, name);
         const changed = {
           addresses: await replaceAddresses(trx, customerId, rules.addresses),
           domains: await replaceDomains(trx, customerId, rules.domains),
@@ -71,10 +67,11 @@ export async function eraseRules(
   await lockRules(trx);
   const erased = await eraseAddresses(trx, addresses, customerId);
   const domains = customerId === null ? [] : await replaceDomains(trx, customerId, []);
+  const hadName = customerId !== null && (await eraseCustomer(trx, customerId));
   const hadCompany = customerId !== null && (await replaceCompany(trx, customerId, null));
   await lockAndRelink(trx, [...(await threadsUnder(trx, { addresses: erased, domains }))].sort());
   await renewRulesVersion(trx);
-  return erased.length + domains.length + (hadCompany ? 1 : 0);
+  return erased.length + domains.length + Number(hadCompany || hadName);
 }
 
 /** Returns the domain rules that have changed. */
@@ -96,69 +93,10 @@ async function replaceCompany(trx: Executor, customerId: string, companyId: stri
   return rows.length > 0;
 }
 
-interface AddressRow {
-  address: string;
-  origin: 'registered' | 'learned';
-  /** Customers that claim it by hand, and by sends. */
-  registered: string[] | null;
-  learned: string[] | null;
-}
-
-interface DomainRow {
-  domain: string;
-  others: string[] | null;
-}
-
-function toAddressClaim({ address, origin, registered, learned }: AddressRow): AddressClaim {
-  const byHand = registered ?? [];
-  const others = origin === 'registered' || byHand.length > 0 ? byHand : (learned ?? []);
-  return {
-    address,
-    origin,
-    status:
-      others.length === 0 ? 'decides' : origin === 'learned' && byHand.length > 0 ? 'overruled' : 'ambiguous',
-    otherCustomerIds: others,
-  };
-}
-
-function toDomainClaim({ domain, others }: DomainRow): DomainClaim {
-  return {
-    domain,
-    status: others === null ? 'decides' : 'ambiguous',
-    otherCustomerIds: others ?? [],
-  };
-}
-
-const OTHERS = (origin: string) => `(
-  select json_agg(customer_id) from (
-    select o.customer_id from customer_addresses o
-    where o.address = c.address and o.origin = '${origin}' and o.customer_id <> $customerId order by o.customer_id limit 20
-  ) o
-)`;
-
 const REGISTRATION = statement(
   'customer-registration',
-  `select
-    (select company_id from customer_companies where customer_id = $customerId) as company_id,
-    (
-      select json_agg(json_build_object('address', c.address, 'origin', c.origin,
-        'registered', ${OTHERS('registered')}, 'learned', ${OTHERS('learned')})
-        order by c.origin desc, c.address)
-      from (
-        select address, origin from customer_addresses where customer_id = $customerId and origin <> 'removed'
-        order by origin desc, address limit $limit
-      ) c
-    ) as addresses,
-    (
-      select json_agg(json_build_object('domain', d.domain, 'others', (
-        select json_agg(customer_id) from (
-          select o.customer_id from customer_domains o
-          where o.domain = d.domain and o.customer_id <> $customerId order by o.customer_id limit 20
-        ) o
-      )) order by d.domain)
-      from customer_domains d where d.customer_id = $customerId
-    ) as domains`,
-).narrow<{ addresses: AddressRow[] | null; domains: DomainRow[] | null }>();
+  `select ${registrationColumns()}`,
+).narrow<RegistrationRow>();
 
 const REPLACE_DOMAINS = statement(
   'replace-domains',

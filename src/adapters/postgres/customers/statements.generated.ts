@@ -64,6 +64,7 @@ declare module '../db/statement.ts' {
         limit: number | string | null;
       };
       row: {
+        name: string | null;
         company_id: string | null;
         addresses: unknown;
         domains: unknown;
@@ -74,6 +75,15 @@ declare module '../db/statement.ts' {
       row: {
         learned: boolean | null;
         marked: boolean | null;
+      };
+    };
+    'customers-of-emails': {
+      values: {
+        emailIds: readonly (string | null)[] | null;
+      };
+      row: {
+        customer_id: string | null;
+        account_id: string | null;
       };
     };
     'customers-of-threads': {
@@ -90,6 +100,20 @@ declare module '../db/statement.ts' {
         counterparties: string[] | null;
         chosen_customer_id: string | null;
         chosen_company_id: string | null;
+      };
+    };
+    'erase-accounts-of-customer': {
+      values: {
+        customerId: string | null;
+      };
+      row: object;
+    };
+    'erase-customer': {
+      values: {
+        customerId: string | null;
+      };
+      row: {
+        had_name: boolean | null;
       };
     };
     'erase-customer-addresses': {
@@ -112,6 +136,19 @@ declare module '../db/statement.ts' {
       values: {
         from: string | null;
         to: string | null;
+      };
+      row: object;
+    };
+    'know-accounts-of-customers': {
+      values: {
+        customerIds: readonly (string | null)[] | null;
+        accountIds: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'know-customers': {
+      values: {
+        customerIds: readonly (string | null)[] | null;
       };
       row: object;
     };
@@ -138,6 +175,26 @@ declare module '../db/statement.ts' {
         id: string;
       };
     };
+    'list-customers': {
+      values: {
+        limit: number | string | null;
+        afterUnnamed?: boolean | null;
+        afterKey?: string | null;
+        afterId?: string | null;
+        accountIds?: readonly (string | null)[] | null;
+        words?: string | null;
+        from?: string | null;
+        to?: string | null;
+      };
+      row: {
+        customer_id: string;
+        name: string | null;
+        is_unnamed: boolean;
+        name_key: string;
+        company_id: string | null;
+        last_activity_at: Date | null;
+      };
+    };
     'lock-rules': {
       values: object;
       row: {
@@ -149,6 +206,25 @@ declare module '../db/statement.ts' {
         threadIds: readonly (string | null)[] | null;
       };
       row: object;
+    };
+    'read-customer': {
+      values: {
+        customerId: string | null;
+        limit?: number | string | null;
+        accountIds?: readonly (string | null)[] | null;
+      };
+      row: {
+        name: string | null;
+        company_id: string | null;
+        addresses: unknown;
+        domains: unknown;
+        emails_inbound: number | null;
+        emails_outbound: number | null;
+        threads_open: number | null;
+        threads_done: number | null;
+        first_activity_at: Date | null;
+        last_activity_at: Date | null;
+      };
     };
     'remove-company': {
       values: {
@@ -264,6 +340,15 @@ declare module '../db/statement.ts' {
     };
     'wait-shortly': {
       values: object;
+      row: object;
+    };
+    'write-customer': {
+      values: {
+        customerId: string | null;
+        name: string | null;
+        key: string | null;
+        words: string | null;
+      };
       row: object;
     };
     'write-email-links': {

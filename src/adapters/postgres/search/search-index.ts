@@ -28,7 +28,10 @@ const INDEX_LOCK = 0x73656172;
 
 type EmailRow = RowOf<typeof READ>;
 
-export function createSearchIndex(pool: Pool, logger: Logger): SearchIndex {
+/** What else is learned from emails that are new or have changed; in the transaction that makes them searchable. */
+export type LearnFrom = (client: PoolClient, emailIds: readonly string[]) => Promise<void>;
+
+export function createSearchIndex(pool: Pool, logger: Logger, learnFrom: LearnFrom): SearchIndex {
   let newestTaken = 0;
   return {
     indexSome: () =>
@@ -39,6 +42,8 @@ export function createSearchIndex(pool: Pool, logger: Logger): SearchIndex {
           const rows = await run(client, READ, { ids: ids.slice(start, start + BATCH) });
           await write(client, rows, logger);
         }
+        // After the words of all: it locks rows that others lock after those of emails.
+        await learnFrom(client, ids);
         const isBusy = newest > newestTaken;
         newestTaken = Math.max(newest, newestTaken);
         return { count: ids.length, isBusy };

@@ -17,6 +17,7 @@ import type { EmailsQuery } from '../../../app/emails/email-ports.ts';
 import type { SearchIndex } from '../../../app/search/search-ports.ts';
 import type { ThreadsQuery } from '../../../app/threads/thread-list-ports.ts';
 import { parseSearchQuery } from '../../../core/search/query.ts';
+import { knowCustomersOf } from '../customers/known-customers.ts';
 import { createEmailList } from '../emails/email-list.ts';
 import { createSearchIndex } from './search-index.ts';
 import type { planSearch } from './search-plan.ts';
@@ -31,7 +32,7 @@ let end: () => Promise<void>;
 
 beforeAll(async () => {
   ({ pool, store, inbound, end } = await openMailStores());
-  index = createSearchIndex(pool, silentLogger);
+  index = createSearchIndex(pool, silentLogger, knowCustomersOf);
 });
 afterAll(() => end());
 beforeEach(async () => {
@@ -173,7 +174,7 @@ describe('making emails searchable', () => {
 
   it('is done once, by one instance at a time', async () => {
     for (let count = 0; count < 5; count += 1) await send({ subject: 'Zitrone' });
-    const other = createSearchIndex(pool, silentLogger);
+    const other = createSearchIndex(pool, silentLogger, knowCustomersOf);
     const counts = await Promise.all([index.indexSome(), other.indexSome()]);
     expect(Math.max(...counts.map(({ count }) => count))).toBe(5);
     await indexAll();

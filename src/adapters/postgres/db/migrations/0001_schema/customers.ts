@@ -31,6 +31,27 @@ export const CUSTOMERS = [
     company_id uuid not null
   )`,
 
+  // Every customer that something is registered for, or that has mail. Those without a name come last.
+  `create table customers (
+    customer_id uuid primary key,
+    name text check (length(name) between 1 and 200),
+    -- Without case and accents; see core/customer/customer-name.ts
+    name_key text collate "C" not null default '',
+    name_words tsvector not null default '',
+    is_unnamed boolean not null generated always as (name is null) stored
+  )`,
+  `create index customers_list on customers (is_unnamed, name_key, customer_id)`,
+  `create index customers_words on customers using gin (name_words) where name is not null`,
+  // Which accounts have, or had, mail of a customer
+  `create table customer_accounts (
+    customer_id uuid,
+    account_id account_id,
+    primary key (customer_id, account_id)
+  )`,
+  // Customers are found by the beginning of an address or a domain.
+  `create index customer_addresses_beginning on customer_addresses (address text_pattern_ops)`,
+  `create index customer_domains_beginning on customer_domains (ltrim(domain, '*.') text_pattern_ops)`,
+
   // The same number in both while no transaction changes rules; see rules-lock.ts.
   `create sequence customer_rules_versions`,
   `select setval('customer_rules_versions', 1)`,

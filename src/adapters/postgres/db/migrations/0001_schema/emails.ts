@@ -220,7 +220,8 @@ export const EMAILS = [
   // GET /api/emails?defect=not_parsed among millions, and reparsing
   `create index emails_not_parsed on emails (date desc, id desc) where defects @> '{not_parsed}'`,
   // GET /api/customer/{id}/emails, also of one direction that a large customer has none of
-  `create index emails_customer on emails (customer_id, direction, date desc, id desc) where customer_id is not null`,
+  `create index emails_customer on emails (customer_id, direction, date desc, id desc) include (account_id, state)
+    where customer_id is not null`,
   `create index emails_company on emails (company_id, direction, date desc, id desc) where company_id is not null`,
   // GET /api/emails?recorded_since=. Rows lie in the order in which they were recorded, nearly: some bytes for each hundred of them.
   `create index emails_created_at on emails using brin (created_at) with (pages_per_range = 32, autosummarize = on)`,
