@@ -618,6 +618,17 @@ create table label_separations (
 );
 CREATE INDEX label_separations_other ON label_separations (other_label);
 
+create table login_links (
+  token_hash bytea not null,
+  key_id text collate "C",
+  credential bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint login_links_pkey PRIMARY KEY (token_hash),
+  constraint login_links_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id),
+  constraint login_links_credential_check CHECK ((length(credential) = 32)),
+  constraint login_links_token_hash_check CHECK ((length(token_hash) = 32))
+);
+
 create table mailbox_accounts (
   account_id account_id not null,
   owner uuid,
@@ -772,6 +783,27 @@ create table send_windows (
   constraint send_windows_period_check CHECK ((period = ANY (ARRAY['minute'::text, 'day'::text]))),
   constraint send_windows_previous_count_check CHECK ((previous_count >= 0))
 );
+
+create table session_clock (
+  revision bigint not null default 1,
+  was_opened boolean not null default false
+);
+CREATE UNIQUE INDEX session_clock_one ON session_clock ((true));
+
+create table sessions (
+  token_hash bytea not null,
+  key_id text collate "C",
+  credential bytea not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  constraint sessions_pkey PRIMARY KEY (token_hash),
+  constraint sessions_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id),
+  constraint sessions_check CHECK ((expires_at <= ends_at)),
+  constraint sessions_credential_check CHECK ((length(credential) = 32)),
+  constraint sessions_token_hash_check CHECK ((length(token_hash) = 32))
+);
+CREATE INDEX sessions_key_id ON sessions (key_id, expires_at);
 
 create table suppression_clock (
   version bigint not null

@@ -136,6 +136,9 @@ async function runService(): Promise<void> {
     },
     'email-worker is ready',
   );
+  if (service.loginLink !== null) {
+    logger.info({ link: service.loginLink }, 'open this link to log in; it works once, within an hour');
+  }
   await stopRequest.made;
   await service.stop();
   tellStopped(stopRequest, logger);

@@ -7,6 +7,7 @@ import { importCommand } from './import.ts';
 import { keysCommand } from './keys.ts';
 import { reparseCommand } from './reparse.ts';
 import { retentionCommand } from './retention.ts';
+import { loginLinkCommand } from './login-link.ts';
 import { mcpCommand } from './mcp.ts';
 import { rethreadCommand } from './rethread.ts';
 
@@ -19,5 +20,6 @@ export const COMMANDS: readonly Command[] = [
   retentionCommand,
   dkimCommand,
   keysCommand,
+  loginLinkCommand,
   mcpCommand,
 ];

@@ -5,6 +5,8 @@ import { readNetworks } from './config-values.ts';
 import { integer, variable } from './variable.ts';
 
 const MIN_SECRET_LENGTH = 16;
+/** A year. */
+const MAX_SESSION_HOURS = 8760;
 
 export const HTTP_VARIABLES = {
   port: integer('PORT', 3000, { min: 0, max: 65_535 }, 'Port where HTTP listens; 0 picks a free one.'),
@@ -39,6 +41,18 @@ export const HTTP_VARIABLES = {
     meaning:
       'The bearer secret, at least 16 characters; two, separated by a comma, while it is being changed.',
   }),
+  sessionIdleHours: integer(
+    'SESSION_IDLE_HOURS',
+    168,
+    { min: 1, max: MAX_SESSION_HOURS },
+    'A browser that logged in and is not used for so many hours has to log in again.',
+  ),
+  sessionMaxHours: integer(
+    'SESSION_MAX_HOURS',
+    720,
+    { min: 1, max: MAX_SESSION_HOURS },
+    'A browser has to log in again after so many hours, however much it is used.',
+  ),
 };
 
 /** Leaves room for a token in a line of a header. */

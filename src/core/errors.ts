@@ -84,6 +84,14 @@ export const ERRORS = {
     'Die Kopfzeile {field} ist nicht erlaubt oder enthält unzulässige Zeichen.',
   ),
   unauthorized: permanent(401, 'Das Zugangsgeheimnis fehlt oder ist falsch.'),
+  login_failed: permanent(
+    401,
+    'Die Anmeldung ist fehlgeschlagen: Der Schlüssel ist falsch, oder der Link ist abgelaufen oder schon benutzt.',
+  ),
+  cross_site_request: permanent(
+    403,
+    'Die Anfrage kommt nicht von der Oberfläche dieses Dienstes und gilt deshalb nicht für die Anmeldung im Browser.',
+  ),
   forbidden_right: permanent(403, 'Dem Schlüssel fehlt das Recht {right}.'),
   forbidden_account: permanent(
     403,

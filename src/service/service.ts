@@ -6,6 +6,7 @@ import { lockDataDir } from '../adapters/data-dir/data-dir-lock.ts';
 import { loadOrCreateSecret } from '../adapters/data-dir/api-secret.ts';
 import { createAccountOf } from '../adapters/postgres/keys/account-of.ts';
 import { createAuditLog } from '../adapters/postgres/audit/audit-log.ts';
+import { createSessionStore } from '../adapters/postgres/sessions/session-store.ts';
 import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
 import { createMcpEndpoint } from '../adapters/mcp/endpoint.ts';
 import { createHttpApp, type HttpApp } from '../adapters/http/app.ts';
@@ -13,12 +14,17 @@ import { createSecurityLogger } from '../adapters/telemetry/logger.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { auditOperations } from '../app/audit-operations.ts';
 import { KeyRing } from '../app/keys/key-ring.ts';
+import { createSecretHolders } from '../app/keys/secret-holders.ts';
+import { createLoginLink } from '../app/sessions/login-links.ts';
+import { createSessions } from '../app/sessions/manage-sessions.ts';
+import { formatLoginLink } from '../core/sessions/session-token.ts';
 import { createSecurityLog, type SecurityLog } from '../app/base/security-log.ts';
 import type { Config } from '../config/config.ts';
 import { readVersion } from '../config/version.ts';
 import { createViews } from './create-views.ts';
 import { createApplication } from './create-application.ts';
 import { noteOpenListener, noteReadableFiles } from './exposure.ts';
+import { findPage } from './find-page.ts';
 import { listenFailure } from './listen-failure.ts';
 import { openParts, type Teardown } from './open-parts.ts';
 import { startListeners } from './start-listeners.ts';
@@ -30,9 +36,13 @@ export interface Service {
   readonly url: string;
   /** Where the API secret was made or found; null when the configuration gave it. */
   readonly secretFile: string | null;
+  /** Logs in once, within an hour; null when a browser has logged in before, or there is no page. */
+  readonly loginLink: string | null;
   /** Ends everything in order; a second call waits for the first. */
   stop(): Promise<void>;
 }
+
+const HOUR_MS = 3_600_000;
 
 /**
  * Throws when a part can't start; what had been started by then is taken down again.
@@ -80,14 +90,31 @@ async function startParts(
   );
 
   const defaultAccountId = config.accounts[0].id;
-  const keys = new KeyRing({ store: createKeyStore(pool), clock, now: () => performance.now(), logger });
+  const now = () => performance.now();
+  const keys = new KeyRing({ store: createKeyStore(pool), clock, now, logger });
   teardown.push(() => keys.close());
+  const sessionStore = createSessionStore(pool);
+  const sessions = createSessions({
+    store: sessionStore,
+    keys,
+    secrets: createSecretHolders(secrets),
+    clock,
+    now,
+    ids: parts.ids,
+    logger,
+    idleMs: config.sessionIdleHours * HOUR_MS,
+    maxMs: config.sessionMaxHours * HOUR_MS,
+  });
+  teardown.push(() => sessions.close());
+  const page = await findPage();
   const app = createHttpApp({
     application,
     applicationOf: createViews({ application, accountOf: createAccountOf(pool), defaultAccountId }),
     operationsOf: (actor, ofCaller) =>
       auditOperations(ofCaller, { security, log: createAuditLog(pool), logger }, actor),
     keys,
+    sessions,
+    page,
     spool,
     secrets,
     logger,
@@ -126,9 +153,18 @@ async function startParts(
   const url = await listen(app, config);
   await noteExposure(app, config, madeSecret?.path ?? null, security);
 
+  const isNew = page !== null && !(await sessionStore.wasEverOpened());
+  const [secret = ''] = secrets;
+  const loginLink = isNew
+    ? formatLoginLink(
+        url,
+        await createLoginLink({ store: sessionStore, clock, ids: parts.ids }, { kind: 'secret', secret }),
+      )
+    : null;
+
   let stopping: Promise<void> | null = null;
   const stop = () => stopWithin(config.shutdownTimeoutMs, takeDown, [transports, parts.blobs], logger);
-  return { url, secretFile: madeSecret?.path ?? null, stop: () => (stopping ??= stop()) };
+  return { url, secretFile: madeSecret?.path ?? null, loginLink, stop: () => (stopping ??= stop()) };
 }
 
 async function listen(app: HttpApp, { host, port }: Config): Promise<string> {

@@ -309,6 +309,11 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   getReadiness: null,
   getOpenApiDocument: null,
   getLatestEvent: null,
+  // Of the key itself.
+  openSession: null,
+  getSession: null,
+  endSession: null,
+  endSessions: null,
   getThread: ({ thread }) => [[`/api/thread/${thread}`, GET, THREAD]],
   getThreadPage: ({ thread }) => [[`/api/threads/${thread}`, GET, THREAD]],
   changeThread: ({ thread }) => [

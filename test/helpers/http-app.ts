@@ -9,6 +9,7 @@ import type { HttpLimits } from '../../src/adapters/http/connections/limits.ts';
 import { createSpool } from '../../src/adapters/journal/spool.ts';
 import type { Application } from '../../src/app/application.ts';
 import type { Logger } from '../../src/app/base/basics.ts';
+import type { SessionUseCases } from '../../src/app/sessions/use-cases.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
 export const SECRET = 'test-secret';
@@ -37,6 +38,9 @@ export interface TestHttpAppOptions {
   readonly secrets?: readonly string[];
   readonly trustedProxies?: readonly string[];
   readonly clock?: () => Date;
+  readonly sessions?: SessionUseCases;
+  /** The folder of a built page. */
+  readonly page?: string;
 }
 
 export async function createTestHttpApp(options: TestHttpAppOptions): Promise<TestHttpApp> {
@@ -55,6 +59,8 @@ export async function createTestHttpApp(options: TestHttpAppOptions): Promise<Te
     logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
     security: { note: (event, fields) => events.push({ event, ...fields }) },
     ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
+    ...(options.sessions === undefined ? {} : { sessions: options.sessions }),
+    page: options.page ?? null,
     clock: options.clock ?? (() => new Date()),
   });
   return {

@@ -12,6 +12,7 @@ import { Health } from './resources/health.ts';
 import { Erasures } from './resources/erasures.ts';
 import { Keys } from './resources/keys.ts';
 import { Quarantine } from './resources/quarantine.ts';
+import { Sessions } from './resources/sessions.ts';
 import { Suppressions } from './resources/suppressions.ts';
 import { Unsubscribes } from './resources/unsubscribes.ts';
 import { Threads } from './resources/threads.ts';
@@ -31,6 +32,7 @@ export class EmailWorkerClient {
   readonly events: Events;
   readonly webhooks: Webhooks;
   readonly keys: Keys;
+  readonly sessions: Sessions;
   readonly audit: Audit;
   readonly suppressions: Suppressions;
   readonly unsubscribes: Unsubscribes;
@@ -52,6 +54,7 @@ export class EmailWorkerClient {
     this.events = new Events(transport);
     this.webhooks = new Webhooks(transport);
     this.keys = new Keys(transport);
+    this.sessions = new Sessions(transport);
     this.audit = new Audit(transport);
     this.suppressions = new Suppressions(transport);
     this.unsubscribes = new Unsubscribes(transport);

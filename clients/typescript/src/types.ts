@@ -43,6 +43,7 @@ export type HealthResult = Schemas['Health'];
 export type AuditEntry = Schemas['AuditEntry'];
 export type Key = Schemas['Key'];
 export type KeyAuthor = Schemas['KeyAuthor'];
+export type Session = Schemas['Session'];
 export type KeyWithSecret = Schemas['KeyWithSecret'];
 export type LiftedSuppression = Schemas['LiftedSuppression'];
 export type QuarantinedMessage = Schemas['QuarantinedMessage'];
@@ -105,6 +106,7 @@ export type RotateSecretRequest = Input<Schemas['RotateSecretRequest']>;
 export type CreateKeyRequest = Omit<Input<Schemas['KeyRequest']>, 'expires_at'> & {
   readonly expires_at?: string | Date | null | undefined;
 };
+export type LoginRequest = Input<Schemas['LoginRequest']>;
 export type RotateKeyRequest = Input<Schemas['RotateKeyRequest']>;
 /** Behind an event, or from a time on. */
 export type ReplayRequest = { readonly after: string } | { readonly since: string | Date };

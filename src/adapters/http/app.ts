@@ -11,6 +11,7 @@ import type { Clock, Logger } from '../../app/base/basics.ts';
 import type { Spool } from '../../app/files/file-ports.ts';
 import type { SecurityLog } from '../../app/base/security-log.ts';
 import type { KeyRing } from '../../app/keys/key-ring.ts';
+import type { SessionUseCases } from '../../app/sessions/use-cases.ts';
 import type { Caller } from '../../core/keys/caller.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { actorOf, callerOf, createAuthenticator } from './connections/auth.ts';
@@ -39,6 +40,8 @@ import { registerSignedImageRoutes } from './emails/signed-images.ts';
 import { registerHealthRoutes } from './health/health.ts';
 import { registerAuditRoutes } from './audit/audit.ts';
 import { registerKeyRoutes } from './keys/keys.ts';
+import { NO_SESSIONS, registerOpenSessionRoute, registerSessionRoutes } from './sessions/sessions.ts';
+import { registerPage } from './page/page.ts';
 import { registerInboundRoutes } from './receive/inbound.ts';
 import { registerPlacementRoutes } from './threads/placement.ts';
 import { registerRefusedMergeRoutes } from './threads/refused-merges.ts';
@@ -72,6 +75,10 @@ export interface HttpAppOptions {
   readonly operationsOf?: (actor: HttpActor, application: Application) => Operations;
   /** Beside the secrets; default: there are none. */
   readonly keys?: Pick<KeyRing, 'find' | 'refresh'>;
+  /** Of browsers; default: none can be opened. */
+  readonly sessions?: SessionUseCases;
+  /** The folder of the built page; default: there is none. */
+  readonly page?: string | null;
   readonly spool: Spool;
   /** Bearer secrets; any of them opens. At least one, none empty. */
   readonly secrets: readonly string[];
@@ -106,11 +113,12 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const applicationFor = (request: FastifyRequest) => applicationOf(callerOf(request));
   const operationsOf = options.operationsOf ?? ((_actor, ofCaller) => ofCaller);
   const operationsFor = (request: FastifyRequest) => operationsOf(actorOf(request), applicationFor(request));
-  const keys = options.keys ?? NO_KEYS;
+  const { keys = NO_KEYS, sessions = NO_SESSIONS } = options;
   const stopping = new AbortController();
   const context: HttpContext = {
     applicationFor,
-    keys,
+    // Copies of keys and of sessions alike.
+    keys: { refresh: () => Promise.all([keys.refresh(), sessions.refresh()]).then(() => undefined) },
     checkReadiness: () => application.checkReadiness(),
     signedImages: application,
     unsubscribing: application,
@@ -127,7 +135,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const { security, trustedProxies = [] } = options;
   const slots = new ConnectionSlots({ max: limits.maxConnections, security, now });
   const failures = new LoginFailures(security, now);
-  const authenticate = createAuthenticator(options.secrets, { failures, slots, keys });
+  const authenticate = createAuthenticator(options.secrets, { failures, slots, keys, sessions });
   const handleError = createErrorHandler(limits, lingering, logger);
 
   const app: HttpServer = Fastify({
@@ -173,8 +181,14 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
 
   const routes = new RouteTable();
   app.addHook('onRoute', (route) => routes.add(route));
-  app.setNotFoundHandler((request, reply) => routes.answerUnrouted(request, reply));
+  const page = options.page === undefined || options.page === null ? null : registerPage(app, options.page);
+  app.setNotFoundHandler((request, reply) =>
+    page?.has(request) === true ? page.send(request, reply) : routes.answerUnrouted(request, reply),
+  );
+  const log = { sessions, failures, security };
   registerRoutes(app, context, authenticate, routes, options.mcp);
+  registerOpenSessionRoute(app, context, log);
+  registerSessionRoutes(app, context, authenticate, log);
 
   return { fastify: app as unknown as FastifyInstance, beginShutdown: shutdown.begin };
 }

@@ -43,6 +43,8 @@ const EVENTS = {
   'key.created': ['info', 'an operator made a key'],
   'key.revoked': ['info', 'an operator revoked a key'],
   'key.rotated': ['info', 'an operator had a key get a new secret'],
+  'session.opened': ['info', 'a browser logged in'],
+  'session.ended': ['info', 'a browser logged out, here or everywhere'],
   'command.started': ['info', 'an operator started a command'],
   'command.ended': ['info', "an operator's command ended"],
   'suppression.changed': ['info', 'the list of suppressed addresses changed'],

@@ -7,13 +7,10 @@ import { timingSafeEqual } from 'node:crypto';
 import { parseApiKey } from '../../core/keys/api-key.ts';
 import type { Caller } from '../../core/keys/caller.ts';
 import type { Clock, Logger } from '../base/basics.ts';
+import { FRESH_MS, FreshCopy } from '../base/fresh-copy.ts';
 import { hashSecret } from './hash-secret.ts';
 import type { CheckedKey, KeyStore } from './key-ports.ts';
 
-/** The greatest age of the copy, in ms, counted from before it was read. */
-const FRESH_MS = 1000;
-/** Keys that open nothing for which the copy is read again within FRESH_MS. The statement returns a row where nothing changed. */
-const MAX_MISSES = 20;
 /** A use is noted this long after the one that was noted last, in ms. */
 const NOTE_USE_MS = 60_000;
 
@@ -32,94 +29,59 @@ interface Known {
   readonly caller: Caller;
 }
 
+/** A session that was opened by a key, or by a secret. */
+export interface ShownSession {
+  /** SHA-256 of its token. */
+  readonly digest: Buffer;
+  /** It ends then, unless it is used before. */
+  readonly expiresAt: Date;
+}
+
 /** A key that was shown, and whether it opens. */
 export interface ShownKey {
   readonly caller: Caller;
+  /** The session by which it was shown; absent: it was shown itself. */
+  readonly session?: ShownSession;
   /** False once it is revoked, expired, or its secret was replaced, as of the copy. */
   isValid(): boolean;
 }
 
 export class KeyRing {
   readonly #ports: KeyRingPorts;
+  readonly #copy: FreshCopy;
   #known = new Map<string, Known>();
   #revision: string | null = null;
-  /** When the copy was read; -Infinity: not yet. */
-  #readAt = -Infinity;
-  #reading: Promise<void> | null = null;
-  #misses = { since: -Infinity, count: 0 };
-  #failure: { readonly at: number; readonly error: unknown } | null = null;
   /** id → when a use of it was noted last. */
   readonly #noted = new Map<string, number>();
   readonly #noting = new Set<Promise<void>>();
 
   constructor(ports: KeyRingPorts) {
     this.#ports = ports;
+    this.#copy = new FreshCopy(async () => {
+      const read = await ports.store.readAll(this.#revision);
+      if (read !== null) this.#take(read.revision, read.keys);
+    }, ports.now);
   }
 
   /** null: it opens nothing. A promise only when the copy has to be read; throws `database_unavailable` when it can't. */
   find(token: string): ShownKey | null | Promise<ShownKey | null> {
     const shown = parseApiKey(token);
-    if (shown === null) return null;
-    const digest = hashSecret(shown.secret);
-    const found = this.#isFresh() ? this.#match(shown.id, digest) : null;
-    if (found !== null) return found;
-    if (this.#isFresh() && !this.#mayLookAgain()) return null;
-    return this.#findAnew(shown.id, digest);
+    return shown === null ? null : this.findByHash(shown.id, hashSecret(shown.secret));
   }
 
-  async #findAnew(id: string, digest: Buffer): Promise<ShownKey | null> {
-    if (this.#reading !== null) {
-      // It may have begun before the key was made.
-      await this.#reading;
-      const found = this.#match(id, digest);
-      if (found !== null) return found;
-    }
-    await this.#read();
-    return this.#match(id, digest);
+  /** The same for what was opened by a key: the hash of the key's secret stands for it. */
+  findByHash(id: string, digest: Buffer): ShownKey | null | Promise<ShownKey | null> {
+    return this.#copy.find(() => this.#match(id, digest));
   }
 
   /** Has a copy that is at most a second old. */
-  async refresh(): Promise<void> {
-    if (!this.#isFresh()) await this.#read();
-  }
-
-  #mayLookAgain(): boolean {
-    const now = this.#ports.now();
-    if (now - this.#misses.since >= FRESH_MS) this.#misses = { since: now, count: 0 };
-    this.#misses.count += 1;
-    return this.#misses.count <= MAX_MISSES;
-  }
-
-  /** Reads the copy, once for all who ask before the database was asked. */
-  #read(): Promise<void> {
-    const { store, now } = this.#ports;
-    const failure = this.#failure;
-    // Requests with a key, right or wrong, don't ask a database again that has just failed.
-    if (failure !== null && now() - failure.at < FRESH_MS) return Promise.reject(failure.error as Error);
-    this.#reading ??= (async () => {
-      const startedAt = now();
-      try {
-        const read = await store.readAll(this.#revision);
-        if (read !== null) this.#take(read.revision, read.keys);
-        this.#readAt = startedAt;
-        this.#failure = null;
-      } catch (error) {
-        this.#failure = { at: now(), error };
-        throw error;
-      } finally {
-        this.#reading = null;
-      }
-    })();
-    return this.#reading;
+  refresh(): Promise<void> {
+    return this.#copy.refresh();
   }
 
   /** Waits until the uses that are being noted are. */
   async close(): Promise<void> {
     await Promise.all(this.#noting);
-  }
-
-  #isFresh(): boolean {
-    return this.#ports.now() - this.#readAt < FRESH_MS;
   }
 
   #take(revision: string, keys: readonly CheckedKey[]): void {

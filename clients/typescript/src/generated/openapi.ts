@@ -84,6 +84,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read who is logged in
+         * @description What the session, or the key of the request, may do. Any key may.
+         */
+        get: operations["getSession"];
+        put?: never;
+        /**
+         * Log in with a browser
+         * @description By the secret, by a key, or by the token of a link, which is good once and for an hour. The answer sets a cookie that stands for it in all requests of the page: it acts as the key does, and ends with it.
+         */
+        post: operations["openSession"];
+        /**
+         * Log out
+         * @description Ends the session of the request and takes its cookie away. A bearer has none. Needs no body.
+         */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/thread/{threadId}": {
         parameters: {
             query?: never;
@@ -1344,6 +1372,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Log out everywhere
+         * @description Ends all sessions that were opened by the same key, on all machines; for the secret, all that were opened by a secret. The key itself goes on opening. Needs no body.
+         */
+        delete: operations["endSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1392,6 +1440,41 @@ export interface components {
         };
         /** Format: uuid */
         Uuid: string;
+        LoginRequest: {
+            /** @description `API_SECRET`, or a key. Either this or `token`. */
+            secret?: string;
+            /** @description Of a link to log in. */
+            token?: string;
+        };
+        /**
+         * @description What a key may do. `read`: see emails, threads, customers, events and lists. `draft`: prepare what another sends. `send`: send, take a send back, try it again. `receive`: hand in received mail. `operate`: decide about threads, customers, suppressed addresses and unsettled sends. `admin`: everything. No other right includes another.
+         * @enum {string}
+         */
+        Right: "read" | "draft" | "send" | "receive" | "operate" | "admin";
+        /**
+         * Format: date-time
+         * @description ISO 8601 in UTC, with milliseconds.
+         */
+        NullableTimestamp: string | null;
+        Session: {
+            /** @description Of the key; `API_SECRET`, with its number, for the secret. */
+            name: string;
+            /** @description What it may do. */
+            rights: components["schemas"]["Right"][];
+            /** @description It sees and acts for these alone; null: all. */
+            accounts: string[] | null;
+            /** @description null: the secret. */
+            key_id: string | null;
+            /** @description It ends then, unless it is used before. Of a bearer: when its key expires; null: never. */
+            expires_at: components["schemas"]["NullableTimestamp"];
+        };
+        CurrentSession: {
+            session: components["schemas"]["Session"];
+        };
+        EndedSessions: {
+            /** @description How many sessions there were. */
+            ended: number;
+        };
         /** @description Message-ID with angle brackets, `<local@domain>`. */
         MessageId: string;
         /** @enum {string} */
@@ -1517,11 +1600,6 @@ export interface components {
         };
         /** @enum {string} */
         EmailState: "queued" | "sending" | "sent" | "deferred" | "failed" | "unknown" | "cancelled" | "received";
-        /**
-         * Format: date-time
-         * @description ISO 8601 in UTC, with milliseconds.
-         */
-        NullableTimestamp: string | null;
         /** @description RFC 3463, such as `5.1.1`. */
         EnhancedStatus: string | null;
         SmtpReply: {
@@ -2940,11 +3018,6 @@ export interface components {
             id: components["schemas"]["Uuid"];
             deleted_at: components["schemas"]["Timestamp"];
         };
-        /**
-         * @description What a key may do. `read`: see emails, threads, customers, events and lists. `draft`: prepare what another sends. `send`: send, take a send back, try it again. `receive`: hand in received mail. `operate`: decide about threads, customers, suppressed addresses and unsettled sends. `admin`: everything. No other right includes another.
-         * @enum {string}
-         */
-        Right: "read" | "draft" | "send" | "receive" | "operate" | "admin";
         KeyRequest: {
             /** @description For people. */
             name: string;
@@ -3174,41 +3247,9 @@ export interface components {
             /** @enum {unknown} */
             code?: "database_unavailable" | "shutting_down" | "storage_unavailable";
         };
-        InvalidUuidError: components["schemas"]["Error"] & {
+        DuplicateFieldOrInvalidJsonOrInvalidRequestOrUnknownFieldError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "invalid_uuid";
-        };
-        UnauthorizedError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "unauthorized";
-        };
-        ForbiddenRightError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "forbidden_right";
-        };
-        ThreadNotFoundError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "thread_not_found";
-        };
-        TooManyFailedLoginsError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "too_many_failed_logins";
-        };
-        BusyOrDatabaseUnavailableOrShuttingDownError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "busy" | "database_unavailable" | "shutting_down";
-        };
-        InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_account" | "unknown_field";
-        };
-        DatabaseUnavailableOrShuttingDownError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "database_unavailable" | "shutting_down";
-        };
-        DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "unknown_field";
+            code?: "duplicate_field" | "invalid_json" | "invalid_request" | "unknown_field";
         };
         RequestTimeoutError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -3221,6 +3262,42 @@ export interface components {
         UnsupportedContentEncodingOrUnsupportedMediaTypeError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "unsupported_content_encoding" | "unsupported_media_type";
+        };
+        TooManyFailedLoginsError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "too_many_failed_logins";
+        };
+        BusyOrDatabaseUnavailableOrShuttingDownError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "busy" | "database_unavailable" | "shutting_down";
+        };
+        UnauthorizedError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "unauthorized";
+        };
+        CrossSiteRequestOrForbiddenRightError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "cross_site_request" | "forbidden_right";
+        };
+        DatabaseUnavailableOrShuttingDownError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "database_unavailable" | "shutting_down";
+        };
+        InvalidUuidError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "invalid_uuid";
+        };
+        ThreadNotFoundError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "thread_not_found";
+        };
+        InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "invalid_cursor" | "invalid_request" | "invalid_uuid" | "unknown_account" | "unknown_field";
+        };
+        DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "duplicate_field" | "invalid_json" | "invalid_request" | "invalid_uuid" | "unknown_field";
         };
         InvalidCursorOrInvalidRequestOrInvalidUuidOrUnknownFieldError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -3310,9 +3387,9 @@ export interface components {
             /** @enum {unknown} */
             code?: "version_required";
         };
-        ForbiddenAccountOrForbiddenRightError: components["schemas"]["Error"] & {
+        CrossSiteRequestOrForbiddenAccountOrForbiddenRightError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "forbidden_account" | "forbidden_right";
+            code?: "cross_site_request" | "forbidden_account" | "forbidden_right";
         };
         SuppressionNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -3346,17 +3423,13 @@ export interface components {
             /** @enum {unknown} */
             code?: "webhook_secret_unreadable";
         };
-        ForbiddenRightOrKeyExceedsCallerError: components["schemas"]["Error"] & {
+        CrossSiteRequestOrForbiddenRightOrKeyExceedsCallerError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "forbidden_right" | "key_exceeds_caller";
+            code?: "cross_site_request" | "forbidden_right" | "key_exceeds_caller";
         };
         KeyNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "key_not_found";
-        };
-        DuplicateFieldOrInvalidJsonOrInvalidRequestOrUnknownFieldError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "duplicate_field" | "invalid_json" | "invalid_request" | "unknown_field";
         };
     };
     responses: {
@@ -3398,64 +3471,6 @@ export interface components {
                 "application/json": components["schemas"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];
             };
         };
-        /** @description Codes: `unauthorized`. */
-        UnauthorizedError: {
-            headers: {
-                "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["UnauthorizedError"];
-            };
-        };
-        /** @description Codes: `forbidden_right`. */
-        ForbiddenRightError: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ForbiddenRightError"];
-            };
-        };
-        /** @description Codes: `thread_not_found`. */
-        ThreadNotFoundError: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ThreadNotFoundError"];
-            };
-        };
-        /** @description Codes: `too_many_failed_logins`. */
-        TooManyFailedLoginsError: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["TooManyFailedLoginsError"];
-            };
-        };
-        /** @description Codes: `busy`, `database_unavailable`, `shutting_down`. */
-        BusyOrDatabaseUnavailableOrShuttingDownError: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
-            };
-        };
-        /** @description Codes: `database_unavailable`, `shutting_down`. */
-        DatabaseUnavailableOrShuttingDownError: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["DatabaseUnavailableOrShuttingDownError"];
-            };
-        };
         /** @description Codes: `request_timeout`. */
         RequestTimeoutError: {
             headers: {
@@ -3481,6 +3496,64 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            };
+        };
+        /** @description Codes: `too_many_failed_logins`. */
+        TooManyFailedLoginsError: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TooManyFailedLoginsError"];
+            };
+        };
+        /** @description Codes: `busy`, `database_unavailable`, `shutting_down`. */
+        BusyOrDatabaseUnavailableOrShuttingDownError: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+            };
+        };
+        /** @description Codes: `unauthorized`. */
+        UnauthorizedError: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["UnauthorizedError"];
+            };
+        };
+        /** @description Codes: `cross_site_request`, `forbidden_right`. */
+        CrossSiteRequestOrForbiddenRightError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightError"];
+            };
+        };
+        /** @description Codes: `database_unavailable`, `shutting_down`. */
+        DatabaseUnavailableOrShuttingDownError: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DatabaseUnavailableOrShuttingDownError"];
+            };
+        };
+        /** @description Codes: `thread_not_found`. */
+        ThreadNotFoundError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ThreadNotFoundError"];
             };
         };
         /** @description Codes: `not_deletable`. */
@@ -3643,13 +3716,13 @@ export interface components {
                 "application/json": components["schemas"]["VersionRequiredError"];
             };
         };
-        /** @description Codes: `forbidden_account`, `forbidden_right`. */
-        ForbiddenAccountOrForbiddenRightError: {
+        /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
+        CrossSiteRequestOrForbiddenAccountOrForbiddenRightError: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ForbiddenAccountOrForbiddenRightError"];
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             };
         };
         /** @description Codes: `suppression_not_found`. */
@@ -3697,13 +3770,13 @@ export interface components {
                 "application/json": components["schemas"]["WebhookSecretUnreadableError"];
             };
         };
-        /** @description Codes: `forbidden_right`, `key_exceeds_caller`. */
-        ForbiddenRightOrKeyExceedsCallerError: {
+        /** @description Codes: `cross_site_request`, `forbidden_right`, `key_exceeds_caller`. */
+        CrossSiteRequestOrForbiddenRightOrKeyExceedsCallerError: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ForbiddenRightOrKeyExceedsCallerError"];
+                "application/json": components["schemas"]["CrossSiteRequestOrForbiddenRightOrKeyExceedsCallerError"];
             };
         };
         /** @description Codes: `key_not_found`. */
@@ -3752,11 +3825,11 @@ export interface components {
         ContentDisposition: string;
         /** @description RFC 9110 §14.3. */
         AcceptRanges: "bytes" | "none";
+        /** @description RFC 6750 §3. */
+        WWWAuthenticate: "Bearer";
         /** @description Another one whenever the emails look different. */
         ETag: string;
         CacheControl: "private, no-cache";
-        /** @description RFC 6750 §3. */
-        WWWAuthenticate: "Bearer";
         /** @description Only on the answer to a repeat: this request did nothing; the first one with its key had this answer. */
         IdempotencyReplayed: true;
         /** @description `/api/emails/{id}` of the email. */
@@ -3967,6 +4040,174 @@ export interface operations {
             503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];
         };
     };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who it is. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "session": {
+                     *         "name": "Ada",
+                     *         "rights": [
+                     *           "read",
+                     *           "draft",
+                     *           "send"
+                     *         ],
+                     *         "accounts": null,
+                     *         "key_id": "0123456789ab",
+                     *         "expires_at": "2026-01-31T12:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CurrentSession"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    openSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "secret": "ewk_0123456789ab_q1bR3c5kQmM8o0uU3bY2f7h9d1e4g6i8j0k2l4n6p8s"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LoginRequest"];
+            };
+        };
+        responses: {
+            /** @description Logged in. */
+            200: {
+                headers: {
+                    /** @description `email_worker_session`, HttpOnly and SameSite=Strict. */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "session": {
+                     *         "name": "Ada",
+                     *         "rights": [
+                     *           "read",
+                     *           "draft",
+                     *           "send"
+                     *         ],
+                     *         "accounts": null,
+                     *         "key_id": "0123456789ab",
+                     *         "expires_at": "2026-01-31T12:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CurrentSession"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrUnknownFieldError"];
+                };
+            };
+            /** @description Codes: `login_failed`. */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "login_failed";
+                    };
+                };
+            };
+            /** @description Codes: `cross_site_request`. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "cross_site_request";
+                    };
+                };
+            };
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Logged out. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ended": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EndedSessions"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
     getThread: {
         parameters: {
             query?: never;
@@ -4046,7 +4287,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["ThreadNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -4152,7 +4393,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -4195,7 +4436,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -4242,7 +4483,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -4391,7 +4632,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["ThreadNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -4436,7 +4677,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["NotDeletableError"];
@@ -4530,7 +4771,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `thread_changed`. */
@@ -4621,7 +4862,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -4678,7 +4919,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `different_accounts`, `email_not_in_thread`, `thread_would_be_empty`. */
@@ -4749,7 +4990,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["ThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["DifferentAccountsError"];
@@ -4811,7 +5052,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["EmailNotFoundOrThreadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["DifferentAccountsError"];
@@ -4926,7 +5167,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             /** @description Codes: `attachment_not_found`, `thread_not_found`, `upload_not_found`. */
             404: {
                 headers: {
@@ -5114,7 +5355,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -5214,7 +5455,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["AttachmentNotFoundOrEmailNotFoundOrThreadNotFoundOrUploadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
@@ -5320,7 +5561,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["AttachmentNotFoundOrEmailNotFoundOrThreadNotFoundOrUploadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
@@ -5427,7 +5668,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["AttachmentNotFoundOrEmailNotFoundOrThreadNotFoundOrUploadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
@@ -5500,7 +5741,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -5584,7 +5825,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             /** @description Codes: `draft_file_not_found`. */
             404: {
                 headers: {
@@ -5670,7 +5911,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["DraftNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -5717,7 +5958,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["DraftNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["DraftBeingSentError"];
@@ -5814,7 +6055,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             /** @description Codes: `draft_file_not_found`, `draft_not_found`. */
             404: {
                 headers: {
@@ -5924,7 +6165,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             /** @description Codes: `attachment_not_found`, `draft_not_found`, `email_not_found`, `thread_not_found`, `upload_not_found`. */
             404: {
                 headers: {
@@ -6075,7 +6316,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
@@ -6118,7 +6359,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `not_cancellable`. */
@@ -6177,7 +6418,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `not_retryable`. */
@@ -6245,7 +6486,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `not_unknown`. */
@@ -6419,7 +6660,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -6464,7 +6705,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["NotDeletableError"];
@@ -6539,7 +6780,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `own_address`. */
             409: {
@@ -6614,7 +6855,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             /** @description Codes: `erasure_not_found`. */
             404: {
                 headers: {
@@ -6689,7 +6930,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -6741,7 +6982,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             404: components["responses"]["SuppressionNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -6803,7 +7044,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -6852,7 +7093,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             404: components["responses"]["SuppressionNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -6919,7 +7160,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -6997,7 +7238,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -7043,7 +7284,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             /** @description Codes: `unsubscribe_not_found`. */
             404: {
                 headers: {
@@ -7120,7 +7361,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             /** @description Codes: `message_expected`, `unsupported_content_encoding`, `unsupported_media_type`. */
@@ -7208,7 +7449,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -7275,7 +7516,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -7333,7 +7574,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             /** @description Codes: `quarantined_not_found`. */
             404: {
                 headers: {
@@ -7545,7 +7786,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
@@ -7599,7 +7840,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -7670,7 +7911,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -7729,7 +7970,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -7821,7 +8062,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
@@ -7870,7 +8111,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
@@ -7924,7 +8165,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["VariantNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -7976,7 +8217,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["VariantNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
@@ -8047,7 +8288,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -8162,7 +8403,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             410: components["responses"]["EventsExpiredError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -8193,7 +8434,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -8266,7 +8507,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -8355,7 +8596,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `too_many_webhooks`. */
             409: {
@@ -8437,7 +8678,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -8481,7 +8722,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -8573,7 +8814,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["WebhookSecretUnreadableError"];
@@ -8645,7 +8886,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -8725,7 +8966,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightOrKeyExceedsCallerError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightOrKeyExceedsCallerError"];
             408: components["responses"]["RequestTimeoutError"];
             /** @description Codes: `too_many_keys`. */
             409: {
@@ -8799,7 +9040,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["KeyNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -8859,7 +9100,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["KeyNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -8934,7 +9175,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightOrKeyExceedsCallerError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightOrKeyExceedsCallerError"];
             404: components["responses"]["KeyNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -9015,7 +9256,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenAccountOrForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -9081,7 +9322,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -9151,7 +9392,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             410: components["responses"]["EventsExpiredError"];
@@ -9232,7 +9473,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             410: components["responses"]["EventsExpiredError"];
@@ -9315,7 +9556,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["PayloadTooLargeError"];
@@ -9370,7 +9611,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["WebhookSecretUnreadableError"];
@@ -9438,7 +9679,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["WebhookNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -9511,7 +9752,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
@@ -9571,7 +9812,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -9653,7 +9894,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             /** @description Codes: `attachment_not_found`. */
             404: {
                 headers: {
@@ -9683,6 +9924,48 @@ export interface operations {
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];
+        };
+    };
+    endSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Logged out. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ended": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EndedSessions"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
 }

@@ -1,18 +1,22 @@
 /**
- * Bearer authentication (RFC 6750 §2.1), against the shared secret and the keys.
+ * Who makes a request: bearer authentication (RFC 6750 §2.1), against the shared secret and the keys, or the session of a browser. All of
+ * them end as a key that was shown.
  */
-import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { HttpActor } from '../../../app/audit-operations.ts';
 import type { KeyRing, ShownKey } from '../../../app/keys/key-ring.ts';
+import { createSecretHolders, createSecretMatcher } from '../../../app/keys/secret-holders.ts';
+import type { SessionUseCases } from '../../../app/sessions/use-cases.ts';
 import { ServiceError } from '../../../core/errors.ts';
-import { withEverything, type Caller } from '../../../core/keys/caller.ts';
+import type { Caller } from '../../../core/keys/caller.ts';
 import { allows } from '../../../core/keys/rights.ts';
 import { rightsOf } from './rights.ts';
 import { clientAddressOf } from './client-address.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
-import type { LoginFailures } from './login-failures.ts';
+import { requireOwnPage, requirePageHeader } from './own-page.ts';
+import type { LoginFailure, LoginFailures } from './login-failures.ts';
+import { readSessionCookie } from './session-cookie.ts';
 
 /** Case-insensitive scheme (RFC 9110 §11.1), then one token. */
 const BEARER = /^bearer +(\S+) *$/i;
@@ -31,8 +35,9 @@ export function shownKeyOf({ raw }: FastifyRequest): ShownKey {
 export const callerOf = (request: FastifyRequest): Caller => shownKeyOf(request).caller;
 
 /** Whose request it is, as the log of operators' acts has it. */
-export function actorOf(request: FastifyRequest): HttpActor {
-  const { author } = callerOf(request);
+export const actorOf = (request: FastifyRequest): HttpActor => toActor(request, callerOf(request));
+
+export function toActor(request: FastifyRequest, { author }: Caller): HttpActor {
   const address = clientAddressOf(request);
   return author.kind === 'secret'
     ? { by: 'http', address, credential: author.number }
@@ -43,28 +48,48 @@ export interface AuthenticatorParts {
   readonly failures: LoginFailures;
   readonly slots: ConnectionSlots;
   readonly keys: Pick<KeyRing, 'find'>;
+  readonly sessions: Pick<SessionUseCases, 'find'>;
 }
 
+/** What a request shows; null: nothing. */
+interface Shown {
+  readonly found: ShownKey | null | Promise<ShownKey | null>;
+  /** What it is where nothing was found. */
+  readonly failure: LoginFailure;
+}
+
+/** True when the request shows something, right or wrong. */
+export const showsAnything = (request: FastifyRequest): boolean =>
+  request.headers.authorization !== undefined || readSessionCookie(request) !== null;
+
 /**
- * Makes the hook that refuses requests without one of `secrets` and without a key, and those whose key lacks the right of their
+ * Makes the hook that refuses requests without one of `secrets`, a key or a session, and those whose key lacks the right of their
  * route; it runs before the body is read. Several secrets are accepted so that a secret can be changed without a gap. A connection
- * with a right one keeps its slot. Throws TypeError when there is no secret or one is empty.
+ * with a right one keeps its slot. A bearer token goes before a cookie. Throws TypeError when there is no secret or one is empty.
  */
 export function createAuthenticator(
   secrets: readonly string[],
-  { failures, slots, keys }: AuthenticatorParts,
+  { failures, slots, keys, sessions }: AuthenticatorParts,
 ): onRequestHookHandler {
-  if (secrets.length === 0 || secrets.some((secret) => secret.trim() === '')) {
-    throw new TypeError('at least one API secret is needed, and none may be empty');
-  }
-  const expected = secrets.map((secret) => sha256(Buffer.from(secret, 'utf8')));
-  const holders = secrets.map((_, index): ShownKey => ({
-    caller: withEverything({ kind: 'secret', number: index + 1 }),
-    isValid: () => true,
-  }));
+  const holderOf = createSecretMatcher(createSecretHolders(secrets));
 
-  function refuse(request: FastifyRequest, reply: FastifyReply): ServiceError {
-    const reason = request.headers.authorization === undefined ? 'missing' : 'wrong';
+  function look(request: FastifyRequest): Shown {
+    const { authorization } = request.headers;
+    if (authorization !== undefined) {
+      const token = BEARER.exec(authorization)?.[1];
+      if (token === undefined) return { found: null, failure: 'wrong' };
+      // Node.js hands header values over as Latin-1; this gets the bytes back.
+      const holder = holderOf(Buffer.from(token, 'latin1'));
+      return { found: holder ?? keys.find(token), failure: 'wrong' };
+    }
+    const cookie = readSessionCookie(request);
+    if (cookie === null) return { found: null, failure: 'missing' };
+    requireOwnPage(request);
+    requirePageHeader(request);
+    return { found: sessions.find(cookie), failure: 'ended' };
+  }
+
+  function refuse(request: FastifyRequest, reply: FastifyReply, reason: LoginFailure): ServiceError {
     const retryAfterSeconds = failures.note(clientAddressOf(request), reason);
     if (retryAfterSeconds === null) return new ServiceError('unauthorized');
     // Each further guess costs a connection.
@@ -73,8 +98,13 @@ export function createAuthenticator(
   }
 
   /** What is wrong, if anything. */
-  function judge(request: FastifyRequest, reply: FastifyReply, shown: ShownKey | null): Error | undefined {
-    if (shown === null) return refuse(request, reply);
+  function judge(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    shown: ShownKey | null,
+    failure: LoginFailure,
+  ): Error | undefined {
+    if (shown === null) return refuse(request, reply, failure);
     slots.keep(request.raw.socket);
     shownKeys.set(request.raw, shown);
     const missing = rightsOf(request.routeOptions.schema).find(
@@ -86,33 +116,21 @@ export function createAuthenticator(
   }
 
   return (request, reply, done) => {
-    const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
-    const holder = token === undefined ? undefined : holders[whichMatches(token, expected) - 1];
-    const found = token === undefined ? null : (holder ?? keys.find(token));
+    let shown: Shown;
+    try {
+      shown = look(request);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    const { found, failure } = shown;
     if (!(found instanceof Promise)) {
-      done(judge(request, reply, found));
+      done(judge(request, reply, found, failure));
       return;
     }
     found.then(
-      (shown) => done(judge(request, reply, shown)),
+      (one) => done(judge(request, reply, one, failure)),
       (error: Error) => done(error),
     );
   };
-}
-
-/**
- * From 1; 0 for none. Hashing both sides gives equal lengths, so that the time taken tells neither the content nor the length.
- */
-function whichMatches(token: string, expected: readonly Buffer[]): number {
-  // Node.js hands header values over as Latin-1; this gets the bytes back.
-  const given = sha256(Buffer.from(token, 'latin1'));
-  let found = 0;
-  for (const [index, candidate] of expected.entries()) {
-    if (timingSafeEqual(given, candidate)) found = index + 1;
-  }
-  return found;
-}
-
-function sha256(bytes: Buffer): Buffer {
-  return hash('sha256', bytes, 'buffer');
 }

@@ -11,12 +11,17 @@ export const MAX_FAILURES = 50;
 const WINDOW_MS = 60_000;
 /** Addresses that are counted; some 200 bytes each. Beyond it the oldest are forgotten. */
 const MAX_ADDRESSES = 10_000;
+/** Wrong secrets of all addresses within a minute: guesses from many addresses are slowed down together. */
+export const MAX_ALL_FAILURES = 1000;
+const ALL = 'all';
 
-export type LoginFailure = 'missing' | 'wrong';
+/** `ended`: a session that is over, which a browser shows until its page notices. */
+export type LoginFailure = 'missing' | 'wrong' | 'ended';
 
 export class LoginFailures {
   readonly #wrong = new WindowCounts({ windowMs: WINDOW_MS, maxKeys: MAX_ADDRESSES });
-  readonly #missing = new WindowCounts({ windowMs: WINDOW_MS, maxKeys: MAX_ADDRESSES });
+  readonly #harmless = new WindowCounts({ windowMs: WINDOW_MS, maxKeys: MAX_ADDRESSES });
+  readonly #all = new WindowCounts({ windowMs: WINDOW_MS, maxKeys: 1 });
   readonly #security: SecurityLog;
   readonly #now: () => number;
 
@@ -27,15 +32,23 @@ export class LoginFailures {
   }
 
   /**
-   * Counts and tells it. Returns in how many seconds the address may fail again when it has done so too often; else null.
-   * A request without any secret guesses nothing and is never slowed down.
+   * Counts and tells it. Returns in how many seconds the address may fail again when it, or all addresses together, have done so too
+   * often; else null. A request without any secret guesses nothing and is never slowed down, nor is one of a session that is over.
    */
   note(address: string, reason: LoginFailure): number | null {
     const now = this.#now();
-    const { count, endsAt } = (reason === 'wrong' ? this.#wrong : this.#missing).add(address, now);
+    const isWrong = reason === 'wrong';
+    const { count, endsAt } = (isWrong ? this.#wrong : this.#harmless).add(address, now);
     if (isWorthTelling(count)) this.#security.note('login.failed', { address, reason, count });
-    if (reason === 'missing' || count <= MAX_FAILURES) return null;
+    if (!isWrong) return null;
     if (count === MAX_FAILURES + 1) this.#security.note('login.throttled', { address, count });
-    return Math.max(1, Math.ceil((endsAt - now) / 1000));
+    const all = this.#all.add(ALL, now);
+    if (all.count === MAX_ALL_FAILURES + 1)
+      this.#security.note('login.throttled', { address: ALL, count: all.count });
+    const ends = [
+      ...(count > MAX_FAILURES ? [endsAt] : []),
+      ...(all.count > MAX_ALL_FAILURES ? [all.endsAt] : []),
+    ];
+    return ends.length === 0 ? null : Math.max(1, Math.ceil((Math.max(...ends) - now) / 1000));
   }
 }

@@ -395,7 +395,16 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   'Upload.sha256': '5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef',
   expires_at: LATER,
 
+  'Session.name': 'Ada',
+  'Session.rights': ['read', 'draft', 'send'],
+  'Session.accounts': null,
+  key_id: '0123456789ab',
+  ended: 1,
+  'Set-Cookie':
+    'email_worker_session=q1bR3c5kQmM8o0uU3bY2f7h9d1e4g6i8j0k2l4n6p8s; Path=/; HttpOnly; SameSite=Strict',
+
   // Requests, and what is no JSON
+  LoginRequest: { secret: 'ewk_0123456789ab_q1bR3c5kQmM8o0uU3bY2f7h9d1e4g6i8j0k2l4n6p8s' },
   ReplyRequest: { text_body: 'Vielen Dank!', time_zone: 'Europe/Berlin' },
   ForwardRequest: { to: 'einkauf@example.org', text_body: 'Zur Kenntnis.', time_zone: 'Europe/Berlin' },
   SendRequest: {

@@ -67,6 +67,8 @@ describe('the OpenAPI document', () => {
       'delete /api/drafts/{id}',
       'delete /api/emails/{id}',
       'delete /api/keys/{id}',
+      'delete /api/session',
+      'delete /api/sessions',
       'delete /api/suppressions/{address}',
       'delete /api/threads/{threadId}',
       'delete /api/unsubscribes/{id}',
@@ -102,6 +104,7 @@ describe('the OpenAPI document', () => {
       'get /api/openapi.json',
       'get /api/quarantine',
       'get /api/refused-merges',
+      'get /api/session',
       'get /api/suppressions',
       'get /api/suppressions/{address}',
       'get /api/thread/{threadId}',
@@ -129,6 +132,7 @@ describe('the OpenAPI document', () => {
       'post /api/quarantine/{id}/retry',
       'post /api/send',
       'post /api/send/batch',
+      'post /api/session',
       'post /api/thread/{threadId}/merge',
       'post /api/thread/{threadId}/move',
       'post /api/thread/{threadId}/read',
@@ -154,13 +158,17 @@ describe('the OpenAPI document', () => {
         expect(operation.description).toMatch(/\S/);
         expect(ids).not.toContain(operation.operationId);
         ids.add(operation.operationId ?? '');
-        const open = /^\/api\/(health|openapi|images)/.test(path);
-        expect(operation.security ?? document.security).toEqual(open ? [] : [{ bearer: [] }]);
+        const open = /^\/api\/(health|openapi|images)/.test(path) || operation.operationId === 'openSession';
+        // Any key may do with its own sessions what it likes.
+        const rightless = open || path.startsWith('/api/session');
+        expect(operation.security ?? document.security).toEqual(
+          open ? [] : [{ bearer: [] }, { session: [] }],
+        );
         const rights = operation['x-rights'] ?? [];
-        expect([operation.operationId, rights.length > 0]).toEqual([operation.operationId, !open]);
+        expect([operation.operationId, rights.length > 0]).toEqual([operation.operationId, !rightless]);
         expect(RIGHTS).toEqual(expect.arrayContaining([...rights]));
         const isSaid = /Needs the rights? `[^.]+`\.$/.test(operation.description ?? '');
-        expect([operation.operationId, isSaid]).toEqual([operation.operationId, !open]);
+        expect([operation.operationId, isSaid]).toEqual([operation.operationId, !rightless]);
         expect(Object.keys(operation.responses)).toEqual(
           expect.arrayContaining(open ? ['400', '500', '503'] : ['401', '429', '500', '503']),
         );
@@ -246,7 +254,10 @@ describe('the OpenAPI document', () => {
   it('has no dangling references and no unused component', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]);
     const { securitySchemes, ...components } = document.components;
-    expect(securitySchemes).toEqual({ bearer: expect.objectContaining({ scheme: 'bearer' }) });
+    expect(securitySchemes).toMatchObject({
+      session: { in: 'cookie' },
+      bearer: expect.objectContaining({ scheme: 'bearer' }),
+    });
     expect(new Set(references)).toEqual(
       new Set(
         Object.entries(components).flatMap(([kind, all]) =>

@@ -46,6 +46,7 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
         { name: 'Drafts', description: 'Emails that are being written.' },
         { name: 'Webhooks', description: 'Have events posted to an address.' },
         { name: 'Keys', description: 'Who may do what.' },
+        { name: 'Sessions', description: 'Log in and out with a browser.' },
         { name: 'Health', description: 'For monitoring.' },
         { name: 'Document', description: 'This description.' },
       ],
@@ -56,9 +57,17 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
             scheme: 'bearer',
             description: 'The shared secret, `API_SECRET`, or a key.',
           },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: 'email_worker_session',
+            description:
+              'Of a browser that logged in by `POST /api/session`; `__Host-email_worker_session` over https. Anything but a GET ' +
+              'needs `X-Requested-With: email-worker` as well.',
+          },
         },
       },
-      security: [{ bearer: [] }],
+      security: [{ bearer: [] }, { session: [] }],
     },
   });
   for (const route of routes) {

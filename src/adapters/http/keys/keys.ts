@@ -9,6 +9,7 @@ import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { callerOf } from '../connections/auth.ts';
 import { AuthorSchema, toAuthorJson } from '../schemas/author.ts';
+import { RightName } from '../schemas/right.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { AccountId, PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
 import { jsonResponse, NullableTimestamp, record, Timestamp, toMoment } from '../schemas/schemas.ts';
@@ -21,16 +22,6 @@ const DEFAULT_OVERLAP_HOURS = 24;
 const MAX_OVERLAP_HOURS = 720;
 /** A name and some accounts. */
 const MAX_KEY_BYTES = 16_384;
-
-const RightName = {
-  title: 'Right',
-  $comment:
-    'What a key may do. `read`: see emails, threads, customers, events and lists. `draft`: prepare what another sends. `send`: ' +
-    'send, take a send back, try it again. `receive`: hand in received mail. `operate`: decide about threads, customers, suppressed ' +
-    'addresses and unsettled sends. `admin`: everything. No other right includes another.',
-  type: 'string',
-  enum: RIGHTS,
-} as const;
 
 const keyProperties = {
   id: { type: 'string', pattern: '^[0-9a-z]{12}$', description: 'No secret; the second part of the key.' },

@@ -30,6 +30,7 @@ const COMMON_ERRORS: readonly ErrorCode[] = ['internal_error', 'shutting_down'];
 const LOGIN_ERRORS: readonly ErrorCode[] = [
   'too_many_failed_logins',
   'forbidden_right',
+  'cross_site_request',
   'database_unavailable',
 ];
 

@@ -16,6 +16,7 @@ import { SEARCH } from './0001_schema/search.ts';
 import { SEND } from './0001_schema/send.ts';
 import { UPLOADS } from './0001_schema/uploads.ts';
 import { TAGS } from './0001_schema/tags.ts';
+import { SESSIONS } from './0001_schema/sessions.ts';
 import { STATISTICS } from './0001_schema/statistics.ts';
 import { THREAD_LABELS } from './0001_schema/thread-labels.ts';
 import { THREAD_LIST } from './0001_schema/thread-list.ts';
@@ -44,6 +45,7 @@ export const SCHEMA: readonly string[] = [
   ...EVENTS,
   ...WEBHOOKS,
   ...KEYS,
+  ...SESSIONS,
   ...AUDIT,
   ...EVENT_TRIGGERS,
   ...STATISTICS,

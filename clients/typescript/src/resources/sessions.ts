@@ -1,0 +1,46 @@
+/** `client.sessions` */
+import type { RequestOptions } from '../options.ts';
+import { plain, type Transport } from '../transport.ts';
+import type { LoginRequest, Schemas, Session } from '../types.ts';
+
+/** Log-ins of browsers. The session itself is a cookie: a browser keeps it, other programs have no use for it. */
+export class Sessions {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** With a secret, a key, or the token of a link. Not retried by itself. Fails with `login_failed`. */
+  async open(request: LoginRequest, options: RequestOptions = {}): Promise<Session> {
+    const { session } = await this.#transport.json({ ...options, repeatable: false }, (attempt) =>
+      this.#transport.api.POST('/api/session', { ...attempt, body: plain<Schemas['LoginRequest']>(request) }),
+    );
+    return session;
+  }
+
+  /** Whose session it is, or whose key, and what it may do. */
+  async current(options: RequestOptions = {}): Promise<Session> {
+    const { session } = await this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/session', attempt),
+    );
+    return session;
+  }
+
+  /** Logs out. Returns how many sessions ended: none where there was none. */
+  async end(options: RequestOptions = {}): Promise<number> {
+    const { ended } = await this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.DELETE('/api/session', attempt),
+    );
+    return ended;
+  }
+
+  /** Logs out everywhere: all sessions that the same key opened. Returns how many they were. */
+  async endAll(options: RequestOptions = {}): Promise<number> {
+    const { ended } = await this.#transport.json({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.DELETE('/api/sessions', attempt),
+    );
+    return ended;
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * Requests with a session have to come from our own page. A browser adds the cookie by itself, so that the request of another site would
+ * have it as well (cross-site request forgery), were it not for `SameSite=Strict` and for what is checked here.
+ */
+import type { FastifyRequest } from 'fastify';
+import { ServiceError } from '../../../core/errors.ts';
+
+/** The page sends it with everything that changes something. A form can't, and a script of another origin has to ask first: we never allow it. */
+const PAGE_HEADER = 'x-requested-with';
+const PAGE_HEADER_VALUE = 'email-worker';
+
+/** They change nothing (RFC 9110 §9.2.1). */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Throws `cross_site_request` for what a browser says comes from elsewhere: by Sec-Fetch-Site (W3C Fetch Metadata), which every browser
+ * sends over https and to this machine, else by Origin (RFC 6454 §7). What says neither is no browser's, or is a simple GET.
+ */
+export function requireOwnPage(request: FastifyRequest): void {
+  const { 'sec-fetch-site': site, origin } = request.headers;
+  if (site !== undefined) {
+    // `none`: typed, or a bookmark.
+    if (site !== 'same-origin' && site !== 'none') throw new ServiceError('cross_site_request');
+    return;
+  }
+  if (origin === undefined) return;
+  // Proxies may speak https for us: hosts are compared, not schemes.
+  const isOwn = URL.canParse(origin) && new URL(origin).host === request.host.toLowerCase();
+  if (!isOwn) throw new ServiceError('cross_site_request');
+}
+
+/** Throws `cross_site_request` for what changes something and lacks the header of our page. */
+export function requirePageHeader({ method, headers }: FastifyRequest): void {
+  if (SAFE_METHODS.has(method)) return;
+  if (headers[PAGE_HEADER] !== PAGE_HEADER_VALUE) throw new ServiceError('cross_site_request');
+}

@@ -1,0 +1,250 @@
+/**
+ * Sessions of browsers: POST /api/session logs in, GET says who is logged in, DELETE logs out; DELETE /api/sessions logs out everywhere.
+ * The session acts as the key or secret that opened it; see connections/auth.ts.
+ */
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { SecurityLog } from '../../../app/base/security-log.ts';
+import type { ShownKey } from '../../../app/keys/key-ring.ts';
+import type { SessionUseCases } from '../../../app/sessions/use-cases.ts';
+import { invalidRequest, ServiceError } from '../../../core/errors.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
+import { actorOf, showsAnything, shownKeyOf, toActor } from '../connections/auth.ts';
+import { clientAddressOf } from '../connections/client-address.ts';
+import type { LoginFailures } from '../connections/login-failures.ts';
+import { requireOwnPage } from '../connections/own-page.ts';
+import { readSessionCookie, setSessionCookie } from '../connections/session-cookie.ts';
+import { toAuthorJson } from '../schemas/author.ts';
+import { RightName } from '../schemas/right.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { jsonResponse, NullableTimestamp, record } from '../schemas/schemas.ts';
+
+export interface SessionParts {
+  readonly sessions: SessionUseCases;
+  readonly failures: LoginFailures;
+  readonly security: SecurityLog;
+}
+
+/** Nobody can log in. */
+export const NO_SESSIONS: SessionUseCases = {
+  openBySecret: () => Promise.resolve(null),
+  openByLink: () => Promise.resolve(null),
+  find: () => null,
+  refresh: () => Promise.resolve(),
+  end: () => Promise.resolve(),
+  endAllOf: () => Promise.resolve(0),
+};
+
+/** As long as the longest header with a secret could be. */
+const MAX_SECRET_CHARS = 2000;
+
+const SessionSchema = record('Session', {
+  name: { type: 'string', description: 'Of the key; `API_SECRET`, with its number, for the secret.' },
+  rights: {
+    type: 'array',
+    items: RightName,
+    description: 'What it may do.',
+  },
+  accounts: {
+    type: ['array', 'null'],
+    items: { type: 'string' },
+    description: 'It sees and acts for these alone; null: all.',
+  },
+  key_id: { type: ['string', 'null'], description: 'null: the secret.' },
+  expires_at: {
+    ...NullableTimestamp,
+    description: 'It ends then, unless it is used before. Of a bearer: when its key expires; null: never.',
+  },
+});
+const CurrentSession = record('CurrentSession', { session: SessionSchema });
+const EndedSessions = record('EndedSessions', {
+  ended: { type: 'integer', minimum: 0, description: 'How many sessions there were.' },
+});
+
+const LoginBody = {
+  type: 'object',
+  title: 'LoginRequest',
+  additionalProperties: false,
+  properties: {
+    secret: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_SECRET_CHARS,
+      description: '`API_SECRET`, or a key. Either this or `token`.',
+    },
+    token: { type: 'string', minLength: 1, maxLength: 100, description: 'Of a link to log in.' },
+  },
+} as const;
+
+export function registerOpenSessionRoute(
+  app: HttpServer,
+  { limits, clock }: HttpContext,
+  parts: SessionParts,
+): void {
+  const { sessions, security } = parts;
+  app.post(
+    '/api/session',
+    {
+      schema: {
+        operationId: 'openSession',
+        tags: ['Sessions'],
+        summary: 'Log in with a browser',
+        description:
+          'By the secret, by a key, or by the token of a link, which is good once and for an hour. The answer sets a cookie that stands for ' +
+          'it in all requests of the page: it acts as the key does, and ends with it.',
+        security: [],
+        body: LoginBody,
+        response: {
+          200: {
+            ...jsonResponse('Logged in.', CurrentSession),
+            headers: {
+              'Set-Cookie': {
+                type: 'string',
+                description: '`email_worker_session`, HttpOnly and SameSite=Strict.',
+              },
+            },
+          },
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'login_failed',
+            'cross_site_request',
+            'too_many_failed_logins',
+            'busy',
+            'database_unavailable',
+          ),
+        },
+      },
+      onRequest: (request, _reply, done) => {
+        // Nobody is to be logged in by another site as somebody else.
+        requireOwnPage(request);
+        done();
+      },
+      preValidation: smallJsonBody(limits),
+    },
+    async (request, reply) => {
+      const { secret, token } = request.body;
+      if ((secret === undefined) === (token === undefined))
+        throw invalidRequest('missing', { field: 'secret' });
+      const opened =
+        secret !== undefined ? await sessions.openBySecret(secret) : await sessions.openByLink(token ?? '');
+      if (opened === null) throw refuse(request, reply, parts);
+      await endShownBefore(request, sessions);
+      const maxAgeSeconds = Math.ceil((opened.endsAt.getTime() - clock().getTime()) / 1000);
+      setSessionCookie(request, reply, { token: opened.token, maxAgeSeconds });
+      const actor = toActor(request, opened.shown.caller);
+      security.note('session.opened', { actor, by: secret === undefined ? 'link' : 'secret' });
+      return { session: toSessionJson({ ...opened.shown, session: opened.session }) };
+    },
+  );
+}
+
+export function registerSessionRoutes(
+  app: HttpServer,
+  { limits }: HttpContext,
+  authenticate: onRequestHookHandler,
+  { sessions, security }: SessionParts,
+): void {
+  app.register(async (secured: HttpServer) => {
+    // A page that asks who is logged in before anyone is guesses nothing.
+    secured.addHook('onRequest', (request, _reply, done) => {
+      done(showsAnything(request) ? undefined : new ServiceError('unauthorized'));
+    });
+    // Each key may know itself: no route has a right.
+    secured.addHook('onRequest', authenticate);
+
+    secured.get(
+      '/api/session',
+      {
+        schema: {
+          operationId: 'getSession',
+          tags: ['Sessions'],
+          summary: 'Read who is logged in',
+          description: 'What the session, or the key of the request, may do. Any key may.',
+          response: {
+            200: jsonResponse('Who it is.', CurrentSession),
+            ...errorResponses('unauthorized'),
+          },
+        },
+      },
+      async (request) => ({ session: toSessionJson(shownKeyOf(request)) }),
+    );
+
+    secured.delete(
+      '/api/session',
+      {
+        schema: {
+          operationId: 'endSession',
+          tags: ['Sessions'],
+          summary: 'Log out',
+          description:
+            'Ends the session of the request and takes its cookie away. A bearer has none. Needs no body.',
+          response: {
+            200: jsonResponse('Logged out.', EndedSessions),
+            ...errorResponses(...JSON_BODY_ERRORS, 'unauthorized'),
+          },
+        },
+        preValidation: optionalJsonBody(limits),
+      },
+      async (request, reply) => {
+        const { session } = shownKeyOf(request);
+        const ended = session === undefined ? 0 : 1;
+        if (session !== undefined) await sessions.end(session);
+        setSessionCookie(request, reply, NO_COOKIE);
+        security.note('session.ended', { actor: actorOf(request), sessions: ended });
+        return { ended };
+      },
+    );
+
+    secured.delete(
+      '/api/sessions',
+      {
+        schema: {
+          operationId: 'endSessions',
+          tags: ['Sessions'],
+          summary: 'Log out everywhere',
+          description:
+            'Ends all sessions that were opened by the same key, on all machines; for the secret, all that were opened by a secret. ' +
+            'The key itself goes on opening. Needs no body.',
+          response: {
+            200: jsonResponse('Logged out.', EndedSessions),
+            ...errorResponses(...JSON_BODY_ERRORS, 'unauthorized'),
+          },
+        },
+        preValidation: optionalJsonBody(limits),
+      },
+      async (request, reply) => {
+        const ended = await sessions.endAllOf(shownKeyOf(request));
+        setSessionCookie(request, reply, NO_COOKIE);
+        security.note('session.ended', { actor: actorOf(request), sessions: ended });
+        return { ended };
+      },
+    );
+  });
+}
+
+const NO_COOKIE = { token: null, maxAgeSeconds: 0 } as const;
+
+function refuse(request: FastifyRequest, reply: FastifyReply, { failures }: SessionParts): ServiceError {
+  const retryAfterSeconds = failures.note(clientAddressOf(request), 'wrong');
+  if (retryAfterSeconds === null) return new ServiceError('login_failed');
+  reply.header('connection', 'close');
+  return new ServiceError('too_many_failed_logins', { retryAfterSeconds });
+}
+
+/** The browser forgets it with the new cookie; nothing else is to go on with it. */
+async function endShownBefore(request: FastifyRequest, sessions: SessionUseCases): Promise<void> {
+  const before = readSessionCookie(request);
+  const shown = before === null ? null : await sessions.find(before);
+  if (shown?.session !== undefined) await sessions.end(shown.session);
+}
+
+function toSessionJson({ caller, session }: ShownKey) {
+  const { id, name } = toAuthorJson(caller.author);
+  return {
+    name,
+    rights: [...caller.rights],
+    accounts: caller.accounts === null ? null : [...caller.accounts],
+    key_id: id,
+    expires_at: (session?.expiresAt ?? caller.expiresAt)?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,147 @@
+/** `SessionStore` on PostgreSQL. Alone writes `sessions`, `session_clock` and `login_links`. */
+import type { Pool, PoolClient } from 'pg';
+import type { SessionStore } from '../../../app/sessions/session-ports.ts';
+import { run, statement } from '../db/statement.ts';
+import { inTransaction } from '../db/transaction.ts';
+
+/** Sessions of one key, and of the secrets together: browsers on the machines of a person, or of those who share the secret. */
+const MAX_SESSIONS = 50;
+/** Links that are good at the same time: a loop that restarts the service makes one at each start. */
+const MAX_LINKS = 100;
+
+export function createSessionStore(pool: Pool): SessionStore {
+  /** Changes sessions one after the other, and has all processes read them again. */
+  const changing = <T>(work: (client: PoolClient) => Promise<T>): Promise<T> =>
+    inTransaction(pool, async (client) => {
+      await run(client, NEXT_REVISION);
+      return work(client);
+    });
+
+  return {
+    open: ({ digest, keyId, credential, expiresAt, endsAt }, linkDigest) =>
+      changing(async (client) => {
+        if (linkDigest !== null && (await run(client, USE_LINK, { digest: linkDigest })).length === 0)
+          return false;
+        await run(client, DELETE_EXPIRED);
+        await run(client, MAKE_ROOM, { keyId, kept: MAX_SESSIONS - 1 });
+        await run(client, OPEN, { digest, keyId, credential, expiresAt, endsAt });
+        await run(client, NOTE_OPENED);
+        return true;
+      }),
+
+    renew: (digest, expiresAt) =>
+      changing(async (client) => {
+        await run(client, RENEW, { digest, expiresAt });
+      }),
+
+    end: (digest) =>
+      changing(async (client) => {
+        await run(client, END, { digest });
+      }),
+
+    endAll: (keyId) => changing(async (client) => (await run(client, END_ALL, { keyId })).length),
+
+    async readAll(known) {
+      const rows = await run(pool, READ_ALL, { known });
+      const revision = rows[0]?.revision;
+      if (revision === undefined) throw new Error('the clock of sessions has no row');
+      if (revision === known) return null;
+      const sessions = rows.flatMap(
+        ({ token_hash: digest, key_id: keyId, credential, expires_at: expiresAt, ends_at: endsAt }) =>
+          digest === null || credential === null || expiresAt === null || endsAt === null
+            ? []
+            : [{ digest, keyId, credential, expiresAt, endsAt }],
+      );
+      return { revision, sessions };
+    },
+
+    createLink: ({ digest, keyId, credential, expiresAt }) =>
+      inTransaction(pool, async (client) => {
+        await run(client, DELETE_OLD_LINKS, { kept: MAX_LINKS - 1 });
+        await run(client, CREATE_LINK, { digest, keyId, credential, expiresAt });
+      }),
+
+    async readLink(digest) {
+      const [row] = await run(pool, READ_LINK, { digest });
+      return row === undefined ? null : { keyId: row.key_id, credential: row.credential };
+    },
+
+    async wasEverOpened() {
+      const [row] = await run(pool, WAS_OPENED);
+      return row?.was_opened === true;
+    },
+  };
+}
+
+const NEXT_REVISION = statement('next-session-revision', 'update session_clock set revision = revision + 1');
+
+const NOTE_OPENED = statement(
+  'note-session-opened',
+  'update session_clock set was_opened = true where not was_opened',
+);
+
+const USE_LINK = statement(
+  'use-login-link',
+  'delete from login_links where token_hash = $digest and expires_at > now() returning token_hash',
+);
+
+/** Those of revoked keys, too: nothing brings a key back. */
+const DELETE_EXPIRED = statement(
+  'delete-expired-sessions',
+  `delete from sessions s where s.expires_at <= now()
+    or exists (select from api_keys k where k.id = s.key_id and k.revoked_at is not null)`,
+);
+
+const MAKE_ROOM = statement(
+  'make-room-for-session',
+  `delete from sessions where token_hash in (
+    select token_hash from sessions where key_id is not distinct from $keyId
+    order by expires_at desc, token_hash offset $kept::int)`,
+);
+
+const OPEN = statement(
+  'open-session',
+  `insert into sessions (token_hash, key_id, credential, expires_at, ends_at)
+  values ($digest, $keyId, $credential, $expiresAt, $endsAt)`,
+);
+
+const RENEW = statement(
+  'renew-session',
+  `update sessions set expires_at = least($expiresAt::timestamptz, ends_at)
+  where token_hash = $digest and expires_at > now() and expires_at < $expiresAt::timestamptz`,
+);
+
+const END = statement('end-session', 'delete from sessions where token_hash = $digest');
+
+const END_ALL = statement(
+  'end-all-sessions',
+  'delete from sessions where key_id is not distinct from $keyId returning token_hash',
+);
+
+const READ_ALL = statement(
+  'read-all-sessions',
+  `select c.revision, s.token_hash, s.key_id, s.credential, s.expires_at, s.ends_at
+  from session_clock c
+  left join sessions s on c.revision is distinct from $known::bigint and s.expires_at > now()`,
+);
+
+const DELETE_OLD_LINKS = statement(
+  'delete-old-login-links',
+  `delete from login_links where token_hash in (
+    select token_hash from login_links order by (expires_at > now()) desc, expires_at desc, token_hash
+    offset $kept::int)
+  or expires_at <= now()`,
+);
+
+const CREATE_LINK = statement(
+  'create-login-link',
+  `insert into login_links (token_hash, key_id, credential, expires_at)
+  values ($digest, $keyId, $credential, $expiresAt)`,
+);
+
+const READ_LINK = statement(
+  'read-login-link',
+  'select key_id, credential from login_links where token_hash = $digest and expires_at > now()',
+);
+
+const WAS_OPENED = statement('was-session-opened', 'select was_opened from session_clock');

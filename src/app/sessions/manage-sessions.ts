@@ -1,0 +1,95 @@
+/** Opening and ending sessions. Each gets a token of its own, whatever the browser showed before: none can be planted. */
+import { ServiceError } from '../../core/errors.ts';
+import { WindowCounts } from '../../core/edge/window-counts.ts';
+import { parseApiKey } from '../../core/keys/api-key.ts';
+import {
+  formatSessionToken,
+  isSessionToken,
+  SESSION_TOKEN_BYTES,
+} from '../../core/sessions/session-token.ts';
+import type { IdSource } from '../base/basics.ts';
+import { hashSecret } from '../keys/hash-secret.ts';
+import type { KeyRing, ShownKey } from '../keys/key-ring.ts';
+import { createSecretMatcher } from '../keys/secret-holders.ts';
+import type { SessionBase, SessionStore } from './session-ports.ts';
+import { credentialOfSecret, hashToken, SessionRing, type SessionRingPorts } from './session-ring.ts';
+import type { OpenedSession, SessionUseCases } from './use-cases.ts';
+
+export interface SessionPorts extends SessionRingPorts {
+  readonly store: SessionStore;
+  readonly keys: Pick<KeyRing, 'find' | 'findByHash' | 'refresh'>;
+  readonly ids: Pick<IdSource, 'randomBytes'>;
+  /** A session ends then, however much it is used. */
+  readonly maxMs: number;
+}
+
+/** Links that are looked up within a second: guesses cost the database no more than this. */
+const MAX_LINK_READS = 20;
+const SECOND_MS = 1000;
+
+export function createSessions(ports: SessionPorts): SessionUseCases & Pick<SessionRing, 'close'> {
+  const { store, keys, secrets, clock, now, ids, idleMs, maxMs } = ports;
+  const ring = new SessionRing(ports);
+  const secretOf = createSecretMatcher(secrets);
+  const linkReads = new WindowCounts({ windowMs: SECOND_MS, maxKeys: 1 });
+
+  /** null when the link was used meanwhile. */
+  async function open(
+    shown: ShownKey,
+    toBase: (token: string) => SessionBase,
+    link: Buffer | null,
+  ): Promise<OpenedSession | null> {
+    const token = formatSessionToken(ids.randomBytes(SESSION_TOKEN_BYTES));
+    const openedAt = clock().getTime();
+    const endsAt = new Date(openedAt + maxMs);
+    const expiresAt = new Date(openedAt + Math.min(idleMs, maxMs));
+    const session = { ...toBase(token), digest: hashToken(token), expiresAt, endsAt };
+    if (!(await store.open(session, link))) return null;
+    ring.expire();
+    return { token, shown, session, endsAt };
+  }
+
+  const baseOfSecret = (secret: string) => (token: string) => ({
+    keyId: null,
+    credential: credentialOfSecret(secret, token),
+  });
+
+  return {
+    async openBySecret(secret) {
+      const holder = secretOf(Buffer.from(secret, 'utf8'));
+      if (holder !== null) return open(holder, baseOfSecret(holder.secret), null);
+      const key = parseApiKey(secret);
+      const shown = key === null ? null : await keys.find(secret);
+      if (key === null || shown === null) return null;
+      return open(shown, () => ({ keyId: key.id, credential: hashSecret(key.secret) }), null);
+    },
+
+    async openByLink(token) {
+      if (!isSessionToken(token)) return null;
+      if (linkReads.add('all', now()).count > MAX_LINK_READS) throw new ServiceError('busy');
+      const digest = hashToken(token);
+      const link = await store.readLink(digest);
+      if (link === null) return null;
+      const shown = await ring.holderOf(token, link);
+      if (shown === null) return null;
+      const secret = secrets.find(({ caller }) => caller === shown.caller)?.secret;
+      return open(shown, secret === undefined ? () => link : baseOfSecret(secret), digest);
+    },
+
+    find: (token) => ring.find(token),
+    refresh: () => ring.refresh(),
+
+    async end({ digest }) {
+      await store.end(digest);
+      ring.expire();
+    },
+
+    async endAllOf({ caller: { author } }) {
+      const ended = await store.endAll(author.kind === 'key' ? author.id : null);
+      ring.expire();
+      return ended;
+    },
+
+    close: () => ring.close(),
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * Checks the tokens of sessions against a copy of all of them, as KeyRing does with keys, and then the key or secret that opened it: a
+ * session opens what that opens now, and nothing once that opens nothing.
+ */
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { isSessionToken } from '../../core/sessions/session-token.ts';
+import type { Clock, Logger } from '../base/basics.ts';
+import { FreshCopy } from '../base/fresh-copy.ts';
+import type { KeyRing, ShownKey } from '../keys/key-ring.ts';
+import type { SecretHolder } from '../keys/secret-holders.ts';
+import type { SessionBase, SessionStore, StoredSession } from './session-ports.ts';
+
+export interface SessionRingPorts {
+  readonly store: Pick<SessionStore, 'readAll' | 'renew'>;
+  readonly keys: Pick<KeyRing, 'findByHash' | 'refresh'>;
+  readonly secrets: readonly SecretHolder[];
+  readonly clock: Clock;
+  /** Milliseconds, by a clock that never goes back. */
+  readonly now: () => number;
+  readonly logger: Logger;
+  /** A session that is not used for so long ends. */
+  readonly idleMs: number;
+}
+
+/** A session is renewed once this part of `idleMs` has gone by: a use costs a statement now and then, not each time. */
+const RENEWAL_PART = 0.05;
+
+export class SessionRing {
+  readonly #ports: SessionRingPorts;
+  readonly #copy: FreshCopy;
+  /** By their digests, in hex. */
+  #known = new Map<string, StoredSession>();
+  #revision: string | null = null;
+  readonly #renewing = new Map<string, Promise<void>>();
+
+  constructor(ports: SessionRingPorts) {
+    this.#ports = ports;
+    this.#copy = new FreshCopy(async () => {
+      const read = await ports.store.readAll(this.#revision);
+      if (read === null) return;
+      this.#revision = read.revision;
+      this.#known = new Map(read.sessions.map((session) => [session.digest.toString('hex'), session]));
+    }, ports.now);
+  }
+
+  /** null: it opens nothing. A promise only when a copy has to be read; throws `database_unavailable` when it can't. */
+  find(token: string): ShownKey | null | Promise<ShownKey | null> {
+    if (!isSessionToken(token)) return null;
+    const id = hashToken(token).toString('hex');
+    const session = this.#copy.find(() => this.#valid(id));
+    if (session instanceof Promise) return session.then((found) => this.#open(id, token, found));
+    return this.#open(id, token, session);
+  }
+
+  /** Who opened it, when that still opens; null: it does not. */
+  holderOf(token: string, base: SessionBase): ShownKey | null | Promise<ShownKey | null> {
+    if (base.keyId !== null) return this.#ports.keys.findByHash(base.keyId, base.credential);
+    const isIts = ({ secret }: SecretHolder) =>
+      timingSafeEqual(credentialOfSecret(secret, token), base.credential);
+    return this.#ports.secrets.find(isIts) ?? null;
+  }
+
+  /** For what lasts: has copies of sessions and keys that are at most a second old. */
+  async refresh(): Promise<void> {
+    await Promise.all([this.#copy.refresh(), this.#ports.keys.refresh()]);
+  }
+
+  /** To be called after a change: this process knows of it at its next request. */
+  expire(): void {
+    this.#copy.expire();
+  }
+
+  /** Waits until the sessions that are being renewed are. */
+  async close(): Promise<void> {
+    await Promise.all(this.#renewing.values());
+  }
+
+  #open(
+    id: string,
+    token: string,
+    session: StoredSession | null,
+  ): ShownKey | null | Promise<ShownKey | null> {
+    if (session === null) return null;
+    const holder = this.holderOf(token, session);
+    if (holder instanceof Promise) return holder.then((found) => this.#show(id, session, found));
+    return this.#show(id, session, holder);
+  }
+
+  #show(id: string, session: StoredSession, holder: ShownKey | null): ShownKey | null {
+    if (holder === null) return null;
+    this.#renew(id, session);
+    return {
+      caller: holder.caller,
+      session,
+      isValid: () => this.#valid(id) !== null && holder.isValid(),
+    };
+  }
+
+  #valid(id: string): StoredSession | null {
+    const session = this.#known.get(id);
+    return session !== undefined && session.expiresAt > this.#ports.clock() ? session : null;
+  }
+
+  /** In the background: a request does not wait for it, and does not fail with it. */
+  #renew(id: string, { digest, expiresAt, endsAt }: StoredSession): void {
+    const { store, clock, idleMs, logger } = this.#ports;
+    const until = Math.min(clock().getTime() + idleMs, endsAt.getTime());
+    if (until - expiresAt.getTime() < idleMs * RENEWAL_PART || this.#renewing.has(id)) return;
+    const renewing = store
+      .renew(digest, new Date(until))
+      .catch((err: unknown) => logger.warn({ err }, 'the use of a session could not be noted'))
+      .finally(() => this.#renewing.delete(id));
+    this.#renewing.set(id, renewing);
+  }
+}
+
+export const hashToken = (token: string): Buffer => hash('sha256', token, 'buffer');
+
+/** See SessionBase. */
+export const credentialOfSecret = (secret: string, token: string): Buffer =>
+  createHmac('sha256', secret).update(token).digest();

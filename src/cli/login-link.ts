@@ -1,0 +1,58 @@
+/** `email-worker login-link`: a link that logs a browser in. */
+import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
+import { createSessionStore } from '../adapters/postgres/sessions/session-store.ts';
+import { loadOrCreateSecret } from '../adapters/data-dir/api-secret.ts';
+import type { CheckedKey } from '../app/keys/key-ports.ts';
+import { createLoginLink, type LinkHolder } from '../app/sessions/login-links.ts';
+import type { Config } from '../config/config.ts';
+import { formatLoginLink } from '../core/sessions/session-token.ts';
+import type { OpenData } from '../service/open-data.ts';
+import { defineCommand, UsageError, type CommandResult } from './command.ts';
+
+export const loginLinkCommand = defineCommand({
+  name: 'login-link',
+  summary: 'Prints a link that logs a browser in, once and within an hour.',
+  description:
+    'The only line of the result is the link. It logs in as `API_SECRET`, which may do everything, or with `--key` as that key: whoever has ' +
+    'the link has what the key may do, so give it to its person alone. The service may run meanwhile.',
+  arguments: [],
+  options: {
+    key: { type: 'string', value: 'key', meaning: 'The id or the name of a key. Default: API_SECRET.' },
+    url: {
+      type: 'string',
+      value: 'url',
+      meaning: 'Where browsers reach the service. Default: http://127.0.0.1 and the port of `PORT`.',
+    },
+  },
+  async run({ key, url }, _positionals, { config, output, open }): Promise<CommandResult> {
+    const base = url === undefined ? `http://127.0.0.1:${config.port}` : readUrl(url);
+    const data = await open();
+    const holder = key === undefined ? await secretHolder(config) : await keyHolder(data, key);
+    const token = await createLoginLink({ ...data, store: createSessionStore(data.pool) }, holder);
+    output.print(formatLoginLink(base, token));
+    return 'done';
+  },
+});
+
+function readUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`--url is not an address: ${text}`);
+  return url.origin;
+}
+
+async function secretHolder({ apiSecrets, dataDir }: Config): Promise<LinkHolder> {
+  const secret = apiSecrets[0] ?? (await loadOrCreateSecret(dataDir)).secret;
+  return { kind: 'secret', secret };
+}
+
+async function keyHolder({ pool }: OpenData, wanted: string): Promise<LinkHolder> {
+  const { keys } = (await createKeyStore(pool).readAll(null)) ?? { keys: [] };
+  const isGood = ({ expiresAt }: CheckedKey) => expiresAt === null || expiresAt > new Date();
+  const found = keys.filter((key) => (key.id === wanted || key.name === wanted) && isGood(key));
+  const [one] = found;
+  if (one === undefined)
+    throw new UsageError(`no key that opens anything is called ${wanted}; keys list shows them`);
+  if (found.length > 1) throw new UsageError(`${found.length} keys are called ${wanted}; name the id of one`);
+  return { kind: 'key', id: one.id, hash: one.hash };
+}
