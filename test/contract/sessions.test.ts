@@ -389,10 +389,9 @@ describe('a session', () => {
       return (await expiry())?.['last'] === true;
     });
     await change(`expires_at = now() - interval '1 second'`);
-    await waitUntil(
-      'it ended',
-      async () => (await ask('/api/session', { headers: { cookie } })).status === 401,
-    );
+    const status = async () => (await ask('/api/session', { headers: { cookie } })).status;
+    await waitUntil('it ended', async () => (await status()) === 401);
+    expect(await codeOf(ask('/api/threads', { headers: { cookie } }))).toEqual([401, 'unauthorized']);
   });
 
   it('of one key are so many; the next one ends the oldest', async () => {
