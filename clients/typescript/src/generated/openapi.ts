@@ -5275,7 +5275,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             408: components["responses"]["RequestTimeoutError"];
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
@@ -7643,7 +7643,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
@@ -7703,7 +7703,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UnauthorizedError"];
-            403: components["responses"]["ForbiddenRightError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
