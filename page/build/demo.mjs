@@ -179,10 +179,10 @@ export async function fillWithDemo(url, secret) {
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
     return JSON.parse(text);
   };
-  for (const { id, address } of Object.values(CUSTOMERS))
+  for (const { id, name, address } of Object.values(CUSTOMERS))
     await call(`/api/customer/${id}/addresses`, {
       method: 'PUT',
-      body: { addresses: [address], domains: [] },
+      body: { name, addresses: [address], domains: [] },
     });
   const threads = {};
   for (const conversation of CONVERSATIONS) threads[conversation.subject] = await tell(conversation, call);

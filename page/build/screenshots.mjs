@@ -76,6 +76,9 @@ async function photograph(browser, url, threads, { name, ...options }) {
   await page.locator('.message').first().waitFor();
   await page.waitForTimeout(400);
   await shoot('thread');
+  await page.locator('.thread-actions .button').last().click();
+  await page.locator('.side-thread').first().waitFor();
+  await shoot('side');
   for (const [view, place] of Object.entries({
     sent: '/f/sent',
     empty: '/f/failed',

@@ -33,7 +33,6 @@ export function inboundRecord(
     otherMessageId: null,
     inReplyTo: parents,
     references: parents,
-    threadIndex: null,
     from,
     sender: null,
     replyTo: [],

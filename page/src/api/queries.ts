@@ -14,6 +14,8 @@ export const keys = {
   folders: ['folders'],
   lists: ['list'],
   list: (source: Source) => ['list', source.kind, source.filter],
+  customer: (id: string) => ['customer', id],
+  draft: (id: string) => ['draft', id],
   thread: (id: string) => ['thread', id],
 } as const;
 
@@ -80,4 +82,10 @@ export const threadQuery = (id: string) =>
       ),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next_cursor,
+  });
+
+export const customerQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.customer(id),
+    queryFn: ({ signal }) => client.customers.get(id, { signal }),
   });

@@ -38,7 +38,7 @@ export const de: Messages = {
     throttled: 'Zu viele Versuche. Warten Sie eine Minute und versuchen Sie es noch einmal.',
     unreachable: 'Der Dienst antwortet nicht. Versuchen Sie es gleich noch einmal.',
     ended: 'Ihre Sitzung ist beendet. Melden Sie sich noch einmal an.',
-    help: 'Ein neuer Link: „email-worker open“ auf dem Server ausführen.',
+    help: 'Ein neuer Link: „email-worker login-link“ auf dem Server ausführen.',
   },
   folders: {
     title: 'Ordner',
@@ -197,7 +197,7 @@ export const de: Messages = {
     why: 'Warum steht sie in diesem Vorgang?',
     whyOf: 'Warum eine E-Mail in diesem Vorgang steht',
     account: 'Konto',
-    since: 'Seit',
+    exchanged: (received, sent) => `${received} E-Mails empfangen, ${sent} gesendet`,
     rule: {
       thread_id: 'Das sendende Programm hat diesen Vorgang genannt.',
       in_reply_to: 'Sie antwortet auf eine E-Mail dieses Vorgangs.',

@@ -35,7 +35,7 @@ export const en = {
     throttled: 'Too many tries. Wait a minute and try again.',
     unreachable: 'The service does not answer. Try again in a moment.',
     ended: 'Your session has ended. Log in again to go on.',
-    help: 'A new link: run “email-worker open” on the server.',
+    help: 'A new link: run “email-worker login-link” on the server.',
   },
   folders: {
     title: 'Folders',
@@ -188,7 +188,7 @@ export const en = {
     why: 'Why is it in this thread?',
     whyOf: 'Why an email is in this thread',
     account: 'Account',
-    since: 'Since',
+    exchanged: (received: string, sent: string) => `${received} emails received, ${sent} sent`,
     rule: {
       thread_id: 'The program that sent it named this thread.',
       in_reply_to: 'It answers an email of this thread.',

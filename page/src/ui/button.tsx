@@ -1,5 +1,6 @@
 /** Buttons: with a text, and with an icon alone, whose name is told by a tooltip. */
 import type { LucideIcon } from 'lucide-react';
+import type { Ref } from 'react';
 import { Button as AriaButton, Tooltip, TooltipTrigger, type ButtonProps } from 'react-aria-components';
 import './button.css';
 
@@ -7,6 +8,7 @@ type Look = 'plain' | 'primary' | 'outline';
 
 interface Props extends Omit<ButtonProps, 'className'> {
   readonly look?: Look;
+  readonly ref?: Ref<HTMLButtonElement>;
 }
 
 export function Button({ look = 'plain', ...props }: Props) {
@@ -15,6 +17,7 @@ export function Button({ look = 'plain', ...props }: Props) {
 
 interface IconButtonProps extends Omit<ButtonProps, 'className' | 'children' | 'aria-label'> {
   readonly icon: LucideIcon;
+  readonly ref?: Ref<HTMLButtonElement>;
   readonly label: string;
   /** The key that does the same. */
   readonly shortcut?: string;

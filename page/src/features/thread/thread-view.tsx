@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { ArrowLeft, MailX } from 'lucide-react';
 import { EmailWorkerError } from 'email-worker-client';
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'react';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useMarkRead } from '../../api/actions.ts';
 import { threadQuery } from '../../api/queries.ts';
 import { usePlaces } from '../../app/places.ts';
@@ -12,14 +12,18 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import { Empty, Failure } from '../../ui/empty.tsx';
 import type { Folder } from '../folders/folder.ts';
 import { Message } from './message.tsx';
+import { SidePanel } from './side-panel.tsx';
+import { ThreadActionBar } from './thread-actions.tsx';
 import './thread.css';
 
 interface ThreadViewProps {
   readonly folder: Folder;
   readonly threadId: string;
+  /** The thread is finished with for now: the next one is shown. */
+  readonly onLeave: () => void;
 }
 
-export function ThreadView({ folder, threadId }: ThreadViewProps) {
+export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
   const { text } = useWords();
   const { openList } = usePlaces(folder);
   const query = useInfiniteQuery(threadQuery(threadId));
@@ -28,7 +32,8 @@ export function ThreadView({ folder, threadId }: ThreadViewProps) {
   const emails = useMemo(() => (pages ?? []).flatMap((page) => page.emails).reverse(), [pages]);
   const scrollRef = useRef<HTMLDivElement>(null);
   useMarkRead(thread);
-  useShortcuts({ Escape: openList });
+  const [isSideOpen, setSideOpen] = useState(false);
+  useShortcuts(isSideOpen ? {} : { Escape: openList });
   useStartAtNewest(scrollRef, emails.length > 0);
   useTitle(thread?.subject);
   if (query.isError && thread === undefined)
@@ -39,38 +44,60 @@ export function ThreadView({ folder, threadId }: ThreadViewProps) {
     );
   const lastId = emails.at(-1)?.id;
   return (
-    <div className="thread">
-      <header className="thread-head">
-        <span className="thread-back">
-          <IconButton icon={ArrowLeft} label={text.app.back} onPress={openList} />
-        </span>
-        <h2 className="thread-subject truncate">
-          {thread === undefined ? <span className="bone" /> : thread.subject || text.list.noSubject}
-        </h2>
-      </header>
-      <div className="thread-scroll" ref={scrollRef} tabIndex={-1}>
-        <div className="conversation">
-          {thread === undefined && <Bones />}
-          {query.hasNextPage && (
-            <Button
-              look="outline"
-              isPending={query.isFetchingNextPage}
-              onPress={() => void query.fetchNextPage()}
-            >
-              {text.thread.earlier}
-            </Button>
+    <div className="thread-and-side">
+      <div className="thread">
+        <header className="thread-head">
+          <span className="thread-back">
+            <IconButton icon={ArrowLeft} label={text.app.back} onPress={openList} />
+          </span>
+          <h1 className="thread-subject" title={thread?.subject}>
+            {thread === undefined ? <span className="bone" /> : thread.subject || text.list.noSubject}
+          </h1>
+          {thread !== undefined && (
+            <ThreadActionBar
+              thread={thread}
+              isSideOpen={isSideOpen}
+              onSide={() => setSideOpen(!isSideOpen)}
+              onLeave={onLeave}
+            />
           )}
-          <section aria-label={text.thread.emails}>
-            {emails.map((email) => (
-              <Message
-                key={email.id}
-                email={email}
-                isOpenAtFirst={email.id === lastId || email.unread || email.state === 'failed'}
-              />
+        </header>
+        {thread !== undefined && thread.labels.length > 0 && (
+          <ul className="thread-labels" aria-label={text.thread.labels}>
+            {thread.labels.map((label) => (
+              <li key={label} className="chip">
+                {label}
+              </li>
             ))}
-          </section>
+          </ul>
+        )}
+        <div className="thread-scroll" ref={scrollRef} tabIndex={-1}>
+          <div className="conversation">
+            {thread === undefined && <Bones />}
+            {query.hasNextPage && (
+              <Button
+                look="outline"
+                isPending={query.isFetchingNextPage}
+                onPress={() => void query.fetchNextPage()}
+              >
+                {text.thread.earlier}
+              </Button>
+            )}
+            <section aria-label={text.thread.emails}>
+              {emails.map((email) => (
+                <Message
+                  key={email.id}
+                  email={email}
+                  isOpenAtFirst={email.id === lastId || email.unread || email.state === 'failed'}
+                />
+              ))}
+            </section>
+          </div>
         </div>
       </div>
+      {isSideOpen && thread !== undefined && (
+        <SidePanel thread={thread} emails={emails} onClose={() => setSideOpen(false)} />
+      )}
     </div>
   );
 }

@@ -1,18 +1,20 @@
 /** The lines of a folder: as many as there are, of which only those on screen exist. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { Inbox, Menu, SearchX } from 'lucide-react';
-import { useCallback, useEffect, useMemo, useRef, type RefObject } from 'react';
+import { Inbox, ListChecks, Menu, SearchX } from 'lucide-react';
+import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } from 'react';
 import { tellScrolled } from '../../api/live.ts';
 import { LIST_PAGE, listQuery } from '../../api/queries.ts';
 import { useDrawer } from '../../app/drawer.ts';
 import { usePlaces } from '../../app/places.ts';
+import { useMay } from '../../app/session.tsx';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { useWords } from '../../i18n/index.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { Empty, Failure } from '../../ui/empty.tsx';
 import type { Folder } from '../folders/folder.ts';
 import { SearchField } from '../search/search-field.tsx';
+import { BulkActions } from './bulk-actions.tsx';
 import type { Row } from './rows.ts';
 import { ROW_HEIGHT, ThreadRow } from './thread-row.tsx';
 import './thread-list.css';
@@ -20,7 +22,13 @@ import './thread-list.css';
 interface ThreadListProps {
   readonly folder: Folder;
   readonly threadId: string | null;
+  /** Gets what goes on to the next thread. */
+  readonly leaveRef: RefObject<() => void>;
 }
+
+const NONE: ReadonlySet<string> = new Set();
+/** One pane at a time, as in the styles. */
+const PHONE = '(max-width: 720px)';
 
 /** Lines that exist above and below the screen, so that fast scrolling shows no gaps. */
 const OVERSCAN = 8;
@@ -28,8 +36,18 @@ const OVERSCAN = 8;
 const AHEAD = 20;
 const BONES = 9;
 
-export function ThreadList({ folder, threadId }: ThreadListProps) {
+export function ThreadList({ folder, threadId, leaveRef }: ThreadListProps) {
   const { text } = useWords();
+  const mayChange = useMay('operate');
+  const [selection, setSelection] = useState({ of: folder.key, ids: NONE });
+  // Another folder, another selection.
+  const selected = selection.of === folder.key ? selection.ids : NONE;
+  const [isChoosing, setChoosing] = useState(false);
+  const canSelect = mayChange && folder.source.kind === 'threads';
+  const select = useCallback(
+    (ids: ReadonlySet<string>) => setSelection({ of: folder.key, ids }),
+    [folder.key],
+  );
   const openDrawer = useDrawer();
   const list = useInfiniteQuery(listQuery(folder.source));
   const rows = useMemo(() => withoutRepeats(list.data?.pages ?? []), [list.data]);
@@ -43,7 +61,29 @@ export function ThreadList({ folder, threadId }: ThreadListProps) {
         <SearchField query={folder.query} />
       </div>
       <div className="list-title">
-        <h1 className="truncate">{folder.title}</h1>
+        {selected.size === 0 ? (
+          <>
+            <h1 className="truncate">{folder.title}</h1>
+            {canSelect && rows.length > 0 && (
+              <span className="choose-button">
+                <IconButton
+                  icon={ListChecks}
+                  label={text.list.select}
+                  onPress={() => setChoosing(!isChoosing)}
+                />
+              </span>
+            )}
+          </>
+        ) : (
+          <BulkActions
+            rows={rows}
+            selected={selected}
+            onEnd={() => {
+              select(NONE);
+              setChoosing(false);
+            }}
+          />
+        )}
       </div>
       <div key={folder.key} className="list-scroll" ref={scrollRef} tabIndex={-1}>
         {list.isPending ? (
@@ -57,7 +97,11 @@ export function ThreadList({ folder, threadId }: ThreadListProps) {
             folder={folder}
             rows={rows}
             threadId={threadId}
+            leaveRef={leaveRef}
             scrollRef={scrollRef}
+            selected={selected}
+            isChoosing={isChoosing || selected.size > 0}
+            onSelect={canSelect ? select : null}
             onNearEnd={() => {
               if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
             }}
@@ -78,12 +122,18 @@ function withoutRepeats(pages: readonly { readonly rows: readonly Row[] }[]): re
 interface RowsProps extends ThreadListProps {
   readonly rows: readonly Row[];
   readonly scrollRef: RefObject<HTMLDivElement | null>;
+  readonly selected: ReadonlySet<string>;
+  readonly isChoosing: boolean;
+  /** null: nothing can be selected. */
+  readonly onSelect: ((ids: ReadonlySet<string>) => void) | null;
   readonly hasMore: boolean;
   readonly onNearEnd: () => void;
 }
 
-function Rows({ folder, rows, threadId, scrollRef, hasMore, onNearEnd }: RowsProps) {
-  const { openThread } = usePlaces(folder);
+function Rows(props: RowsProps) {
+  const { folder, rows, threadId, leaveRef, scrollRef, selected, isChoosing, onSelect, hasMore, onNearEnd } =
+    props;
+  const { openThread, openList } = usePlaces(folder);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scrollRef.current,
@@ -105,15 +155,39 @@ function Rows({ folder, rows, threadId, scrollRef, hasMore, onNearEnd }: RowsPro
     openThread(id);
     focusRow(scrollRef, rows[index]?.id ?? '');
   };
-  // Lines are kept as they are while only this function is another one.
-  const latestStep = useRef(step);
+  const leave = (): void => {
+    const next = rows[current + 1] ?? rows[current - 1];
+    if (current === -1 || next?.threadId === undefined || next.threadId === null || matchMedia(PHONE).matches)
+      openList();
+    else openThread(next.threadId);
+  };
+  const toggle = ({ id }: Row): void => {
+    const ids = new Set(selected);
+    if (!ids.delete(id)) ids.add(id);
+    onSelect?.(ids);
+  };
+  // Lines are kept as they are while only these functions are other ones.
+  const latest = useRef({ step, toggle });
   useEffect(() => {
-    latestStep.current = step;
+    latest.current = { step, toggle };
+    leaveRef.current = leave;
   });
-  const stepFromRow = useCallback((by: number) => latestStep.current(by), []);
-  useShortcuts({ j: () => step(1), k: () => step(-1) });
+  const stepFromRow = useCallback((by: number) => latest.current.step(by), []);
+  const toggleRow = useCallback((row: Row) => latest.current.toggle(row), []);
+  useShortcuts({
+    x: () => {
+      const row = rows[current];
+      if (row !== undefined) toggle(row);
+    },
+    j: () => step(1),
+    k: () => step(-1),
+  });
   return (
-    <ul className="rows" style={{ height: virtual.getTotalSize() + (hasMore ? ROW_HEIGHT : 0) }}>
+    <ul
+      className="rows"
+      data-is-choosing={isChoosing ? '' : undefined}
+      style={{ height: virtual.getTotalSize() + (hasMore ? ROW_HEIGHT : 0) }}
+    >
       {shown.map(({ index, start }) => {
         const row = rows[index];
         return row === undefined ? null : (
@@ -124,9 +198,9 @@ function Rows({ folder, rows, threadId, scrollRef, hasMore, onNearEnd }: RowsPro
             top={start}
             position={index + 1}
             isCurrent={index === current}
-            isChecked={false}
+            isChecked={selected.has(row.id)}
             isStop={index === Math.max(current, 0)}
-            onCheck={null}
+            onCheck={onSelect === null ? null : toggleRow}
             onStep={stepFromRow}
           />
         );

@@ -1,0 +1,229 @@
+/** What can be done with a thread: done or open, who looks after it, labels. */
+import type { ThreadRecord } from 'email-worker-client';
+import { useQuery } from '@tanstack/react-query';
+import { Archive, ArchiveRestore, Check, MailMinus, PanelRight, Tag, UserRoundPlus } from 'lucide-react';
+import { useRef, useState, type RefObject } from 'react';
+import { Dialog, Input, Menu, MenuItem, MenuTrigger, Popover, TextField } from 'react-aria-components';
+import { useThreadActions } from '../../api/actions.ts';
+import { foldersQuery } from '../../api/queries.ts';
+import { useShortcuts } from '../../app/shortcuts.ts';
+import { useMay, useSession } from '../../app/session.tsx';
+import { useWords } from '../../i18n/index.tsx';
+import { Avatar } from '../../ui/avatar.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
+import '../../ui/field.css';
+import '../../ui/menu.css';
+
+interface ThreadActionsProps {
+  readonly thread: ThreadRecord;
+  readonly isSideOpen: boolean;
+  readonly onSide: () => void;
+  /** The thread was marked as done or unread: the reader goes on. */
+  readonly onLeave: () => void;
+}
+
+export function ThreadActionBar({ thread, isSideOpen, onSide, onLeave }: ThreadActionsProps) {
+  const { text } = useWords();
+  const actions = useThreadActions();
+  const mayChange = useMay('operate');
+  const isDone = thread.status === 'done';
+  const toggle = (): void => {
+    actions.change(
+      thread,
+      { status: isDone ? 'open' : 'done' },
+      {
+        text: isDone ? text.thread.nowOpen('1') : text.thread.nowDone('1'),
+        back: { status: isDone ? 'done' : 'open' },
+      },
+    );
+    if (!isDone) onLeave();
+  };
+  const markUnread = (): void => {
+    actions.markUnread(thread.id);
+    onLeave();
+  };
+  useShortcuts(mayChange ? { e: toggle, u: markUnread } : {});
+  return (
+    <div className="thread-actions">
+      {mayChange && (
+        <>
+          <AssigneeButton thread={thread} />
+          <LabelButton thread={thread} />
+          <IconButton icon={MailMinus} label={text.thread.markUnread} shortcut="U" onPress={markUnread} />
+          <IconButton
+            icon={isDone ? ArchiveRestore : Archive}
+            label={isDone ? text.thread.reopen : text.thread.markDone}
+            shortcut="E"
+            onPress={toggle}
+          />
+        </>
+      )}
+      <IconButton
+        icon={PanelRight}
+        label={text.thread.showDetails}
+        aria-expanded={isSideOpen}
+        onPress={onSide}
+      />
+    </div>
+  );
+}
+
+function AssigneeButton({ thread }: { readonly thread: ThreadRecord }) {
+  const { text } = useWords();
+  const { name } = useSession();
+  const actions = useThreadActions();
+  const [isNaming, setNaming] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const assign = (assignee: string | null): void => {
+    if (assignee === thread.assignee) return;
+    actions.change(
+      thread,
+      { assignee },
+      {
+        text: assignee === null ? text.thread.unassign : text.thread.assignedTo(assignee),
+        back: { assignee: thread.assignee },
+      },
+    );
+  };
+  return (
+    <>
+      <MenuTrigger>
+        <Button
+          ref={button}
+          aria-label={thread.assignee === null ? text.thread.assign : text.thread.assignedTo(thread.assignee)}
+        >
+          {thread.assignee === null ? (
+            <UserRoundPlus size={18} strokeWidth={1.75} aria-hidden />
+          ) : (
+            <>
+              <Avatar name={thread.assignee} of={thread.assignee} isSmall />
+              <span className="truncate thread-assignee">{thread.assignee}</span>
+            </>
+          )}
+        </Button>
+        <Popover className="popover" placement="bottom end">
+          <Menu className="menu">
+            <MenuItem className="menu-item" onAction={() => assign(name)}>
+              {text.thread.assignMe}
+              {thread.assignee === name && <Check className="menu-item-check" size={16} aria-hidden />}
+            </MenuItem>
+            <MenuItem className="menu-item" onAction={() => setNaming(true)}>
+              {text.thread.assignOther}
+            </MenuItem>
+            <MenuItem className="menu-item" onAction={() => assign(null)}>
+              {text.thread.unassign}
+              {thread.assignee === null && <Check className="menu-item-check" size={16} aria-hidden />}
+            </MenuItem>
+          </Menu>
+        </Popover>
+      </MenuTrigger>
+      <NamePopover
+        label={text.thread.assigneeLabel}
+        triggerRef={button}
+        isOpen={isNaming}
+        onOpenChange={setNaming}
+        maxLength={200}
+        onSave={assign}
+      />
+    </>
+  );
+}
+
+/** As long as the service allows. */
+const MAX_LABEL = 64;
+
+function LabelButton({ thread }: { readonly thread: ThreadRecord }) {
+  const { text } = useWords();
+  const { name } = useSession();
+  const actions = useThreadActions();
+  const { data } = useQuery(foldersQuery(name));
+  const [isNaming, setNaming] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const known = [...new Set([...thread.labels, ...(data?.labels ?? []).map(({ label }) => label)])].sort();
+  const add = (label: string): void =>
+    actions.change(
+      thread,
+      { add_labels: [label] },
+      { text: `${text.thread.labels}: ${label}`, back: { remove_labels: [label] } },
+    );
+  const remove = (label: string): void =>
+    actions.change(
+      thread,
+      { remove_labels: [label] },
+      { text: text.thread.removeLabel(label), back: { add_labels: [label] } },
+    );
+  return (
+    <>
+      <MenuTrigger>
+        <IconButton ref={button} icon={Tag} label={text.thread.labels} />
+        <Popover className="popover" placement="bottom end">
+          <Menu className="menu" selectionMode="multiple" selectedKeys={thread.labels}>
+            {known.map((label) => (
+              <MenuItem
+                key={label}
+                id={label}
+                className="menu-item"
+                textValue={label}
+                onAction={() => (thread.labels.includes(label) ? remove(label) : add(label))}
+              >
+                <span className="truncate">{label}</span>
+                {thread.labels.includes(label) && <Check className="menu-item-check" size={16} aria-hidden />}
+              </MenuItem>
+            ))}
+            <MenuItem id={NEW} className="menu-item" onAction={() => setNaming(true)}>
+              {text.thread.newLabel} …
+            </MenuItem>
+          </Menu>
+        </Popover>
+      </MenuTrigger>
+      <NamePopover
+        label={text.thread.newLabel}
+        triggerRef={button}
+        isOpen={isNaming}
+        onOpenChange={setNaming}
+        maxLength={MAX_LABEL}
+        onSave={add}
+      />
+    </>
+  );
+}
+
+/** Longer than a label may be, so that it is none. */
+const NEW = '+'.repeat(MAX_LABEL + 1);
+
+interface NamePopoverProps {
+  readonly label: string;
+  readonly maxLength: number;
+  readonly isOpen: boolean;
+  readonly onOpenChange: (isOpen: boolean) => void;
+  readonly onSave: (value: string) => void;
+  /** Where it stands. */
+  readonly triggerRef: RefObject<HTMLButtonElement | null>;
+}
+
+function NamePopover({ label, maxLength, onSave, ...place }: NamePopoverProps) {
+  const { text } = useWords();
+  return (
+    <Popover className="popover" placement="bottom end" {...place}>
+      <Dialog aria-label={label}>
+        <form
+          className="popover-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            const value = new FormData(event.currentTarget).get('name');
+            if (typeof value !== 'string' || value.trim() === '') return;
+            place.onOpenChange(false);
+            onSave(value.trim());
+          }}
+        >
+          <TextField className="field" name="name" aria-label={label} maxLength={maxLength} autoFocus>
+            <Input className="input" placeholder={label} />
+          </TextField>
+          <Button look="primary" type="submit">
+            {text.thread.save}
+          </Button>
+        </form>
+      </Dialog>
+    </Popover>
+  );
+}

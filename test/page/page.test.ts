@@ -1,0 +1,210 @@
+/** The page in Chromium, as the service serves it, with real mail. Build the page first: `npm run build -w page`. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { skipWithoutChromium, startChromium } from '../helpers/chromium.ts';
+import { mail, newId, receive } from '../helpers/inbound-mail.ts';
+import { getJson, startServiceWithSink } from '../helpers/running-service.ts';
+import { TEST_SECRET, type ServiceProcess } from '../helpers/service-process.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const DESKTOP = { viewport: { width: 1360, height: 860 }, locale: 'en-GB' };
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, locale: 'de-DE' };
+/** Newer than all other mail of this file. */
+const DATE = () => new Date().toUTCString().replace('GMT', '+0000');
+
+describe.skipIf(skipWithoutChromium())('the page', () => {
+  let service: ServiceProcess;
+  let end: () => Promise<void>;
+  let browser: Browser;
+  /** What the browser complained of in the test that runs. */
+  let complaints: string[] = [];
+
+  beforeAll(async () => {
+    [{ service, end }, browser] = await Promise.all([startServiceWithSink(), startChromium()]);
+  });
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+    expect(complaints).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await end();
+  });
+
+  async function open(path: string, options: BrowserContextOptions = DESKTOP): Promise<Page> {
+    complaints = [];
+    const context = await browser.newContext({ baseURL: service.url, ...options });
+    const page = await context.newPage();
+    page.on('console', (message) => {
+      // The browser itself reports each answer of 4xx; that nobody is logged in is one.
+      if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))
+        complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    await page.goto(path);
+    await page.locator('input[name=secret]').fill(TEST_SECRET);
+    await page.keyboard.press('Enter');
+    await page.locator('#list').waitFor();
+    return page;
+  }
+
+  const receiveNow = (subject: string, fields: object = {}) =>
+    receive(service, mail({ subject, date: DATE(), from: 'Ann <ann@customer.test>', ...fields }));
+
+  /** What axe finds, by rule and place. */
+  async function faultsOf(page: Page): Promise<string[]> {
+    await page.evaluate(AXE);
+    return page.evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+      .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`);
+  }
+
+  it('opens a linked thread after the log-in, and marks it as read', async () => {
+    const { threadId } = await receiveNow('Linked', { body: 'See https://example.com/offer.' });
+    const page = await open(`/t/${threadId}`);
+    await page.getByRole('heading', { name: 'Linked' }).waitFor();
+    const link = page.locator('.message a');
+    expect(await link.getAttribute('href')).toBe('https://example.com/offer');
+    expect(await link.getAttribute('rel')).toContain('noopener');
+    await expect
+      .poll(async () => {
+        const { thread } = await getJson<{ thread: { unread_count: number } }>(
+          service,
+          `/api/threads/${threadId}`,
+        );
+        return thread.unread_count;
+      })
+      .toBe(0);
+  });
+
+  it('refuses a wrong secret in words', async () => {
+    complaints = [];
+    const page = await (await browser.newContext({ baseURL: service.url, ...DESKTOP })).newPage();
+    await page.goto('/');
+    await page.locator('input[name=secret]').fill('wrong-secret-of-32-characters-123456');
+    await page.keyboard.press('Enter');
+    await page.getByText('This key is not valid').waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+  });
+
+  it('shows new mail by itself, and goes through the list by keys', async () => {
+    await receiveNow('First of two');
+    const page = await open('/');
+    await page.locator('.row', { hasText: 'First of two' }).waitFor();
+    await receiveNow('Second of two', { body: 'Text of the second.' });
+    await page.locator('.row', { hasText: 'Second of two' }).waitFor();
+    await page.keyboard.press('j');
+    await page.getByRole('article').getByText('Text of the second.').waitFor();
+    await page.keyboard.press('j');
+    await page.getByRole('heading', { name: 'First of two' }).waitFor();
+    await page.keyboard.press('k');
+    await page.getByRole('heading', { name: 'Second of two' }).waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+  });
+
+  it('finishes a thread by a key, and takes that back', async () => {
+    const { threadId } = await receiveNow('To be finished');
+    const page = await open(`/t/${threadId}`);
+    await page.getByRole('heading', { name: 'To be finished' }).waitFor();
+    const status = async () =>
+      (await getJson<{ thread: { status: string } }>(service, `/api/threads/${threadId}`)).thread.status;
+    await page.keyboard.press('e');
+    await expect.poll(status).toBe('done');
+    await expect.poll(() => page.locator('.row', { hasText: 'To be finished' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(status).toBe('open');
+    await page.locator('.row', { hasText: 'To be finished' }).waitFor();
+  });
+
+  it('never overwrites what somebody else changed meanwhile', async () => {
+    const { threadId } = await receiveNow('Contested');
+    const page = await open('/');
+    // The page does not learn of it.
+    await page.context().route(/\/api\/events/, (route) => route.fulfill({ status: 404 }));
+    await page.goto(`/t/${threadId}`);
+    await page.getByRole('heading', { name: 'Contested' }).waitFor();
+    const { status } = await service.request(`/api/threads/${threadId}`, {
+      method: 'PATCH',
+      json: { assignee: 'Somebody else' },
+    });
+    expect(status).toBe(200);
+    await page.getByRole('button', { name: 'Assign', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Assign to me' }).click();
+    await page.getByText('Somebody changed this thread meanwhile').waitFor();
+    await page.getByRole('button', { name: 'Assigned to Somebody else' }).waitFor();
+    const { thread } = await getJson<{ thread: { assignee: string } }>(service, `/api/threads/${threadId}`);
+    expect(thread.assignee).toBe('Somebody else');
+  });
+
+  it('finishes several threads at once, and takes that back', async () => {
+    await receiveNow('Bulk one');
+    await receiveNow('Bulk two');
+    const page = await open('/');
+    for (const subject of ['Bulk one', 'Bulk two']) {
+      await page.locator('.row', { hasText: subject }).hover();
+      await page.getByRole('checkbox', { name: `Select: ${subject}` }).check();
+    }
+    await page.getByRole('heading', { name: '2 selected' }).waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
+    const rows = page.locator('.row', { hasText: /Bulk (one|two)/ });
+    await expect.poll(() => rows.count()).toBe(0);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => rows.count()).toBe(2);
+  });
+
+  it('searches as you type, and says so when nothing is found', async () => {
+    await receiveNow('Zanzibar spices');
+    const page = await open('/');
+    await page.keyboard.press('/');
+    await page.keyboard.type('zanzib');
+    await page.locator('.row', { hasText: 'Zanzibar spices' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('q')).toBe('zanzib');
+    await page.keyboard.type('qqq');
+    await page.getByText('Nothing found').waitFor();
+  });
+
+  it('warns of a stranger in a thread, and folds what is quoted', async () => {
+    const first = newId();
+    const { threadId } = await receiveNow('Quoted', { messageId: first });
+    await receiveNow('Re: Quoted', {
+      from: 'Eve <eve@elsewhere.test>',
+      inReplyTo: first,
+      body: 'My answer.\r\n\r\nOn Sunday Ann wrote:\r\n> The old question.',
+    });
+    const page = await open(`/t/${threadId}`);
+    await page.getByText('This sender is new in this thread').waitFor();
+    const emails = page.getByRole('article');
+    await emails.getByText('My answer.').waitFor();
+    expect(await emails.getByText('The old question.').count()).toBe(0);
+    await page.getByRole('button', { name: 'Show quoted text' }).click();
+    await emails.getByText('The old question.').waitFor();
+  });
+
+  it('shows one pane at a time on a phone, in German', async () => {
+    await receiveNow('Unterwegs');
+    const page = await open('/', PHONE);
+    await page.getByRole('heading', { name: 'Offen' }).waitFor();
+    await page.locator('.row', { hasText: 'Unterwegs' }).tap();
+    await page.getByRole('heading', { name: 'Unterwegs' }).waitFor();
+    expect(await page.locator('.pane-list').isVisible()).toBe(false);
+    expect(await faultsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Zurück' }).tap();
+    await page.locator('.row', { hasText: 'Unterwegs' }).waitFor();
+    await page.getByRole('button', { name: 'Menü' }).tap();
+    await page.getByRole('dialog', { name: 'Ordner' }).getByText('Erledigt').tap();
+    await page.getByRole('heading', { name: 'Erledigt' }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  });
+
+  it('logs out, and shows no mail after that', async () => {
+    await receiveNow('Secret things');
+    const page = await open('/');
+    await page.locator('.row', { hasText: 'Secret things' }).waitFor();
+    await page.getByRole('button', { name: /API_SECRET/ }).click();
+    await page.getByRole('menuitem', { name: 'Log out', exact: true }).click();
+    await page.locator('input[name=secret]').waitFor();
+    expect(await page.getByText('Secret things').count()).toBe(0);
+    expect((await page.request.get('/api/threads')).status()).toBe(401);
+  });
+});
