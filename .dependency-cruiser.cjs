@@ -67,10 +67,11 @@ module.exports = {
       ['receive', 'erase', 'reply'],
       ['drafts'],
       ['mailboxes', 'import'],
+      ['sent-copies'],
     ]),
     ...layers('src/adapters/postgres', [
       ['db', 'embedded'],
-      ['search', 'accounts', 'import', 'events', 'webhooks', 'uploads', 'unsubscribes'],
+      ['search', 'accounts', 'import', 'events', 'webhooks', 'uploads', 'unsubscribes', 'sent-copies'],
       ['emails'],
       ['drafts', 'customers', 'mailboxes', 'keys', 'audit', 'sessions'],
       ['threads'],
@@ -81,6 +82,7 @@ module.exports = {
       ['schemas', 'connections'],
       ['body'],
       ['answers'],
+      ['sent-copies'],
       [
         'emails',
         'receive',

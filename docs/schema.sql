@@ -442,6 +442,7 @@ create table emails (
   company_source text,
   exchange_with text,
   unsubscribe_list text collate "C",
+  keeps_copy boolean not null default false,
   subject_key text,
   anchor_id uuid,
   ignored_ids text[] not null default '{}'::text[],
@@ -517,6 +518,7 @@ CREATE TRIGGER emails_json_after_insert AFTER INSERT ON emails REFERENCING NEW T
 CREATE TRIGGER emails_queue_inserted AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_queue_inserted();
 CREATE TRIGGER emails_queue_moved AFTER UPDATE OF thread_id, state, date ON emails FOR EACH ROW WHEN (((old.thread_id <> new.thread_id) OR (old.date <> new.date) OR (email_is_listed(old.state) <> email_is_listed(new.state)))) EXECUTE FUNCTION emails_queue_updated();
 CREATE TRIGGER emails_queue_rewritten AFTER UPDATE OF subject, text_body, from_address, to_addresses, cc_addresses, bcc_addresses ON emails FOR EACH ROW EXECUTE FUNCTION emails_queue_updated();
+CREATE TRIGGER emails_sent_copies_after_sent AFTER INSERT OR UPDATE OF state ON emails FOR EACH ROW WHEN ((new.keeps_copy AND (new.state = 'sent'::text))) EXECUTE FUNCTION emails_sent_copies_after_sent();
 CREATE TRIGGER emails_tags_after_insert AFTER INSERT ON emails FOR EACH ROW WHEN ((new.tags <> '{}'::text[])) EXECUTE FUNCTION emails_tags();
 CREATE TRIGGER emails_tags_after_update AFTER UPDATE OF tags, date ON emails FOR EACH ROW WHEN ((((old.tags <> '{}'::text[]) OR (new.tags <> '{}'::text[])) AND ((old.tags IS DISTINCT FROM new.tags) OR (old.date IS DISTINCT FROM new.date)))) EXECUTE FUNCTION emails_tags();
 
@@ -783,6 +785,33 @@ create table send_windows (
   constraint send_windows_period_check CHECK ((period = ANY (ARRAY['minute'::text, 'day'::text]))),
   constraint send_windows_previous_count_check CHECK ((previous_count >= 0))
 );
+
+create table sent_copies (
+  email_id uuid not null,
+  account_id account_id not null,
+  state text collate "C" not null default 'pending'::text,
+  due_at timestamp with time zone not null default clock_timestamp(),
+  give_up_at timestamp with time zone not null default (clock_timestamp() + '5 days'::interval),
+  claim_id uuid,
+  tries integer not null default 0,
+  last_error text,
+  last_error_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  path text,
+  uid_validity bigint,
+  uid bigint,
+  was_there boolean,
+  constraint sent_copies_pkey PRIMARY KEY (email_id),
+  constraint sent_copies_email_id_fkey FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE,
+  constraint sent_copies_check CHECK (((state = 'pending'::text) = (ended_at IS NULL))),
+  constraint sent_copies_check1 CHECK (((state = 'stored'::text) = (path IS NOT NULL))),
+  constraint sent_copies_check2 CHECK (((last_error IS NULL) = (last_error_at IS NULL))),
+  constraint sent_copies_last_error_check CHECK ((length(last_error) <= 1000)),
+  constraint sent_copies_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'stored'::text, 'failed'::text]))),
+  constraint sent_copies_tries_check CHECK ((tries >= 0))
+);
+CREATE INDEX sent_copies_claim ON sent_copies (claim_id) WHERE (claim_id IS NOT NULL);
+CREATE INDEX sent_copies_open ON sent_copies (account_id, state, due_at) WHERE (state <> 'stored'::text);
 
 create table session_clock (
   revision bigint not null default 1,
@@ -1577,6 +1606,15 @@ CREATE OR REPLACE FUNCTION emails_queue_updated()
 AS $function$
   begin
     insert into search_queue (email_ids) values (array[new.id]);
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION emails_sent_copies_after_sent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    insert into sent_copies (email_id, account_id) values (new.id, new.account_id) on conflict do nothing;
     return null;
   end $function$;
 

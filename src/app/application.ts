@@ -14,6 +14,7 @@ import type { Readiness } from './check-readiness.ts';
 import type { ReceiveUseCases } from './receive/use-cases.ts';
 import type { ReplyUseCases } from './reply/use-cases.ts';
 import type { SendUseCases } from './send/use-cases.ts';
+import type { SentCopyUseCases } from './sent-copies/use-cases.ts';
 import type { UploadUseCases } from './uploads/use-cases.ts';
 import type { ThreadUseCases } from './threads/use-cases.ts';
 import type { UnsubscribeUseCases } from './unsubscribes/use-cases.ts';
@@ -24,6 +25,7 @@ export interface Application
     EmailUseCases,
     EventUseCases,
     SendUseCases,
+    SentCopyUseCases,
     UploadUseCases,
     ReplyUseCases,
     DraftUseCases,

@@ -41,6 +41,7 @@ export type Operations = {
   | 'cancelSend'
   | 'retrySend'
   | 'resolveSend'
+  | 'retrySentCopy'
   | 'suppress'
   | 'liftSuppression'
   | 'removeUnsubscribe'
@@ -180,6 +181,16 @@ export function auditOperations(
           before: sendState(id),
           work: () => application.resolveSend(id, outcome),
           after: asIs,
+        },
+      ),
+    retrySentCopy: (id) =>
+      act(
+        'sent_copy.retried',
+        { emailId: id },
+        {
+          before: async () => (await application.readEmail(id)).sentCopy?.state ?? null,
+          work: () => application.retrySentCopy(id),
+          after: ({ state }) => state,
         },
       ),
     suppress: (address, note) =>

@@ -218,6 +218,10 @@ export function limitToAccounts(
       await requireEmail(id);
       return application.resolveSend(id, outcome);
     },
+    async retrySentCopy(id) {
+      await requireEmail(id);
+      return application.retrySentCopy(id);
+    },
     // The token is the permission.
     readUnsubscribeToken: (token) => application.readUnsubscribeToken(token),
     unsubscribe: (token) => application.unsubscribe(token),

@@ -6,6 +6,7 @@ import { FIRST_SYNC_DAYS } from '../app/mailboxes/mailbox-ports.ts';
 import { ConfigError } from './config-error.ts';
 import { readDay, readFrom, readUrl } from './config-values.ts';
 import { readDkim, readDkimField, readKeyList, type DkimConfig } from './config-dkim.ts';
+import { readSentCopies, type SentCopiesConfig } from './config-sent-copies.ts';
 import { readOAuth2, type OAuth2Config } from './config-oauth.ts';
 import type { Address } from '../core/address/address.ts';
 import { readAll, resolvePath, text, variable, type Environment } from './variable.ts';
@@ -23,6 +24,8 @@ export interface AccountConfig {
   readonly retentionDays: number | null;
   /** null: no mailbox is read. */
   readonly imap: ImapConfig | null;
+  /** Whether its sent mail is put into its Sent mailbox. */
+  readonly sentCopies: SentCopiesConfig;
   /** Takes the place of a password where a URL has a user without one. */
   readonly oauth2: OAuth2Config | null;
   /** null: its mail is not signed here. */
@@ -61,6 +64,7 @@ const ACCOUNT_FIELDS = new Set([
   'imap_url',
   'imap_since',
   'imap_sent',
+  'imap_sent_copies',
   'join_by_subject',
   'retention_days',
   'oauth2',
@@ -122,7 +126,7 @@ const DEFAULT_ACCOUNT = {
   }),
   imapUrl: text(
     'IMAP_URL',
-    'The mail server whose mailboxes are read for the default account: `imaps://user:pass@host`, or `imap://` with STARTTLS; more in docs/configuration.md. Nothing is ever changed in them.',
+    'The mail server whose mailboxes are read for the default account: `imaps://user:pass@host`, or `imap://` with STARTTLS; more in docs/configuration.md. Nothing is ever changed in them; only `IMAP_SENT_COPIES` adds to one.',
   ),
   imapSince: text(
     'IMAP_SINCE',
@@ -133,6 +137,11 @@ const DEFAULT_ACCOUNT = {
     'IMAP_SENT',
     'The mailbox with sent mail, such as `INBOX.Gesendet`.',
     'what the server says, or its name in many languages',
+  ),
+  imapSentCopies: text(
+    'IMAP_SENT_COPIES',
+    'Whether what the default account sends is put into its Sent mailbox, once: `on`; `auto`, but not where the mail server of `SMTP_URL` does so by itself, as those of Gmail, Microsoft 365, iCloud and Yahoo; or `off`.',
+    '`off`',
   ),
   dkimKeys: text(
     'DKIM_KEYS',
@@ -183,10 +192,17 @@ export function readAccounts(env: Environment): readonly [AccountConfig, ...Acco
 }
 
 function readDefaultAccount(env: Environment): AccountConfig {
-  const { perMinute, perDay, imapUrl, imapSince, imapSent, dkimKeys, dkimDomain, ...account } = readAll(
-    DEFAULT_ACCOUNT,
-    env,
-  );
+  const {
+    perMinute,
+    perDay,
+    imapUrl,
+    imapSince,
+    imapSent,
+    imapSentCopies,
+    dkimKeys,
+    dkimDomain,
+    ...account
+  } = readAll(DEFAULT_ACCOUNT, env);
   return {
     ...account,
     id: 'default',
@@ -195,6 +211,10 @@ function readDefaultAccount(env: Environment): AccountConfig {
       { url: imapUrl, since: imapSince, sent: imapSent },
       (field) => `IMAP_${field.toUpperCase()}`,
     ),
+    sentCopies: readSentCopies('IMAP_SENT_COPIES', imapSentCopies, {
+      smtpUrl: account.smtpUrl,
+      hasMailbox: imapUrl !== null,
+    }),
     oauth2: null,
     dkim: readDefaultDkim(env, { keys: dkimKeys, domain: dkimDomain }, account),
   };
@@ -266,6 +286,10 @@ function parseAccounts(
         perDay: readRate(`${where}, rate_per_day`, fields['rate_per_day']),
       },
       imap,
+      sentCopies: readSentCopies(`${where}, imap_sent_copies`, textOf('imap_sent_copies'), {
+        smtpUrl,
+        hasMailbox: imap !== null,
+      }),
       retentionDays: readDays(`${where}, retention_days`, fields['retention_days'], MAX_RETENTION_DAYS),
       trustedAuthservIds: readAuthservIds(`${where}, trusted_authserv_ids`, fields['trusted_authserv_ids']),
       joinBySubjectDays: readJoinBySubject(`${where}, join_by_subject`, fields['join_by_subject']),
@@ -344,10 +368,17 @@ function expand(text: string, env: Readonly<Record<string, string | undefined>>,
 export function accountsById(accounts: readonly AccountConfig[]): ReadonlyMap<string, Account> {
   return new Map(
     accounts.map(
-      ({ id, from, joinBySubjectDays, trustedAuthservIds, dkim }) =>
+      ({ id, from, joinBySubjectDays, trustedAuthservIds, dkim, sentCopies }) =>
         [
           id,
-          { id, from, joinBySubjectDays, trustedAuthservIds, ...(dkim === null ? {} : { dkim }) },
+          {
+            id,
+            from,
+            joinBySubjectDays,
+            trustedAuthservIds,
+            keepsSentCopies: sentCopies.areKept,
+            ...(dkim === null ? {} : { dkim }),
+          },
         ] as const,
     ),
   );

@@ -143,6 +143,10 @@ export const ERRORS = {
     409,
     'Die E-Mail kann nicht gelöscht werden: Sie wartet auf den Versand, wird gerade gesendet, oder ihr Ergebnis ist unbekannt.',
   ),
+  no_sent_copy_to_retry: permanent(
+    409,
+    'Von der E-Mail steht keine Kopie für den Gesendet-Ordner aus: Sie ist schon dort, oder es wird keine abgelegt.',
+  ),
   not_retryable: permanent(
     409,
     'Die E-Mail kann nicht erneut gesendet werden: Sie ist gesendet, wartet bereits oder wird gerade gesendet.',

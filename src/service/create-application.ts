@@ -18,6 +18,8 @@ import { createAuditLog } from '../adapters/postgres/audit/audit-log.ts';
 import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
 import { createEventFeed } from '../adapters/postgres/events/event-feed.ts';
 import { onEventsWritten } from '../adapters/postgres/events/event-signal.ts';
+import { createSentCopyStore } from '../adapters/postgres/sent-copies/sent-copies.ts';
+import { createSentCopyOperations } from '../app/sent-copies/retry-sent-copy.ts';
 import { createSearchIndex } from '../adapters/postgres/search/search-index.ts';
 import { createRefusedMergeStore } from '../adapters/postgres/threads/refused-merges.ts';
 import { createFolderCounter } from '../adapters/postgres/threads/folder-counts.ts';
@@ -59,6 +61,7 @@ import { retentionRules } from '../config/config-accounts.ts';
 import { followedBy } from './followed-by.ts';
 import type { Parts, Teardown } from './open-parts.ts';
 import type { Sending } from './start-sending.ts';
+import { startSentCopies } from './start-sent-copies.ts';
 import { startWebhooks } from './start-webhooks.ts';
 import type { Loop, WokenLoop } from '../worker/loop.ts';
 import type { WorkKind } from '../worker/work-watch.ts';
@@ -139,6 +142,7 @@ export function createApplication(
   endAtTeardown(numberer);
   for (const one of [pool, parts.patient]) onEventsWritten(one, numberer.wake);
   endAtTeardown(startEventKeeper({ feed, clock, logger, eventsDays: config.eventsDays }));
+  startSentCopies(parts, teardown);
   const webhooks = startWebhooks(parts, secrets, { feed, signal }, teardown);
   watch.start();
   endAtTeardown(watch);
@@ -188,6 +192,7 @@ export function createApplication(
   };
   const mailboxes = createMailboxStatus({
     status: createMailboxStatusStore(pool),
+    sentCopies: new Map(config.accounts.map((account) => [account.id, account.sentCopies])),
     source: parts.mailboxSource,
     accounts: parts.accounts,
     instanceId,
@@ -214,6 +219,7 @@ export function createApplication(
     ...createDecisions(createThreadDecisions(pool), parts.ids),
     ...createCustomers(createCustomerStore(pool, parts.patient)),
     ...operations,
+    ...createSentCopyOperations(createSentCopyStore(pool)),
     ...deletions,
     ...createErasures({ erasures, accounts: parts.accounts.values(), ids: parts.ids, wake: eraser.wake }),
     ...unsubscribes,

@@ -2,6 +2,7 @@
 import { createImapSource } from '../adapters/imap/mailbox-source.ts';
 import { parseImapUrl, type ImapOptions } from '../adapters/imap/imap-url.ts';
 import type { MailboxSource } from '../app/mailboxes/mailbox-ports.ts';
+import type { SentMailboxes } from '../app/sent-copies/sent-copy-ports.ts';
 import type { AccessTokens } from '../app/accounts/token-ports.ts';
 import type { AccountConfig } from '../config/config-accounts.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -12,7 +13,10 @@ import type { Config } from '../config/config.ts';
  *
  * @param tokens for the accounts whose URL has no password
  */
-export function createMailboxSource(config: Pick<Config, 'accounts'>, tokens: AccessTokens): MailboxSource {
+export function createMailboxSource(
+  config: Pick<Config, 'accounts'>,
+  tokens: AccessTokens,
+): MailboxSource & SentMailboxes {
   return createImapSource(
     config.accounts.flatMap((account) => {
       const { id, imap } = account;

@@ -3,6 +3,7 @@ import { loadOrCreateInstanceId } from '../adapters/data-dir/instance-id.ts';
 import { createDueWork } from '../adapters/postgres/work/due-work.ts';
 import { createTokenStore } from '../adapters/postgres/accounts/oauth2-tokens.ts';
 import type { MailboxSource } from '../app/mailboxes/mailbox-ports.ts';
+import type { SentMailboxes } from '../app/sent-copies/sent-copy-ports.ts';
 import type { MessageReader } from '../app/reading/reading-ports.ts';
 import { UnreadableMail } from '../app/reading/unreadable-mail.ts';
 import type { Account, Clock, IdSource, Logger } from '../app/base/basics.ts';
@@ -28,7 +29,7 @@ export interface Parts extends OpenStorage {
   readonly instanceId: string;
   readonly accounts: ReadonlyMap<string, Account>;
   readonly transports: Transports;
-  readonly mailboxSource: MailboxSource;
+  readonly mailboxSource: MailboxSource & SentMailboxes;
   readonly reader: MessageReader;
   readonly unreadable: UnreadableMail;
   /** Wakes the loops; begins when all of them are there. */
@@ -69,9 +70,15 @@ export async function openParts(
     mailboxSource,
     reader,
     unreadable: new UnreadableMail(),
-    watch: new WorkWatch(createDueWork(storage.pool, [...accounts.keys()]), {
-      pollMs: config.workPollMs,
-      logger,
-    }),
+    watch: new WorkWatch(
+      createDueWork(storage.pool, {
+        sending: [...accounts.keys()],
+        keepingCopies: config.accounts.flatMap(({ id, sentCopies }) => (sentCopies.areKept ? [id] : [])),
+      }),
+      {
+        pollMs: config.workPollMs,
+        logger,
+      },
+    ),
   };
 }

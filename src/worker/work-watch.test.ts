@@ -12,6 +12,7 @@ const NOTHING: DueNow = {
   reports: false,
   copies: false,
   erasures: false,
+  sentCopies: false,
   webhooks: false,
   webhookVersion: 0,
   feedPosition: null,

@@ -13,7 +13,15 @@ import type { Loop } from './loop.ts';
 const BUSY_MS = 500;
 
 export type WorkKind =
-  'sends' | 'search' | 'customers' | 'reports' | 'copies' | 'erasures' | 'suppressions' | 'webhooks';
+  | 'sends'
+  | 'search'
+  | 'customers'
+  | 'reports'
+  | 'copies'
+  | 'erasures'
+  | 'sentCopies'
+  | 'suppressions'
+  | 'webhooks';
 
 export interface WorkWatchOptions {
   /** Between two looks at most, in ms: work that other processes left is found within that time. */
@@ -98,7 +106,7 @@ export class WorkWatch implements Loop {
   }
 
   /** Whether it found something. */
-  #wakeFor({ sendInMs, search, customers, reports, copies, erasures, ...due }: DueNow): boolean {
+  #wakeFor({ sendInMs, search, customers, reports, copies, erasures, sentCopies, ...due }: DueNow): boolean {
     const { suppressionVersion, webhookVersion, feedPosition } = due;
     const suppressions = suppressionVersion !== this.#suppressionVersion;
     this.#suppressionVersion = suppressionVersion;
@@ -113,7 +121,7 @@ export class WorkWatch implements Loop {
     if (sendInMs !== null && !sends && sendInMs <= this.#pollMs) {
       this.#cancelSend = this.#timers.after(Math.ceil(sendInMs), () => this.#wakes.get('sends')?.());
     }
-    const found = { sends, search, customers, reports, copies, erasures, suppressions, webhooks };
+    const found = { sends, search, customers, reports, copies, erasures, sentCopies, suppressions, webhooks };
     const kinds = [...this.#wakes.keys()].filter((kind) => found[kind]);
     for (const kind of this.#isBlind ? this.#wakes.keys() : kinds) this.#wakes.get(kind)?.();
     this.#isBlind = false;

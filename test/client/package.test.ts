@@ -77,6 +77,7 @@ const METHODS = {
   putCustomerAddresses: 'client.customers.setAddresses',
   receiveEmail: 'client.receive',
   resolveSend: 'client.emails.resolve',
+  retrySentCopy: 'client.emails.retrySentCopy',
   retryQuarantined: 'client.quarantine.retry',
   retrySend: 'client.emails.retry',
   createUpload: 'client.uploads.create',

@@ -451,6 +451,7 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   deleteThread: ({ thread }) => [[`/api/threads/${thread}`, { method: 'DELETE' }, THREAD]],
   cancelSend: ({ queued }) => [[`/api/emails/${queued}/cancel`, POST, EMAIL]],
   retrySend: ({ queued }) => [[`/api/emails/${queued}/retry`, POST, EMAIL]],
+  retrySentCopy: ({ queued }) => [[`/api/emails/${queued}/sent-copy/retry`, POST, EMAIL]],
   resolveSend: ({ queued }) => [[`/api/emails/${queued}/resolve`, { json: { outcome: 'sent' } }, EMAIL]],
   receiveEmail: () => [
     [

@@ -16,6 +16,7 @@ import type { Draft, DraftSummary } from '../../src/app/drafts/draft-ports.ts';
 import type { ReplyPreview, ReplyRequest } from '../../src/app/reply/use-cases.ts';
 import type { SendRequest } from '../../src/app/send/use-cases.ts';
 import type { AmbiguousClaim, CustomerRegistration } from '../../src/app/customers/customer-ports.ts';
+import type { SentCopyView } from '../../src/core/sent-copies/sent-copy.ts';
 import type { QuarantinedMessage } from '../../src/app/mailboxes/mailbox-status-ports.ts';
 import type { EmailDetail, EmailSummary, StoredAttachment } from '../../src/app/emails/email-ports.ts';
 import type { SpoolFolder } from '../../src/app/files/file-ports.ts';
@@ -126,6 +127,14 @@ const toSampleSend = (message: ReplyRequest['message']): SendRequest => ({
   accountId: 'main',
 });
 
+export const sampleSentCopy: SentCopyView = {
+  state: 'pending',
+  at: sampleEmail.date,
+  tries: 3,
+  error: 'over quota',
+  mailbox: null,
+};
+
 export const sampleAccount: AccountStatus = {
   accountId: 'main',
   from: { name: 'Ann', localPart: 'ann', domain: 'example.com' },
@@ -133,6 +142,13 @@ export const sampleAccount: AccountStatus = {
   isOwnedHere: true,
   owner: IDS.thread,
   warning: null,
+  sentCopies: {
+    areKept: true,
+    note: null,
+    pending: 2,
+    failed: 1,
+    lastError: { reason: 'over quota', at: sampleEmail.date },
+  },
   lastAttemptAt: sampleEmail.date,
   nextAttemptAt: sampleEmail.date,
   lastError: { kind: 'connection', reason: 'the line is cut', at: sampleEmail.date },
@@ -299,6 +315,7 @@ export const sampleDetail: EmailDetail = {
   ],
   nextAttemptAt: null,
   giveUpAt: null,
+  sentCopy: null,
   receivedBy: { way: 'imap', place: 'INBOX' },
   variants: [sampleVariant],
   refusedVariants: 0,
@@ -634,6 +651,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     deleteEmail: async () => undefined,
     deleteThread: async () => 3,
     cancelSend: async () => 'cancelled',
+    retrySentCopy: async () => sampleSentCopy,
     retrySend: async () => 'queued',
     resolveSend: async (_id, outcome) => outcome,
     explainPlacement: async () => samplePlacement,

@@ -51,6 +51,7 @@ export type Received = Schemas['Received'];
 export type Recipient = Schemas['Recipient'];
 export type RefusedMerge = Schemas['RefusedMerge'];
 export type ReplyPreview = Schemas['ReplyPreview'];
+export type SentCopy = Schemas['SentCopy'];
 export type SendState = Schemas['SendState'];
 export type Suppression = Schemas['Suppression'];
 export type Unsubscribe = Schemas['Unsubscribe'];

@@ -28,6 +28,7 @@ import { requireDeclaredRight } from './connections/rights.ts';
 import { registerDocumentRoutes } from './document/document.ts';
 import { RouteTable } from './document/route-table.ts';
 import { expectContinue } from './body/request-body.ts';
+import { registerSentCopyRoutes } from './sent-copies/sent-copies.ts';
 import { registerAccountRoutes } from './mailboxes/accounts.ts';
 import { registerAttachmentRoutes } from './emails/attachments.ts';
 import { registerCustomerRuleRoutes } from './customers/customer-rules.ts';
@@ -225,6 +226,7 @@ function registerRoutes(
     registerUnsubscribeRoutes(secured, context);
     registerInboundRoutes(secured, context);
     registerAccountRoutes(secured, context);
+    registerSentCopyRoutes(secured, context);
     registerCustomerRoutes(secured, context);
     registerCustomerRuleRoutes(secured, context);
     registerEmailRoutes(secured, context);

@@ -115,11 +115,17 @@ export class ImapConnection {
    * Does a command, with a bound on the server's silence, on the whole time, and on what the server says meanwhile.
    *
    * @param step how messages name it
+   * @param uploadMs how long the server may be silent besides, because it is given something large
    */
-  async run<T>(step: string, command: () => Promise<T>, maxBytes: number = MAX_COMMAND_BYTES): Promise<T> {
+  async run<T>(
+    step: string,
+    command: () => Promise<T>,
+    maxBytes: number = MAX_COMMAND_BYTES,
+    uploadMs = 0,
+  ): Promise<T> {
     this.assertOpen();
     this.#active += 1;
-    const watch = this.#watch(step, maxBytes);
+    const watch = this.#watch(step, maxBytes, uploadMs);
     try {
       return await Promise.race([command(), watch.expired]);
     } catch (error) {
@@ -186,7 +192,7 @@ export class ImapConnection {
     return failure;
   }
 
-  #watch(step: string, maxBytes: number): { expired: Promise<never>; stop(): void } {
+  #watch(step: string, maxBytes: number, uploadMs = 0): { expired: Promise<never>; stop(): void } {
     const { commandTimeoutMs, context } = this.#options;
     let timer: NodeJS.Timeout | undefined;
     const expired = new Promise<never>((_, reject) => {
@@ -202,9 +208,9 @@ export class ImapConnection {
         const fault =
           bytes - before > maxBytes
             ? 'too long an answer to'
-            : now - start > MAX_COMMAND_MS
+            : now - start > MAX_COMMAND_MS + uploadMs
               ? 'no end of the answer to'
-              : now - heardAt > commandTimeoutMs
+              : now - heardAt > commandTimeoutMs + uploadMs
                 ? 'no answer to'
                 : null;
         if (fault !== null) reject(new MailboxError('connection', `${context.server}: ${fault} ${step}`));

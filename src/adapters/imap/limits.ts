@@ -65,3 +65,6 @@ export const MIN_IDLE_MS = 1000;
 
 /** How long a logout may take before the line is cut, in ms. */
 export const LOGOUT_MS = 3000;
+
+/** A message that is stored may take as long as this speed needs, beyond the time that any command has. */
+export const MIN_UPLOAD_BYTES_PER_SECOND = 16 * 1024;

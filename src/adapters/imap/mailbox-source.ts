@@ -3,10 +3,13 @@
  * that is thrown from here holds them.
  */
 import { readFile } from 'node:fs/promises';
-import { MailboxError, type MailboxSession, type MailboxSource } from '../../app/mailboxes/mailbox-ports.ts';
+import { MailboxError, type MailboxSource } from '../../app/mailboxes/mailbox-ports.ts';
 import { TokenError, type AccessTokens } from '../../app/accounts/token-ports.ts';
+import type { SentMailboxes } from '../../app/sent-copies/sent-copy-ports.ts';
+import type { ImapConnection } from './imap-connection.ts';
 import { createSession } from './imap-session.ts';
 import { mayLoginInPlainText, type ImapOptions } from './imap-url.ts';
+import { openSentMailbox } from './sent-mailbox.ts';
 import { SuspectUids } from './suspect-uids.ts';
 
 export interface ImapAccount extends ImapOptions {
@@ -20,24 +23,53 @@ interface KnownAccount extends ImapAccount {
 }
 
 /** @param tokens for the accounts without a password */
-export function createImapSource(accounts: readonly ImapAccount[], tokens: AccessTokens): MailboxSource {
+export function createImapSource(
+  accounts: readonly ImapAccount[],
+  tokens: AccessTokens,
+): MailboxSource & SentMailboxes {
   const byId = new Map(
     accounts.map((account): [string, KnownAccount] => [
       account.id,
       { ...account, suspects: new SuspectUids() },
     ]),
   );
+  function find(accountId: string): KnownAccount {
+    const account = byId.get(accountId);
+    if (account === undefined) throw new Error(`account ${accountId} has no mailbox to read`);
+    return account;
+  }
   return {
     accountIds: [...byId.keys()],
     async connect(accountId, signal) {
-      const account = byId.get(accountId);
-      if (account === undefined) throw new Error(`account ${accountId} has no mailbox to read`);
-      const deadline = performance.now() + account.connectTimeoutMs;
-      if (account.password !== null) return connect(account, { pass: account.password }, deadline, signal);
-      return connectWithToken(account, tokens, deadline, signal);
+      const account = find(accountId);
+      return createSession(await connect(account, tokens, signal), account);
+    },
+    async openSent(accountId, signal) {
+      const account = find(accountId);
+      const connection = await connect(account, tokens, signal);
+      const cut = () => {
+        // What goes wrong with it is told by the command under way.
+        connection.close().catch(() => undefined);
+      };
+      signal.addEventListener('abort', cut, { once: true });
+      try {
+        return await openSentMailbox(connection, account.sentPath);
+      } catch (error) {
+        await connection.close();
+        throw error;
+      } finally {
+        signal.removeEventListener('abort', cut);
+      }
     },
     warningOf: (accountId) => (byId.get(accountId)?.password === null ? tokens.warningOf(accountId) : null),
   };
+}
+
+function connect(account: KnownAccount, tokens: AccessTokens, signal: AbortSignal): Promise<ImapConnection> {
+  const deadline = performance.now() + account.connectTimeoutMs;
+  return account.password === null
+    ? connectWithToken(account, tokens, deadline, signal)
+    : logIn(account, { pass: account.password }, deadline, signal);
 }
 
 /** A token that the server does not take may have been revoked meanwhile: a new one is tried once. */
@@ -46,16 +78,16 @@ async function connectWithToken(
   tokens: AccessTokens,
   deadline: number,
   signal: AbortSignal,
-): Promise<MailboxSession> {
+): Promise<ImapConnection> {
   const accessToken = await getToken(account, tokens, deadline, signal);
   try {
-    return await connect(account, { accessToken }, deadline, signal);
+    return await logIn(account, { accessToken }, deadline, signal);
   } catch (error) {
     if (!(error instanceof MailboxError) || error.kind !== 'credentials') throw error;
     tokens.reject(account.id, accessToken);
     const another = await getToken(account, tokens, deadline, signal);
     if (another === accessToken) throw error;
-    return await connect(account, { accessToken: another }, deadline, signal);
+    return await logIn(account, { accessToken: another }, deadline, signal);
   }
 }
 
@@ -87,16 +119,16 @@ async function getToken(
 
 type Credentials = { readonly pass: string } | { readonly accessToken: string };
 
-async function connect(
+async function logIn(
   account: KnownAccount,
   credentials: Credentials,
   deadline: number,
   signal: AbortSignal,
-): Promise<MailboxSession> {
+): Promise<ImapConnection> {
   const { host, port, user, tls, commandTimeoutMs } = account;
   // Loaded by the first connection: a service without mailboxes goes without the memory of the library.
-  const { ImapConnection } = await import('./imap-connection.ts');
-  const connection = new ImapConnection({
+  const library = await import('./imap-connection.ts');
+  const connection = new library.ImapConnection({
     host,
     port,
     secure: tls === 'implicit',
@@ -114,7 +146,7 @@ async function connect(
     suspects: account.suspects,
   });
   await connection.connect(Math.max(1, deadline - performance.now()), signal);
-  return createSession(connection, account);
+  return connection;
 }
 
 /** No mailbox can be read without logging in, so TLS may be left out only where credentials may go without it. */

@@ -10,6 +10,7 @@ import type { Bounce } from '../../core/delivery/bounce.ts';
 import type { DeliveryReport } from '../../core/delivery/delivery-report.ts';
 import type { EmailState, RecipientOutcome, RecordedAttempt } from '../../core/delivery/states.ts';
 import type { CustomHeaders } from '../../core/message/custom-headers.ts';
+import type { SentCopyView } from '../../core/sent-copies/sent-copy.ts';
 import type { Metadata } from '../../core/message/tags.ts';
 import type { KeyAuthor } from '../../core/keys/author.ts';
 import type { MailAuthentication } from '../../core/message/authentication.ts';
@@ -141,6 +142,8 @@ export interface EmailDetail extends EmailSummary {
   readonly giveUpAt: Date | null;
   /** The process that had claimed it fell silent; when it comes back, it reports the outcome or sends the email. */
   readonly claimLost: boolean;
+  /** Of it in the Sent mailbox of its account; null for an email that keeps none, or was not sent yet. */
+  readonly sentCopy: SentCopyView | null;
 }
 
 export interface DeliveryView extends RecipientOutcome {

@@ -42,6 +42,15 @@ export interface ReadingStatus {
   readonly mailboxes: readonly MailboxStatus[];
 }
 
+/** Of one account: sent emails that are to be put into its Sent mailbox. */
+export interface SentCopyCounts {
+  readonly accountId: string;
+  readonly pending: number;
+  readonly failed: number;
+  /** The latest of those that are not stored. */
+  readonly lastError: { readonly reason: string; readonly at: Date } | null;
+}
+
 export interface QuarantinedMessage {
   readonly id: string;
   readonly accountId: string;
@@ -69,6 +78,8 @@ export interface QuarantineQuery extends AccountFilter {
 export interface MailboxStatusStore {
   /** By account. */
   readStatus(): Promise<readonly ReadingStatus[]>;
+  /** Of the accounts that have copies to be stored, or that failed. */
+  countSentCopies(): Promise<readonly SentCopyCounts[]>;
   /** The newest first. */
   listQuarantine(query: QuarantineQuery): Promise<readonly QuarantinedMessage[]>;
   /** Has it tried now, and its delays begin anew; returns it, null when nothing with that id is set aside. */

@@ -1,6 +1,6 @@
 /** What operators see of the mailboxes that are read, and the one thing they can do about a message: try it now. */
 import { ServiceError } from '../../core/errors.ts';
-import type { AccountStatus, MailboxUseCases } from './use-cases.ts';
+import type { AccountStatus, MailboxUseCases, SentCopiesStatus } from './use-cases.ts';
 import { PLACE_CURSOR, readPage } from '../base/paging.ts';
 import type { MailboxSource } from './mailbox-ports.ts';
 import type { MailboxStatusStore, ReadingStatus } from './mailbox-status-ports.ts';
@@ -9,6 +9,8 @@ import type { Account } from '../base/basics.ts';
 export interface MailboxStatusPorts {
   readonly status: MailboxStatusStore;
   readonly source: Pick<MailboxSource, 'accountIds' | 'warningOf'>;
+  /** Whether the accounts' sent mail is put into their Sent mailboxes, as it is configured here. */
+  readonly sentCopies: ReadonlyMap<string, Pick<SentCopiesStatus, 'areKept' | 'note'>>;
   readonly accounts: ReadonlyMap<string, Account>;
   /** Identifies this process among those that share the database. */
   readonly instanceId: string;
@@ -19,6 +21,7 @@ export interface MailboxStatusPorts {
 export function createMailboxStatus({
   status,
   source,
+  sentCopies,
   accounts,
   instanceId,
   wake,
@@ -26,14 +29,23 @@ export function createMailboxStatus({
   const reads = new Set(source.accountIds);
   return {
     async listAccounts() {
-      const readings = new Map((await status.readStatus()).map((reading) => [reading.accountId, reading]));
+      const [found, counted] = await Promise.all([status.readStatus(), status.countSentCopies()]);
+      const readings = new Map(found.map((reading) => [reading.accountId, reading]));
+      const copies = new Map(counted.map((counts) => [counts.accountId, counts]));
       // Those of other processes, or of an earlier configuration, come last.
-      const ids = new Set([...accounts.keys(), ...readings.keys()]);
+      const ids = new Set([...accounts.keys(), ...readings.keys(), ...copies.keys()]);
       return [...ids].map((id): AccountStatus => ({
         ...(readings.get(id) ?? neverRead(id)),
         from: accounts.get(id)?.from ?? null,
         hasMailbox: reads.has(id),
         isOwnedHere: readings.get(id)?.owner === instanceId,
+        sentCopies: {
+          areKept: sentCopies.get(id)?.areKept ?? false,
+          note: sentCopies.get(id)?.note ?? null,
+          pending: copies.get(id)?.pending ?? 0,
+          failed: copies.get(id)?.failed ?? 0,
+          lastError: copies.get(id)?.lastError ?? null,
+        },
         warning: reads.has(id) ? source.warningOf(id) : null,
       }));
     },

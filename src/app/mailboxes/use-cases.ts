@@ -1,7 +1,7 @@
 /** What the edges ask of mailboxes. */
 import type { AccountFilter } from '../base/account-filter.ts';
 import type { PageRequest } from '../base/paging.ts';
-import type { QuarantinedMessage, ReadingStatus } from './mailbox-status-ports.ts';
+import type { QuarantinedMessage, ReadingStatus, SentCopyCounts } from './mailbox-status-ports.ts';
 import type { Address } from '../../core/address/address.ts';
 
 export interface AccountStatus extends ReadingStatus {
@@ -11,8 +11,17 @@ export interface AccountStatus extends ReadingStatus {
   readonly hasMailbox: boolean;
   /** This process reads them. */
   readonly isOwnedHere: boolean;
+  readonly sentCopies: SentCopiesStatus;
   /** Why it will stop working unless an operator acts; English, null when all is well. */
   readonly warning: string | null;
+}
+
+/** Sent emails in the Sent mailbox of their account. */
+export interface SentCopiesStatus extends Omit<SentCopyCounts, 'accountId'> {
+  /** This process is configured to store them. */
+  readonly areKept: boolean;
+  /** Why not, although the account asks for it; English, null for nothing to say. */
+  readonly note: string | null;
 }
 
 export interface QuarantineRequest extends PageRequest, AccountFilter {}

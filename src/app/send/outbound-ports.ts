@@ -45,6 +45,8 @@ export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
   readonly unsubscribeList?: string | null;
   /** The key that sent it; null: none. */
   readonly authorKeyId?: string | null;
+  /** It is put into the Sent mailbox of its account once it is sent. Default: it is not. */
+  readonly keepsCopy?: boolean;
   /** See subjectKeyOf; only in accounts that join by subject. */
   readonly subjectKey?: string | null;
 }

@@ -172,6 +172,7 @@ export async function prepareSend(
       exchangeWith,
       ...(list === null ? {} : { unsubscribeList: list }),
       authorKeyId: request.authorKeyId ?? null,
+      ...(account.keepsSentCopies === true ? { keepsCopy: true } : {}),
       ...((account.joinBySubjectDays ?? null) === null ? {} : { subjectKey: subjectKeyOf(request.subject) }),
     },
     raw,

@@ -18,6 +18,8 @@ export interface DueNow {
   readonly copies: boolean;
   /** A person to be erased. */
   readonly erasures: boolean;
+  /** Sent emails to be put into the Sent mailbox of a configured account. */
+  readonly sentCopies: boolean;
   /** A webhook that no process delivers to. */
   readonly webhooks: boolean;
   /** Grows with every change of a webhook. */

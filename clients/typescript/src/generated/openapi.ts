@@ -808,6 +808,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/emails/{id}/sent-copy/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put an email into the Sent mailbox now
+         * @description For a copy that failed, or that waits for its next try; it has all its time before it again. The mailbox is searched first, so it never has two. Needs no body; fields of one are refused. Needs the right `operate`.
+         */
+        post: operations["retrySentCopy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/customers": {
         parameters: {
             query?: never;
@@ -2398,6 +2418,21 @@ export interface components {
             /** @description English. */
             detail: string;
         };
+        SentCopy: {
+            /**
+             * @description `failed`: it was given up; `POST /api/emails/{id}/sent-copy/retry` has it tried again.
+             * @enum {string}
+             */
+            state: "pending" | "stored" | "failed";
+            /** @description When it was stored, given up, or is tried next. */
+            at: components["schemas"]["Timestamp"];
+            /** @description That failed. */
+            tries: number;
+            /** @description For people: what stood in the way the last time; null when nothing did. */
+            error: string | null;
+            /** @description Where it is; null while it is not stored. */
+            mailbox: string | null;
+        };
         EmailDetail: {
             id: components["schemas"]["Uuid"];
             message_id: components["schemas"]["MessageId"];
@@ -2481,6 +2516,8 @@ export interface components {
             attempts: components["schemas"]["Attempt"][];
             /** @description After this it is not tried again; null when it is not in the queue. */
             give_up_at: components["schemas"]["NullableTimestamp"];
+            /** @description Of it in the Sent mailbox of its account; null for an email of an account that keeps none, and before it is sent. */
+            sent_copy: components["schemas"]["SentCopy"] | null;
         };
         ErasureRequest: {
             /** @description One address; upper and lower case do not count. Either this or `customer_id`. */
@@ -2597,17 +2634,29 @@ export interface components {
             /** @description The thread it was placed in. */
             threadId: components["schemas"]["Uuid"];
         };
+        MailboxFailure: {
+            /** @description For people: what the server or the service said. */
+            reason: string;
+            at: components["schemas"]["Timestamp"];
+        };
+        SentCopies: {
+            /** @description The answering process is configured to put what is sent into its Sent mailbox. */
+            kept: boolean;
+            /** @description Why not, although the account asks for it. */
+            note: string | null;
+            /** @description To be stored, of all processes. */
+            pending: number;
+            /** @description Given up; see `sent_copy` of `GET /api/emails/{id}`. */
+            failed: number;
+            /** @description The latest about those that are not stored. */
+            last_error: components["schemas"]["MailboxFailure"] | null;
+        };
         AccountFailure: {
             /**
              * @description The server refused the login; it could not be reached; it refused a command; the database or storage was away.
              * @enum {string}
              */
             kind: "credentials" | "connection" | "refused" | "service";
-            /** @description For people: what the server or the service said. */
-            reason: string;
-            at: components["schemas"]["Timestamp"];
-        };
-        MailboxFailure: {
             /** @description For people: what the server or the service said. */
             reason: string;
             at: components["schemas"]["Timestamp"];
@@ -2651,6 +2700,7 @@ export interface components {
             owned_here: boolean;
             /** @description Why reading will stop unless an operator acts, such as a token that can not be refreshed. */
             warning: string | null;
+            sent_copies: components["schemas"]["SentCopies"];
             /** @description When it was connected to, or tried to. */
             last_attempt_at: components["schemas"]["NullableTimestamp"];
             /** @description After a failure; null: it is being read. */
@@ -6644,7 +6694,8 @@ export interface operations {
                      *           "detail": "accepted by the mail server"
                      *         }
                      *       ],
-                     *       "give_up_at": null
+                     *       "give_up_at": null,
+                     *       "sent_copy": null
                      *     }
                      */
                     "application/json": components["schemas"]["EmailDetail"];
@@ -7409,6 +7460,13 @@ export interface operations {
                      *           "owner": "d25a7f10-8b6c-4e93-b7f1-0c4a9e3d6582",
                      *           "owned_here": true,
                      *           "warning": null,
+                     *           "sent_copies": {
+                     *             "kept": false,
+                     *             "note": null,
+                     *             "pending": 0,
+                     *             "failed": 1,
+                     *             "last_error": null
+                     *           },
                      *           "last_attempt_at": "2026-01-31T12:00:00.000Z",
                      *           "next_attempt_at": null,
                      *           "last_error": null,
@@ -7588,6 +7646,68 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    retrySentCopy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is due. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "state": "failed",
+                     *       "at": "2026-01-31T12:00:00.000Z",
+                     *       "tries": 3,
+                     *       "error": "imap.example.com:993: APPEND was refused: over quota",
+                     *       "mailbox": "INBOX"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SentCopy"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            404: components["responses"]["EmailNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            /** @description Codes: `no_sent_copy_to_retry`. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "no_sent_copy_to_retry";
+                    };
+                };
+            };
             413: components["responses"]["PayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];

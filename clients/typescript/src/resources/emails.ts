@@ -20,6 +20,7 @@ import type {
   Schemas,
   SendResult,
   SendState,
+  SentCopy,
   VariantDetail,
 } from '../types.ts';
 
@@ -129,6 +130,14 @@ export class Emails {
     const { api } = this.#transport;
     return this.#json(false, { id: segment('id', id) }, options, (request) =>
       api.POST('/api/emails/{id}/cancel', request),
+    );
+  }
+
+  /** Has a copy that is not in the Sent mailbox yet tried now. Not retried, as `cancel`. */
+  async retrySentCopy(id: string, options: RequestOptions = {}): Promise<SentCopy> {
+    const { api } = this.#transport;
+    return this.#json(false, { id: segment('id', id) }, options, (request) =>
+      api.POST('/api/emails/{id}/sent-copy/retry', request),
     );
   }
 

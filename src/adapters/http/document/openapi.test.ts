@@ -125,6 +125,7 @@ describe('the OpenAPI document', () => {
       'post /api/emails/{id}/reply-all',
       'post /api/emails/{id}/resolve',
       'post /api/emails/{id}/retry',
+      'post /api/emails/{id}/sent-copy/retry',
       'post /api/erasures',
       'post /api/inbound',
       'post /api/keys',

@@ -37,6 +37,7 @@ import {
 } from './email-view.ts';
 import { NullableKeyAuthor } from '../schemas/author.ts';
 import { Authentication, toAuthenticationJson } from './authentication-schema.ts';
+import { SentCopy, toSentCopyJson } from '../sent-copies/sent-copy-schema.ts';
 import { NullableSource, Variant } from './variant-schema.ts';
 
 export const Recipient = record('Recipient', {
@@ -189,6 +190,11 @@ export const EmailDetailSchema = record('EmailDetail', {
     ...NullableTimestamp,
     description: 'After this it is not tried again; null when it is not in the queue.',
   },
+  sent_copy: {
+    anyOf: [SentCopy, { type: 'null' }],
+    description:
+      'Of it in the Sent mailbox of its account; null for an email of an account that keeps none, and before it is sent.',
+  },
 });
 type EmailDetailJson = XStatic<typeof EmailDetailSchema>;
 
@@ -267,5 +273,6 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
     })),
     next_attempt_at: email.nextAttemptAt?.toISOString() ?? null,
     give_up_at: email.giveUpAt?.toISOString() ?? null,
+    sent_copy: email.sentCopy === null ? null : toSentCopyJson(email.sentCopy),
   };
 }

@@ -72,6 +72,19 @@ export const AccountSchema = record('Account', {
     type: ['string', 'null'],
     description: 'Why reading will stop unless an operator acts, such as a token that can not be refreshed.',
   },
+  sent_copies: record('SentCopies', {
+    kept: {
+      type: 'boolean',
+      description: 'The answering process is configured to put what is sent into its Sent mailbox.',
+    },
+    note: { type: ['string', 'null'], description: 'Why not, although the account asks for it.' },
+    pending: { ...Count, description: 'To be stored, of all processes.' },
+    failed: { ...Count, description: 'Given up; see `sent_copy` of `GET /api/emails/{id}`.' },
+    last_error: {
+      anyOf: [MailboxFailure, { type: 'null' }],
+      description: 'The latest about those that are not stored.',
+    },
+  }),
   last_attempt_at: { ...NullableTimestamp, description: 'When it was connected to, or tried to.' },
   next_attempt_at: { ...NullableTimestamp, description: 'After a failure; null: it is being read.' },
   last_error: {
@@ -121,6 +134,7 @@ export function toAccountJson(account: AccountStatus): XStatic<typeof AccountSch
     owner: account.owner,
     owned_here: account.isOwnedHere,
     warning: account.warning,
+    sent_copies: toSentCopiesJson(account.sentCopies),
     last_attempt_at: toText(account.lastAttemptAt),
     next_attempt_at: toText(account.nextAttemptAt),
     last_error:
@@ -130,6 +144,14 @@ export function toAccountJson(account: AccountStatus): XStatic<typeof AccountSch
     mailboxes: account.mailboxes.map(toMailboxJson),
   };
 }
+
+const toSentCopiesJson = ({ areKept, note, pending, failed, lastError }: AccountStatus['sentCopies']) => ({
+  kept: areKept,
+  note,
+  pending,
+  failed,
+  last_error: lastError === null ? null : { reason: lastError.reason, at: lastError.at.toISOString() },
+});
 
 function toMailboxJson(mailbox: MailboxStatus): XStatic<typeof MailboxSchema> {
   const { lastError, lagMs, counts } = mailbox;

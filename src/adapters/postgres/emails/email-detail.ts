@@ -9,6 +9,7 @@ import {
 import type { KeyAuthor } from '../../../core/keys/author.ts';
 import type { AttemptOutcome, DeliveryState, RecordedAttempt, Reply } from '../../../core/delivery/states.ts';
 import { statement, type RowOf } from '../db/statement.ts';
+import { SENT_COPY, toSentCopyView, type SentCopyRow } from '../sent-copies/sent-copies.ts';
 import { EMAIL_ID } from './email-aliases.ts';
 import { toAttachmentView, toMessageId, toVariant, type AttachmentRow, type VariantRow } from './rows.ts';
 
@@ -69,6 +70,7 @@ export const READ_EMAIL = statement(
       select json_build_object('kind', b.kind, 'format', b.format, 'recipients', b.recipients, 'emailId', b.email_id)
       from bounce_reports b where b.report_id = e.id
     ) as bounce,
+    (select ${SENT_COPY} from sent_copies c where c.email_id = e.id) as sent_copy,
     case when q.owner is null then q.due_at end as next_attempt_at,
     case when q.owner is null or q.lease_until is not null then q.give_up_at end as give_up_at,
     q.owner is not null and q.lease_until is null as claim_lost
@@ -87,6 +89,7 @@ interface DetailColumns {
   bounce: BounceView | null;
   author: KeyAuthor | null;
   claim_lost: boolean;
+  sent_copy: SentCopyRow | null;
 }
 
 export type DeliveryRow = { address: string; state: DeliveryState; report: ReportJson | null } & ReplyColumns;
@@ -175,6 +178,7 @@ export function toDetail(row: DetailRow): EmailDetail {
     nextAttemptAt: row.next_attempt_at,
     giveUpAt: row.give_up_at,
     claimLost: row.claim_lost,
+    sentCopy: row.sent_copy === null ? null : toSentCopyView(row.sent_copy),
   };
 }
 

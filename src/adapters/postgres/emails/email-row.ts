@@ -70,6 +70,7 @@ export interface NewEmail extends EmailContent, RecordedRaw {
     readonly exchangeWith: string | null;
     readonly unsubscribeList: string | null;
     readonly authorKeyId: string | null;
+    readonly keepsCopy: boolean;
     readonly anchorId: string | null;
     readonly ignoredIds: readonly string[];
     readonly partyId: string | null;
@@ -149,6 +150,7 @@ function toRow(content: EmailContent, email: Partial<NewEmail> & Pick<NewEmail, 
     exchange_with: choice?.exchangeWith,
     unsubscribe_list: choice?.unsubscribeList,
     author_key: choice?.authorKeyId,
+    keeps_copy: choice?.keepsCopy,
     anchor_id: choice?.anchorId,
     ignored_ids: choice?.ignoredIds,
     party_id: choice?.partyId,
@@ -239,6 +241,7 @@ export const EMAIL_COLUMNS: readonly Column[] = [
   column('exchange_with', 'text'),
   column('unsubscribe_list', 'text'),
   column('author_key', 'text'),
+  filled('keeps_copy', 'boolean', 'false'),
   column('anchor_id', 'uuid'),
   filled('ignored_ids', 'text[]', '{}'),
   column('party_id', 'uuid'),

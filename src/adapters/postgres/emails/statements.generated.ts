@@ -544,6 +544,7 @@ declare module '../db/statement.ts' {
         deliveries: unknown;
         attempts: unknown;
         bounce: unknown;
+        sent_copy: unknown;
         next_attempt_at: Date | null;
         give_up_at: Date | null;
         claim_lost: boolean | null;

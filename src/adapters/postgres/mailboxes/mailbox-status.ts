@@ -6,6 +6,7 @@ import type {
   QuarantinedMessage,
   ReadingStatus,
 } from '../../../app/mailboxes/mailbox-status-ports.ts';
+import { countSentCopies } from '../sent-copies/sent-copies.ts';
 import { run, statement, statements, type RowOf } from '../db/statement.ts';
 
 export function createMailboxStatusStore(pool: Pool): MailboxStatusStore {
@@ -13,6 +14,8 @@ export function createMailboxStatusStore(pool: Pool): MailboxStatusStore {
     async readStatus() {
       return (await run(pool, READ_STATUS)).map(toStatus);
     },
+
+    countSentCopies: () => countSentCopies(pool),
 
     async listQuarantine(request) {
       const { after, limit } = request;

@@ -72,6 +72,7 @@ function toRow(record: LinkedRecord) {
       exchangeWith: record.exchangeWith ?? null,
       unsubscribeList: record.unsubscribeList ?? null,
       authorKeyId: record.authorKeyId ?? null,
+      keepsCopy: record.keepsCopy ?? false,
       anchorId: link?.anchorId ?? null,
       ignoredIds: link?.ignoredIds ?? [],
       // For the first email of a thread it is the customer that this email names.

@@ -5,15 +5,25 @@
 import type { Pool } from 'pg';
 import type { DueWork } from '../../../app/work/due-work.ts';
 import { run, statement } from '../db/statement.ts';
+import { firstDueCopy } from '../sent-copies/sent-copies.ts';
 import { firstDue } from '../send/claim-sends.ts';
 
-/** @param accountIds the accounts that this process sends for */
-export function createDueWork(pool: Pool, accountIds: readonly string[]): DueWork {
+export interface DueWorkAccounts {
+  /** Those that this process sends for. */
+  readonly sending: readonly string[];
+  /** Those of them that keep copies in Sent. */
+  readonly keepingCopies: readonly string[];
+}
+
+export function createDueWork(pool: Pool, { sending, keepingCopies }: DueWorkAccounts): DueWork {
   return {
     async find() {
-      const [row] = await run(pool, DUE_WORK, { accounts: [...accountIds] });
+      const [row] = await run(pool, DUE_WORK, {
+        accounts: [...sending],
+        copyAccounts: [...keepingCopies],
+      });
       if (row === undefined) throw new Error('the question what is due has no answer');
-      const { search, customers, reports, copies, erasures, webhooks } = row;
+      const { search, customers, reports, copies, erasures, webhooks, sent_copies: sentCopies } = row;
       return {
         sendInMs: row.send_in_ms,
         search,
@@ -21,6 +31,7 @@ export function createDueWork(pool: Pool, accountIds: readonly string[]): DueWor
         reports,
         copies,
         erasures,
+        sentCopies,
         webhooks,
         webhookVersion: Number(row.webhook_version),
         feedPosition: row.feed_position === null ? null : Number(row.feed_position),
@@ -50,6 +61,7 @@ const DUE_WORK = statement(
     ) <= now(), false) as reports,
     (select email_id from email_variants where not is_compared order by email_id limit 1) is not null as copies,
     (select id from erasures where finished_at is null order by requested_at limit 1) is not null as erasures,
+    coalesce((${firstDueCopy('$copyAccounts::text[]')}) <= now(), false) as sent_copies,
     (
       select w.id from webhooks w join webhook_positions p on p.webhook_id = w.id
       where w.paused_at is null and p.lease_until < now() limit 1
@@ -64,6 +76,7 @@ const DUE_WORK = statement(
   reports: boolean;
   copies: boolean;
   erasures: boolean;
+  sent_copies: boolean;
   webhooks: boolean;
   webhook_version: string;
 }>();

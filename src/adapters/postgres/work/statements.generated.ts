@@ -6,6 +6,7 @@ declare module '../db/statement.ts' {
     'due-work': {
       values: {
         accounts: readonly (string | null)[] | null;
+        copyAccounts: readonly (string | null)[] | null;
       };
       row: {
         send_in_ms: number | null;
@@ -14,6 +15,7 @@ declare module '../db/statement.ts' {
         reports: boolean | null;
         copies: boolean | null;
         erasures: boolean | null;
+        sent_copies: boolean | null;
         webhooks: boolean | null;
         webhook_version: string | null;
         feed_position: string | null;

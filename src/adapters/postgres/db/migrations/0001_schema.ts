@@ -17,6 +17,7 @@ import { SEND } from './0001_schema/send.ts';
 import { UPLOADS } from './0001_schema/uploads.ts';
 import { TAGS } from './0001_schema/tags.ts';
 import { SESSIONS } from './0001_schema/sessions.ts';
+import { SENT_COPIES } from './0001_schema/sent-copies.ts';
 import { STATISTICS } from './0001_schema/statistics.ts';
 import { THREAD_LABELS } from './0001_schema/thread-labels.ts';
 import { THREAD_LIST } from './0001_schema/thread-list.ts';
@@ -36,6 +37,7 @@ export const SCHEMA: readonly string[] = [
   ...ERASE,
   ...SEARCH,
   ...SEND,
+  ...SENT_COPIES,
   ...DRAFTS,
   ...REPORTS,
   ...MAILBOXES,

@@ -161,6 +161,8 @@ export const EMAILS = [
     exchange_with text,
     -- The list that it was sent to, which its recipient can leave
     unsubscribe_list text collate "C",
+    -- It is put into the Sent mailbox of its account once it is sent; see sent-copies.ts
+    keeps_copy boolean not null default false,
     -- RFC 5256 §2.1; null in accounts that do not join by subject
     subject_key text check (length(subject_key) between 1 and 200),
     anchor_id uuid references emails on delete set null,

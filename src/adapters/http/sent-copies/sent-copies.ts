@@ -1,0 +1,38 @@
+/** Copies of sent emails in Sent mailboxes: POST /api/emails/{id}/sent-copy/retry. */
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { EmailParams, jsonResponse } from '../schemas/schemas.ts';
+import { SentCopy, toSentCopyJson } from './sent-copy-schema.ts';
+
+export function registerSentCopyRoutes(app: HttpServer, { operationsFor, limits }: HttpContext): void {
+  app.post(
+    '/api/emails/:id/sent-copy/retry',
+    {
+      schema: {
+        operationId: 'retrySentCopy',
+        right: 'operate',
+        tags: ['Mailboxes'],
+        summary: 'Put an email into the Sent mailbox now',
+        description:
+          'For a copy that failed, or that waits for its next try; it has all its time before it again. The mailbox is ' +
+          'searched first, so it never has two. Needs no body; fields of one are refused.',
+        params: EmailParams,
+        response: {
+          200: jsonResponse('It is due.', SentCopy),
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'invalid_uuid',
+            'unauthorized',
+            'email_not_found',
+            'no_sent_copy_to_retry',
+            'database_unavailable',
+          ),
+        },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request) =>
+      toSentCopyJson(await operationsFor(request).retrySentCopy(request.params.id.toLowerCase())),
+  );
+}

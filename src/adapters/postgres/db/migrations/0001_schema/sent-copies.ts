@@ -1,0 +1,41 @@
+/**
+ * Copies of sent emails that are to be put into the Sent mailboxes of their accounts, and where they were put.
+ *
+ * The row of a copy is made by the statement that makes its email `sent`, whichever that is; emails that keep no copy cost
+ * nothing. A copy is claimed by `claim_id`, and then due again when the lease of the claim runs out.
+ */
+export const SENT_COPIES = [
+  `create table sent_copies (
+    email_id uuid primary key references emails on delete cascade,
+    account_id account_id not null,
+    state text collate "C" not null default 'pending' check (state in ('pending', 'stored', 'failed')),
+    -- Of a pending one: when it is tried next, or its claim runs out
+    due_at timestamptz not null default clock_timestamp(),
+    -- By then a quota is raised, a password renewed, and a server back
+    give_up_at timestamptz not null default clock_timestamp() + interval '5 days',
+    claim_id uuid,
+    tries int not null default 0 check (tries >= 0),
+    last_error text check (length(last_error) <= 1000),
+    last_error_at timestamptz,
+    ended_at timestamptz,
+    path text,
+    uid_validity bigint,
+    uid bigint,
+    -- It was in the mailbox before
+    was_there boolean,
+    check ((state = 'pending') = (ended_at is null)),
+    check ((state = 'stored') = (path is not null)),
+    check ((last_error is null) = (last_error_at is null))
+  )`,
+  // What is due of an account, and what is open of all
+  `create index sent_copies_open on sent_copies (account_id, state, due_at) where state <> 'stored'`,
+  `create index sent_copies_claim on sent_copies (claim_id) where claim_id is not null`,
+
+  `create function emails_sent_copies_after_sent() returns trigger language plpgsql as $$
+  begin
+    insert into sent_copies (email_id, account_id) values (new.id, new.account_id) on conflict do nothing;
+    return null;
+  end $$`,
+  `create trigger emails_sent_copies_after_sent after insert or update of state on emails for each row
+    when (new.keeps_copy and new.state = 'sent') execute function emails_sent_copies_after_sent()`,
+];

@@ -1,0 +1,192 @@
+/** Copies in Sent mailboxes, on PostgreSQL: their queue, and what is seen of them. A trigger makes their rows. */
+import type { Pool } from 'pg';
+import type { SentCopyCounts } from '../../../app/mailboxes/mailbox-status-ports.ts';
+import type { ClaimedCopy, SentCopyQueue, SentCopyStore } from '../../../app/sent-copies/sent-copy-ports.ts';
+import type { MessageId } from '../../../core/message/message-id.ts';
+import type { SentCopyView } from '../../../core/sent-copies/sent-copy.ts';
+import { run, statement, type RowOf } from '../db/statement.ts';
+
+/** Characters of a reason that are kept. */
+const MAX_REASON_CHARS = 1000;
+
+const toReason = (reason: string): string => reason.replaceAll('\0', '').slice(0, MAX_REASON_CHARS);
+
+export function createSentCopyQueue(pool: Pool): SentCopyQueue {
+  return {
+    async dueAccounts(accountIds) {
+      const rows = await run(pool, DUE_ACCOUNTS, { accounts: [...accountIds] });
+      return rows.map(({ account_id }) => account_id);
+    },
+    async claim({ accountId, claimId, limit, leaseMs }) {
+      return (await run(pool, CLAIM, { accountId, claimId, limit, leaseMs })).map(toClaimed);
+    },
+    async renew(claimId, emailId, leaseMs) {
+      const rows = await run(pool, RENEW, { claimId, leaseMs });
+      return rows.some(({ email_id }) => email_id === emailId);
+    },
+    async stored(claimId, emailId, { path, uidValidity, uid, wasThere }) {
+      await run(pool, STORED, {
+        claimId,
+        emailId,
+        path: path.replaceAll('\0', ''),
+        uidValidity,
+        uid,
+        wasThere,
+      });
+    },
+    async failed(claimId, { emailId, reason, retryMs }) {
+      await run(pool, FAILED, { claimId, emailId, reason: toReason(reason), retryMs });
+    },
+    async release(claimId, exceptEmailId) {
+      await run(pool, RELEASE, { claimId, except: exceptEmailId });
+    },
+    async putOff(accountId, delayMs, reason) {
+      await run(pool, PUT_OFF, { accountId, delayMs, reason: toReason(reason) });
+    },
+  };
+}
+
+export function createSentCopyStore(pool: Pool): SentCopyStore {
+  return {
+    async retry(emailId) {
+      const [row] = await run(pool, RETRY, { emailId });
+      if (row === undefined) return 'not_found';
+      return row.copy === null ? 'refused' : toSentCopyView(row.copy);
+    },
+  };
+}
+
+/** Of the accounts that have copies to be stored, or that failed. */
+export async function countSentCopies(pool: Pool): Promise<readonly SentCopyCounts[]> {
+  return (await run(pool, COUNT_OPEN)).map((row) => {
+    const { last_error: reason, last_error_at: at } = row;
+    return {
+      accountId: row.account_id,
+      pending: Number(row.pending),
+      failed: Number(row.failed),
+      lastError: reason === null || at === null ? null : { reason, at },
+    };
+  });
+}
+
+/** Whether one of the accounts has something due: the first entry of an index for each. */
+export const firstDueCopy = (accounts: string): string => `
+  select min(c.due_at) from unnest(${accounts}) a (account_id) cross join lateral (
+    select due_at from sent_copies where account_id = a.account_id and state = 'pending' order by due_at limit 1
+  ) c`;
+
+const DUE_ACCOUNTS = statement(
+  'accounts-with-due-copies',
+  `select a.account_id from unnest($accounts::text[]) a (account_id) cross join lateral (
+    select due_at from sent_copies where account_id = a.account_id and state = 'pending' order by due_at limit 1
+  ) c
+  where c.due_at <= now()`,
+).narrow<{ account_id: string }>();
+
+/** Rows of emails are not locked, so that no copy holds up a send. */
+const CLAIM = statement(
+  'claim-sent-copies',
+  `with due as materialized (
+    select email_id from sent_copies
+    where account_id = $accountId and state = 'pending' and due_at <= now()
+    order by due_at limit $limit::int
+    for update skip locked
+  ), claimed as (
+    update sent_copies c set claim_id = $claimId, due_at = now() + $leaseMs::float8 * interval '1 ms'
+    from due where c.email_id = due.email_id
+    returning c.email_id, c.tries
+  )
+  select c.email_id, c.tries, e.message_id, e.raw, e.raw_path, e.raw_size_bytes,
+    coalesce(
+      (select max(a.ended_at) from delivery_attempts a where a.email_id = e.id and a.outcome = 'accepted'), e.date
+    ) as sent_at
+  from claimed c join emails e on e.id = c.email_id
+  order by e.id`,
+).narrow<{ sent_at: Date }>();
+
+const RENEW = statement(
+  'renew-sent-copies',
+  `update sent_copies set due_at = now() + $leaseMs::float8 * interval '1 ms'
+  where claim_id = $claimId and state = 'pending' returning email_id`,
+);
+
+const STORED = statement(
+  'sent-copy-stored',
+  `update sent_copies
+  set state = 'stored', ended_at = now(), claim_id = null, path = $path, uid_validity = $uidValidity, uid = $uid,
+    was_there = $wasThere
+  where email_id = $emailId and claim_id = $claimId`,
+);
+
+/** The state after a failure at `now()`. */
+const NEXT_STATE = (isFinal: string) => `
+    state = case when ${isFinal} then 'failed' else 'pending' end,
+    ended_at = case when ${isFinal} then now() end, claim_id = null, last_error = $reason, last_error_at = now()`;
+
+const FAILED = statement(
+  'sent-copy-failed',
+  `update sent_copies
+  set ${NEXT_STATE('$retryMs::float8 is null or give_up_at <= now()')}, tries = tries + 1,
+    due_at = now() + coalesce($retryMs::float8, 0) * interval '1 ms'
+  where email_id = $emailId and claim_id = $claimId`,
+);
+
+const RELEASE = statement(
+  'release-sent-copies',
+  `update sent_copies set claim_id = null, due_at = now()
+  where claim_id = $claimId and state = 'pending' and email_id is distinct from $except::uuid`,
+);
+
+const PUT_OFF = statement(
+  'put-off-sent-copies',
+  `update sent_copies set ${NEXT_STATE('give_up_at <= now()')}, due_at = now() + $delayMs::float8 * interval '1 ms'
+  where account_id = $accountId and state = 'pending' and due_at <= now()`,
+);
+
+const COUNT_OPEN = statement(
+  'count-open-sent-copies',
+  `select account_id, count(*) filter (where state = 'pending') as pending,
+    count(*) filter (where state = 'failed') as failed, max(last_error_at) as last_error_at,
+    (array_agg(last_error order by last_error_at desc nulls last))[1] as last_error
+  from sent_copies where state <> 'stored' group by account_id order by account_id`,
+).narrow<{ pending: string; failed: string }>();
+
+/** JSON of the copy `c`, for toSentCopyView. */
+export const SENT_COPY = `json_build_object('state', c.state, 'at', coalesce(c.ended_at, c.due_at), 'tries', c.tries,
+    'error', c.last_error, 'mailbox', c.path)`;
+
+/** From JSON, hence times as text. */
+export interface SentCopyRow {
+  state: SentCopyView['state'];
+  at: string;
+  tries: number;
+  error: string | null;
+  mailbox: string | null;
+}
+
+export const toSentCopyView = ({ at, ...copy }: SentCopyRow): SentCopyView => ({ ...copy, at: new Date(at) });
+
+/** One that is claimed is being tried now: it keeps its claim. */
+const RETRY = statement(
+  'retry-sent-copy',
+  `with retried as (
+    update sent_copies c
+    set state = 'pending', ended_at = null, give_up_at = default,
+      due_at = case when c.claim_id is null then now() else c.due_at end
+    where c.email_id = $emailId and c.state <> 'stored'
+    returning ${SENT_COPY} as copy
+  )
+  select (select copy from retried) as copy from emails e where e.id = $emailId`,
+).narrow<{ copy: SentCopyRow | null }>();
+
+function toClaimed(row: RowOf<typeof CLAIM>): ClaimedCopy {
+  return {
+    emailId: row.email_id,
+    messageId: row.message_id as MessageId,
+    sentAt: row.sent_at,
+    raw: row.raw,
+    rawPath: row.raw_path,
+    sizeBytes: Number(row.raw_size_bytes),
+    tries: row.tries,
+  };
+}

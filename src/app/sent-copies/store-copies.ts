@@ -1,0 +1,212 @@
+/**
+ * Puts sent emails of one account into its Sent mailbox, each once, whatever breaks and whenever.
+ *
+ * IMAP has no way to store a message only if it is not there, so three things together keep a second copy away: one process at a
+ * time has the claim of a copy; the mailbox is searched by Message-ID before each APPEND, also the first one, as some mail servers
+ * keep a copy by themselves; and after an APPEND whose answer was lost, because the line broke or the process died, the next search
+ * comes only after a delay, or when the lease has run out: by then the server has carried it out or dropped it.
+ */
+import type { IdSource, Logger } from '../base/basics.ts';
+import type { Limit } from '../base/limit.ts';
+import type { BlobStore } from '../files/file-ports.ts';
+import { MailboxError } from '../mailboxes/mailbox-ports.ts';
+import { ServiceError } from '../../core/errors.ts';
+import { copyRetryDelay } from '../../core/sent-copies/retry.ts';
+import type { ClaimedCopy, SentCopyQueue, SentMailbox, SentMailboxes } from './sent-copy-ports.ts';
+
+export interface StoreCopiesPorts {
+  readonly queue: SentCopyQueue;
+  readonly mailboxes: SentMailboxes;
+  readonly blobs: Pick<BlobStore, 'get'>;
+  readonly ids: Pick<IdSource, 'uuid'>;
+  readonly logger: Logger;
+  /** From 0 (inclusive) to 1 (exclusive). */
+  readonly random: () => number;
+  /** Bounds the messages in memory, by their bytes, over all accounts. */
+  readonly memory: Limit;
+  /** By a clock that never goes back, in ms. */
+  readonly now: () => number;
+}
+
+export interface StoreCopiesOptions {
+  readonly accountId: string;
+  readonly leaseMs: number;
+  /** Ends the work, between two copies or by cutting the line. */
+  readonly signal: AbortSignal;
+}
+
+/** Claimed together: what a process that dies leaves behind. */
+const BATCH = 16;
+/** The lease is renewed so often while one copy is stored, which may be large. */
+const RENEWALS_PER_LEASE = 3;
+
+/** The account can't be worked on now, such as when its server is away; its copies wait. */
+export class AccountFailed extends Error {
+  readonly reason: MailboxError;
+  constructor(reason: MailboxError) {
+    super(reason.message, { cause: reason });
+    this.reason = reason;
+  }
+}
+
+/** Stores what is due. Throws `AccountFailed`, `ServiceError('database_unavailable')`, the reason of `signal`. */
+export async function storeCopies(ports: StoreCopiesPorts, options: StoreCopiesOptions): Promise<void> {
+  const { queue, ids } = ports;
+  const { accountId, leaseMs, signal } = options;
+  let mailbox: SentMailbox | null = null;
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const claimId = ids.uuid();
+      const copies = await queue.claim({ accountId, claimId, limit: BATCH, leaseMs });
+      if (copies.length === 0) return;
+      let inHand: ClaimedCopy | null = null;
+      try {
+        mailbox ??= await open(ports, options);
+        for (const copy of copies) {
+          signal.throwIfAborted();
+          inHand = copy;
+          await storeOne(ports, mailbox, copy, { ...options, claimId });
+          inHand = null;
+        }
+      } catch (error) {
+        const failure = error instanceof MailboxError && !signal.aborted ? error : null;
+        if (failure !== null && inHand !== null) await noteFailure(ports, claimId, inHand, failure);
+        // One whose APPEND may be under way at the server keeps its lease, and is not searched for before it runs out.
+        await queue.release(claimId, inHand?.emailId ?? null);
+        throw failure === null ? error : new AccountFailed(failure);
+      }
+    }
+  } finally {
+    await mailbox?.close();
+  }
+}
+
+async function open(
+  { mailboxes }: StoreCopiesPorts,
+  { accountId, signal }: StoreCopiesOptions,
+): Promise<SentMailbox> {
+  const mailbox = await mailboxes.openSent(accountId, signal);
+  const cut = () => {
+    // What goes wrong with it is told by the close at the end.
+    mailbox.close().catch(() => undefined);
+  };
+  signal.addEventListener('abort', cut, { once: true });
+  return {
+    path: mailbox.path,
+    find: (messageId) => mailbox.find(messageId),
+    append: (raw, date) => mailbox.append(raw, date),
+    async close() {
+      signal.removeEventListener('abort', cut);
+      await mailbox.close();
+    },
+  };
+}
+
+/** A failure that is not the connection's is the copy's own: those behind it are stored nevertheless. Throws any other. */
+async function storeOne(
+  ports: StoreCopiesPorts,
+  mailbox: SentMailbox,
+  copy: ClaimedCopy,
+  options: StoreCopiesOptions & { readonly claimId: string },
+): Promise<void> {
+  const { queue, memory } = ports;
+  const { claimId, signal } = options;
+  try {
+    const found = await mailbox.find(copy.messageId);
+    if (found !== null) {
+      await queue.stored(claimId, copy.emailId, { ...found, path: mailbox.path, wasThere: true });
+      return;
+    }
+    await memory.run(
+      async () => {
+        const raw = await readRaw(ports, copy);
+        const stored = await whileLeased(ports, mailbox, copy, options, () =>
+          mailbox.append(raw, copy.sentAt),
+        );
+        if (stored === null) return;
+        await queue.stored(claimId, copy.emailId, { ...stored, path: mailbox.path, wasThere: false });
+      },
+      { weight: copy.sizeBytes, signal },
+    );
+  } catch (error) {
+    if (error instanceof MissingMessage) {
+      await queue.failed(claimId, { emailId: copy.emailId, reason: error.message, retryMs: null });
+      return;
+    }
+    const isOwn =
+      (error instanceof MailboxError && error.kind === 'refused') ||
+      (error instanceof ServiceError && error.code === 'storage_unavailable');
+    if (!isOwn || signal.aborted) throw error;
+    await noteFailure(ports, claimId, copy, error);
+  }
+}
+
+async function noteFailure(
+  { queue, logger, random }: StoreCopiesPorts,
+  claimId: string,
+  { emailId, tries }: ClaimedCopy,
+  error: MailboxError | ServiceError,
+): Promise<void> {
+  logger.warn({ err: error, emailId }, 'an email could not be put into the Sent mailbox; it is tried again');
+  const reason = error instanceof ServiceError ? `the message is not at hand: ${error.code}` : error.message;
+  await queue.failed(claimId, { emailId, reason, retryMs: copyRetryDelay(tries + 1, random()) });
+}
+
+/**
+ * Carries out an APPEND for as long as the claim certainly stands, by a clock of our own: a process that may have lost it cuts the
+ * line rather than store what another one may be storing. null when the claim did not stand before the first byte.
+ */
+async function whileLeased<T>(
+  { queue, now, logger }: StoreCopiesPorts,
+  mailbox: SentMailbox,
+  { emailId }: ClaimedCopy,
+  { claimId, leaseMs }: StoreCopiesOptions & { readonly claimId: string },
+  work: () => Promise<T>,
+): Promise<T | null> {
+  let leasedUntil = -Infinity;
+  const renew = async (): Promise<boolean> => {
+    const askedAt = now();
+    const stands = await queue.renew(claimId, emailId, leaseMs);
+    if (stands) leasedUntil = askedAt + leaseMs;
+    return stands;
+  };
+  if (!(await renew()) || now() >= leasedUntil) return null;
+  let renewing: Promise<unknown> = Promise.resolve();
+  let isDue = true;
+  const cut = (): void => {
+    // The append under way tells that the line is cut.
+    mailbox.close().catch(() => undefined);
+  };
+  const timer = setInterval(() => {
+    if (now() >= leasedUntil) cut();
+    if (!isDue) return;
+    isDue = false;
+    renewing = renew()
+      .then((stands) => (stands ? undefined : cut()))
+      .catch((err: unknown) => logger.warn({ err, emailId }, 'the claim of a copy could not be renewed'))
+      .finally(() => {
+        isDue = true;
+      });
+  }, leaseMs / RENEWALS_PER_LEASE);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    await renewing;
+  }
+}
+
+class MissingMessage extends Error {}
+
+async function readRaw(
+  { blobs }: Pick<StoreCopiesPorts, 'blobs'>,
+  { raw, rawPath }: ClaimedCopy,
+): Promise<Buffer> {
+  if (raw !== null) return raw;
+  const stream = rawPath === null ? null : await blobs.get(rawPath);
+  if (stream === null) throw new MissingMessage(`the message is gone: no file ${rawPath}`);
+  const pieces: Buffer[] = [];
+  for await (const piece of stream) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces);
+}
