@@ -449,6 +449,7 @@ create table emails (
   party_id uuid,
   written_message_id message_id,
   own_customer boolean not null default false,
+  thread_index bytea,
   authentication jsonb,
   headers jsonb not null default '{}'::jsonb,
   tags text[] not null default '{}'::text[],
@@ -486,6 +487,7 @@ CASE direction
 END),
   constraint emails_subject_key_check CHECK (((length(subject_key) >= 1) AND (length(subject_key) <= 200))),
   constraint emails_tags_check CHECK ((cardinality(tags) <= 20)),
+  constraint emails_thread_index_check CHECK (((octet_length(thread_index) >= 22) AND (octet_length(thread_index) <= 522))),
   constraint emails_to_addresses_check CHECK ((jsonb_typeof(to_addresses) = 'array'::text))
 );
 CREATE INDEX emails_account_date ON emails (account_id, state, date DESC, id DESC);

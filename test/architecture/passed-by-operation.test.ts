@@ -27,7 +27,7 @@ const WITHOUT_MAIL_SERVERS = skipWithoutMailServers();
 const LIMITS = {
   'a send': { files: 95, functions: 345 },
   'a send into a thread': { files: 104, functions: 387 },
-  'a received mail': { files: 72, functions: 255 },
+  'a received mail': { files: 72, functions: 257 },
   'a thread read': { files: 21, functions: 55 },
   'a mail taken from a mailbox': { files: 90, functions: 400 },
 } as const;

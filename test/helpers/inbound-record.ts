@@ -33,6 +33,7 @@ export function inboundRecord(
     otherMessageId: null,
     inReplyTo: parents,
     references: parents,
+    threadIndex: null,
     from,
     sender: null,
     replyTo: [],

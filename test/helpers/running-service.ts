@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from './postgres.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from './service-process.ts';
 import { startSmtpSink, type SmtpSink } from './smtp-sink.ts';
 
-interface RunningService {
+export interface RunningService {
   readonly database: TestDatabase;
   readonly service: ServiceProcess;
   /** Stops the service and drops what it used. */

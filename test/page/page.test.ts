@@ -26,7 +26,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
   });
   afterEach(async () => {
     await Promise.all(browser.contexts().map((context) => context.close()));
-    expect(complaints).toEqual([]);
+    if (complaints.length > 0) throw new Error(`the browser complained: ${complaints.join('\n')}`);
   });
   afterAll(async () => {
     await browser.close();

@@ -34,6 +34,8 @@ export interface InboundRecord extends RecordedRaw {
   readonly otherMessageId: MessageId | null;
   readonly inReplyTo: readonly MessageId[];
   readonly references: readonly MessageId[];
+  /** See readThreadIndex. */
+  readonly threadIndex: string | null;
   readonly from: Address | null;
   readonly sender: Address | null;
   readonly replyTo: readonly Address[];

@@ -2,6 +2,8 @@
 import { addrSpec } from '../../core/address/address.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import { withoutAddresses } from '../../core/message/references.ts';
+import { readThreadIndex } from '../../core/message/thread-index.ts';
+import { fieldValue } from '../../core/mime/parse/header-fields.ts';
 import { inboundLinks } from '../../core/thread/place-inbound.ts';
 import type { Account } from '../base/basics.ts';
 import type { ReceivedMessage } from '../reading/reading-ports.ts';
@@ -13,6 +15,7 @@ type ReadFields =
   | 'otherMessageId'
   | 'inReplyTo'
   | 'references'
+  | 'threadIndex'
   | 'from'
   | 'sender'
   | 'replyTo'
@@ -46,6 +49,7 @@ export function toReading(
     otherMessageId,
     inReplyTo,
     references,
+    threadIndex: readThreadIndex(fieldValue(message.fields, 'thread-index')),
     from: message.from[0] ?? null,
     sender: message.sender,
     replyTo: message.replyTo,

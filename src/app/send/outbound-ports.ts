@@ -18,6 +18,8 @@ export interface OutboundRecord extends RecordedOutcome, RecordedRaw {
   readonly messageId: MessageId;
   readonly inReplyTo: readonly MessageId[];
   readonly references: readonly MessageId[];
+  /** See nextThreadIndex. */
+  readonly threadIndex?: string | null;
   readonly from: Address;
   readonly to: readonly Address[];
   readonly cc: readonly Address[];

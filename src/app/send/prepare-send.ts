@@ -11,6 +11,7 @@ import {
   type MessageId,
 } from '../../core/message/message-id.ts';
 import { buildReferences } from '../../core/message/references.ts';
+import { nextThreadIndex } from '../../core/message/thread-index.ts';
 import type { CustomHeader } from '../../core/message/custom-headers.ts';
 import { composeMessage, composeMessageStream, type Draft } from '../../core/mime/compose/compose.ts';
 import { dkimFields, type DkimSigning } from '../../core/mime/compose/dkim-signature.ts';
@@ -117,10 +118,17 @@ export async function prepareSend(
   const files = await takeReferences(ports, account.id, given, folder);
   const attachments = await prepareAttachments(ports, account.id, id, files);
   const textBody = request.textBody ?? (await toText(ports, request.htmlBody ?? ''));
+  // RFC 5322 §3.3 knows no fractions of a second; the record must say the same as the header.
+  const date = new Date(Math.floor((sendAt ?? now).getTime() / 1000) * 1000);
+  const threadIndex = nextThreadIndex({
+    parent: placement.parent?.threadIndex ?? null,
+    threadId: placement.threadId,
+    date,
+    random: ports.ids.randomBytes(1)[0] ?? 0,
+  });
   const draft: Draft = {
     messageId: createMessageId(ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES), now, account.from.domain),
-    // RFC 5322 §3.3 knows no fractions of a second; the record must say the same as the header.
-    date: new Date(Math.floor((sendAt ?? now).getTime() / 1000) * 1000),
+    date,
     from,
     to: recipients.to,
     cc: recipients.cc,
@@ -130,6 +138,7 @@ export async function prepareSend(
     htmlBody: request.htmlBody,
     inReplyTo: placement.parent === null ? [] : realIds([placement.parent.messageId]),
     references: placement.parent === null ? [] : realIds(buildReferences(placement.parent)),
+    threadIndex,
     attachments: attachments.map(({ stored, content }) => ({
       filename: stored.filename,
       contentType: stored.contentType,
@@ -158,6 +167,7 @@ export async function prepareSend(
       messageId: draft.messageId,
       inReplyTo: draft.inReplyTo,
       references: draft.references,
+      threadIndex,
       from: draft.from,
       ...recipients,
       subject: request.subject,

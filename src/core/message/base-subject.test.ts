@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expectCpuBelow } from '../../../test/readers/cpu-time.ts';
-import { readBaseSubject } from './base-subject.ts';
+import { readBaseSubject, withoutAnyPrefix } from './base-subject.ts';
 
 describe('the base subject', () => {
   it.each([
@@ -67,5 +67,18 @@ describe('the base subject', () => {
       readBaseSubject('Re: '.repeat(1_000_000));
     };
     expectCpuBelow(500, work);
+  });
+});
+
+describe('without any prefix', () => {
+  it.each([
+    ['Angebot', 'Angebot'],
+    ['AW: WG: Fwd: Angebot: März', 'Angebot: März'],
+    ['Re[2]: 回复：Ödön', 'Ödön'],
+    ['Re:', 'Re:'],
+    ['', ''],
+    [': x', ': x'],
+  ])('%j is %j', (subject, expected) => {
+    expect(withoutAnyPrefix(subject)).toBe(expected);
   });
 });

@@ -79,6 +79,17 @@ export function withoutPrefixes(subject: string, kind: 'reply' | 'forward'): str
   return text;
 }
 
+/** The subject without any prefixes at its beginning, letter case kept; what is nothing but prefixes stays. */
+export function withoutAnyPrefix(subject: string): string {
+  let text = subject.trim();
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const leader = text.includes(':') || text.includes('：') ? readPrefix(text) : null;
+    if (leader === null) break;
+    text = text.slice(leader.length).trimStart();
+  }
+  return text === '' ? subject : text;
+}
+
 /** `[list] Re[2] [blob]: `: any blobs, a prefix, a count or a blob, a colon. */
 function readLeader(text: string): { readonly kind: 'reply' | 'forward'; readonly length: number } | null {
   let at = 0;

@@ -24,6 +24,8 @@ export interface Parent {
   readonly messageId: MessageId;
   /** Its own References (or In-Reply-To, where it had no References), oldest first. */
   readonly references: readonly MessageId[];
+  /** See readThreadIndex; null when it has none. */
+  readonly threadIndex?: string | null;
   /** Where it came from and wants answers to, when it came in and a program wrote it; `local@domain`. */
   readonly automaticFrom?: readonly string[];
 }
@@ -39,6 +41,8 @@ export interface PlacementFacts {
   readonly inReplyToWritten: MessageId | null;
   /** References of the email `inReplyTo` itself; empty when that email was never seen. */
   readonly inReplyToReferences: readonly MessageId[];
+  /** Of the email `inReplyTo`; see Parent. */
+  readonly inReplyToThreadIndex?: string | null;
   /** As `automaticFrom` of the email `inReplyTo`. */
   readonly inReplyToAutomaticFrom?: readonly string[];
 }
@@ -67,6 +71,7 @@ export function placeOutbound(
       : {
           messageId: writtenOf(query.inReplyTo, facts.inReplyToWritten),
           references: facts.inReplyToReferences,
+          threadIndex: facts.inReplyToThreadIndex ?? null,
           automaticFrom: facts.inReplyToAutomaticFrom ?? [],
         };
 

@@ -21,6 +21,8 @@ export interface EmailContent {
   readonly relayMessageId: MessageId | null;
   readonly inReplyTo: readonly MessageId[];
   readonly references: readonly MessageId[];
+  /** Base64; null for none. */
+  readonly threadIndex?: string | null;
   readonly from: Address | null;
   readonly to: readonly Address[];
   readonly cc: readonly Address[];
@@ -100,6 +102,7 @@ function toRow(content: EmailContent, email: Partial<NewEmail> & Pick<NewEmail, 
     relay_message_id: content.relayMessageId,
     in_reply_to: content.inReplyTo,
     reference_ids: content.references,
+    thread_index: content.threadIndex,
     from_address: content.from === null ? { name: '', address: '' } : toView(content.from),
     to_addresses: content.to.map(toView),
     cc_addresses: content.cc.map(toView),
@@ -187,6 +190,7 @@ const text = (name: string) =>
 /** What reading a message again may change. */
 export const READ_COLUMNS: readonly Column[] = [
   column('message_id', 'text'),
+  bytes('thread_index', 'base64'),
   column('written_message_id', 'text'),
   column('in_reply_to', 'text[]'),
   column('reference_ids', 'text[]'),

@@ -30,6 +30,8 @@ export interface ParentRow {
   message_id: string;
   in_reply_to: string[];
   reference_ids: string[];
+  /** Base64. */
+  thread_index: string | null;
   /** Addresses; null when a person wrote it. */
   automatic_from: string[] | null;
 }
@@ -45,6 +47,7 @@ export function toParent(row: ParentRow | null): Parent | null {
   return {
     messageId: toMessageId(row.message_id),
     references: references.map(toMessageId),
+    threadIndex: row.thread_index,
     automaticFrom: row.automatic_from ?? [],
   };
 }

@@ -31,6 +31,7 @@ export function createOutboundStore(pool: Pool): OutboundStore {
         inReplyToWritten: parent?.messageId ?? null,
         inReplyToThreadId: row?.in_reply_to_thread_id ?? null,
         inReplyToReferences: parent?.references ?? [],
+        inReplyToThreadIndex: parent?.threadIndex ?? null,
         inReplyToAutomaticFrom: parent?.automaticFrom ?? [],
       };
     },
@@ -43,6 +44,7 @@ const THREAD = `coalesce((select thread_id from thread_aliases where id = $threa
 const PARENT = (alias: string) =>
   `case when ${alias}.id is null then null else json_build_object('message_id', coalesce(${alias}.written_message_id, ${alias}.message_id),
     'in_reply_to', ${alias}.in_reply_to, 'reference_ids', ${alias}.reference_ids,
+    'thread_index', translate(encode(${alias}.thread_index, 'base64'), E'\\n', ''),
     'automatic_from', case when ${alias}.direction = 'inbound' and ${alias}.automatic ->> 'kind' <> 'list' then (
       select json_agg(a ->> 'address')
       from jsonb_array_elements(jsonb_build_array(${alias}.from_address) || ${alias}.reply_to_addresses) a

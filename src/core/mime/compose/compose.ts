@@ -8,6 +8,7 @@
 import type { Address } from '../../address/address.ts';
 import type { AutoSubmitted } from '../../delivery/loop-guard.ts';
 import { ServiceError } from '../../errors.ts';
+import { withoutAnyPrefix } from '../../message/base-subject.ts';
 import type { CustomHeader } from '../../message/custom-headers.ts';
 import type { MessageId } from '../../message/message-id.ts';
 import { encodeBase64Lines, streamBase64Lines } from './base64.ts';
@@ -42,6 +43,8 @@ export interface Draft {
   readonly inReplyTo: readonly MessageId[];
   /** Oldest first; bounded by buildReferences. */
   readonly references: readonly MessageId[];
+  /** See nextThreadIndex; null for none, and then no Thread-Topic either. */
+  readonly threadIndex?: string | null;
   /** Names go through displayFilename; content types are as given, such as `text/csv; charset=utf-8`. */
   readonly attachments: readonly FilePart[];
   /** For an email that no person wrote; null for any other. */
@@ -155,21 +158,30 @@ function formatHead(draft: Draft): string {
   const { to, cc, headers = [] } = draft;
   const toTokens =
     to.length === 0 && cc.length === 0 ? ['undisclosed-recipients:;'] : addressTokens(to, 'to');
+  const subjectTokens = textTokens(draft.subject, 'subject');
   return (
     `Date: ${formatDate(draft.date)}\r\n` +
     foldHeader('From', addressTokens([draft.from], 'from')) +
     foldUnlessEmpty('To', toTokens) +
     foldUnlessEmpty('Cc', addressTokens(cc, 'cc')) +
     foldUnlessEmpty('Reply-To', addressTokens(draft.replyTo ?? [], 'reply_to')) +
-    foldHeader('Subject', textTokens(draft.subject, 'subject')) +
+    foldHeader('Subject', subjectTokens) +
     foldHeader('Message-ID', messageId) +
     foldUnlessEmpty('In-Reply-To', messageIdTokens(draft.inReplyTo)) +
     foldUnlessEmpty('References', messageIdTokens(draft.references)) +
+    (draft.threadIndex ? threadFields(draft.subject, subjectTokens, draft.threadIndex) : '') +
     (draft.autoSubmitted ? automaticFields(draft.autoSubmitted, headers) : '') +
     headers.map(formatCustom).join('') +
     (draft.unsubscribeUrl ? unsubscribeFields(draft.unsubscribeUrl) : '') +
     'MIME-Version: 1.0\r\n'
   );
+}
+
+/** Outlook groups by them. The index is one word, whatever its length: not all programs join its pieces again. */
+function threadFields(subject: string, subjectTokens: readonly string[], index: string): string {
+  const topic = withoutAnyPrefix(subject);
+  const tokens = topic === subject ? subjectTokens : textTokens(topic, 'subject');
+  return `${foldUnlessEmpty('Thread-Topic', tokens)}Thread-Index: ${index}\r\n`;
 }
 
 /**

@@ -170,6 +170,8 @@ export const EMAILS = [
     party_id uuid,
     written_message_id message_id,
     own_customer boolean not null default false,
+    -- [MS-OXOMSG] §2.2.1.3; continued by answers
+    thread_index bytea check (octet_length(thread_index) between 22 and 522),
     -- What is known of its sender; null: nothing
     authentication jsonb check (jsonb_typeof(authentication) = 'object'),
     -- What its send added to the message, and noted on the email
