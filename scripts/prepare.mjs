@@ -1,5 +1,5 @@
 /**
- * Makes a checkout ready to run: installs the packages and builds `dist/`, each only when it is missing or stale.
+ * Makes a checkout ready to run: installs the packages and builds `dist/` and the page, each only when it is missing or stale.
  * `npm start`, `npm test` and `npm run bench` call it first. It needs nothing but Node.js and npm.
  *
  * Content decides what is stale, never time. With nothing to do it takes no lock, starts no process and writes nothing.
@@ -12,8 +12,35 @@ import { fileURLToPath } from 'node:url';
 
 process.chdir(path.dirname(path.dirname(fileURLToPath(import.meta.url))));
 const INSTALLED = 'node_modules/.package-lock.json';
-/** Holds a hash of what `dist/` was built from. */
-const BUILD_STAMP = 'dist/.prepare-stamp';
+/** In the output of a part: holds a hash of what it was built from. */
+const STAMP = '.prepare-stamp';
+
+const PARTS = [
+  {
+    name: 'the build',
+    output: 'dist',
+    folder: '.',
+    folders: ['src'],
+    settings: ['tsconfig.json', 'tsconfig.build.json'],
+    isSource: ({ name }) => !name.endsWith('.test.ts'),
+    isAbsent: () => false,
+    steps: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']],
+  },
+  {
+    name: 'the build of the page',
+    output: 'page/dist',
+    folder: 'page',
+    // The page has the client's sources in it.
+    folders: ['page', 'clients/typescript/src'],
+    settings: [],
+    isSource: ({ name, parentPath }) =>
+      !name.endsWith('.test.ts') &&
+      !/^page\/(?:dist|node_modules)(?:\/|$)/.test(parentPath.replaceAll('\\', '/')),
+    // An installed package has what was built, and not its sources.
+    isAbsent: () => !fs.existsSync('page/package.json'),
+    steps: [['../node_modules/vite/bin/vite.js', 'build'], ['build/compress.mjs']],
+  },
+];
 
 const LOCK = '.prepare-lock';
 /** While it works, a holder renews its lock this often. */
@@ -70,29 +97,37 @@ async function install() {
   else await run('npm ci', 'npm', args);
 }
 
-function isBuilt() {
-  return fs.existsSync(BUILD_STAMP) && fs.readFileSync(BUILD_STAMP, 'utf8') === hashOfSources();
+const isBuilt = () => PARTS.every(isPartBuilt);
+
+function isPartBuilt(part) {
+  const stamp = path.join(part.output, STAMP);
+  return part.isAbsent() || (fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === hashOf(part));
 }
 
-/** Names and content of the sources, the compiler's settings and, with the lock file, the compiler. */
-function hashOfSources() {
-  const sources = fs
-    .readdirSync('src', { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .sort();
+/** Names and content of the sources, the settings and, with the lock file, the compilers. */
+function hashOf({ folders, settings, isSource }) {
+  const sources = folders.flatMap((folder) =>
+    fs
+      .readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && isSource(entry))
+      .map((entry) => path.join(entry.parentPath, entry.name))
+      .sort(),
+  );
   const hash = createHash('sha256');
-  for (const file of ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', ...sources])
+  for (const file of [...settings, 'package-lock.json', ...sources])
     hash.update(`${file}\0`).update(fs.readFileSync(file)).update('\0');
   return hash.digest('hex');
 }
 
 async function build() {
-  // From nothing, so that the output of a deleted or renamed source is not left.
-  fs.rmSync('dist', { recursive: true, force: true });
-  const stamp = hashOfSources();
-  await run('the build', process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
-  fs.writeFileSync(BUILD_STAMP, stamp);
+  for (const part of PARTS) {
+    if (isPartBuilt(part)) continue;
+    // From nothing, so that the output of a deleted or renamed source is not left.
+    fs.rmSync(part.output, { recursive: true, force: true });
+    const stamp = hashOf(part);
+    for (const args of part.steps) await run(part.name, process.execPath, args, part.folder);
+    fs.writeFileSync(path.join(part.output, STAMP), stamp);
+  }
 }
 
 /** Runs the work while no other prepare runs in this checkout. The lock is a folder: making one is a single step. */
@@ -139,10 +174,10 @@ function isStale(lock) {
 }
 
 /** Runs a program with its output on ours, and says how long it took. */
-async function run(what, file, args) {
+async function run(what, file, args, cwd = '.') {
   const begin = Date.now();
   say(`${what} …`);
-  const child = spawn(file, args, { stdio: ['ignore', 2, 2] });
+  const child = spawn(file, args, { cwd, stdio: ['ignore', 2, 2] });
   const forward = (signal) => child.kill(signal);
   process.on('SIGINT', forward).on('SIGTERM', forward);
   const reason = await new Promise((resolve) => {

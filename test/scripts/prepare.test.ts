@@ -18,6 +18,8 @@ if (fs.existsSync('offline')) process.exit(7);
 fs.rmSync('node_modules', { recursive: true, force: true });
 fs.mkdirSync('node_modules/typescript/bin', { recursive: true });
 fs.copyFileSync('tsc.cjs', 'node_modules/typescript/bin/tsc');
+fs.mkdirSync('node_modules/vite/bin', { recursive: true });
+fs.copyFileSync('vite.cjs', 'node_modules/vite/bin/vite.js');
 fs.copyFileSync('package-lock.json', 'node_modules/.package-lock.json');
 `;
 const TSC = `
@@ -26,6 +28,13 @@ fs.appendFileSync('calls', 'tsc\\n');
 fs.cpSync('src', 'dist', { recursive: true });
 if (fs.existsSync('broken')) process.exit(2);
 if (fs.existsSync('slow')) { fs.writeFileSync('building', ''); setTimeout(() => {}, 60_000); }
+`;
+/** Stands for the bundler, in the folder of the page. */
+const VITE = `
+const fs = require('node:fs');
+fs.appendFileSync('../calls', 'vite\\n');
+fs.cpSync('src', 'dist', { recursive: true });
+if (fs.existsSync('broken')) process.exit(2);
 `;
 const PACKAGE = {
   name: 'sample',
@@ -61,6 +70,7 @@ describe('preparing a checkout', () => {
     await write('tsconfig.build.json', '{}');
     await write('npm-cli.js', NPM);
     await write('tsc.cjs', TSC);
+    await write('vite.cjs', VITE);
   });
   afterEach(async () => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
@@ -119,6 +129,65 @@ describe('preparing a checkout', () => {
     await remove('src/other.ts');
     expect(await prepare()).toEqual(['tsc']);
     expect(await built()).toEqual(['main.test.ts', 'main.ts']);
+  });
+
+  describe('with a page', () => {
+    beforeEach(async () => {
+      for (const folder of ['page/src', 'page/build', 'clients/typescript/src'])
+        await mkdir(join(temp.path, folder), { recursive: true });
+      await write('page/package.json', '{}');
+      await write('page/index.html', 'page');
+      await write('page/src/main.tsx', 'main');
+      await write(
+        'page/build/compress.mjs',
+        `import fs from 'node:fs'; fs.appendFileSync('../calls', 'compress\\n');`,
+      );
+      await write('clients/typescript/src/index.ts', 'client');
+    });
+
+    test('builds it as well, from nothing, and then does nothing', async () => {
+      expect(await prepare()).toEqual([INSTALL, 'tsc', 'vite', 'compress']);
+      expect(await prepare()).toEqual([]);
+      await write('page/dist/main-old.js', 'old');
+      await remove('page/dist/.prepare-stamp');
+      expect(await prepare()).toEqual(['vite', 'compress']);
+      expect(await readdir(join(temp.path, 'page/dist'))).toEqual(['.prepare-stamp', 'main.tsx']);
+    });
+
+    test.each([
+      'page/src/main.tsx',
+      'page/index.html',
+      'clients/typescript/src/index.ts',
+      'page/build/compress.mjs',
+    ])('builds it alone when %s has changed', async (file) => {
+      await prepare();
+      await write(file, '// changed');
+      expect((await prepare())[0]).toBe('vite');
+    });
+
+    test('builds the service alone when only that has changed', async () => {
+      await prepare();
+      await write('src/main.ts', 'changed');
+      expect(await prepare()).toEqual(['tsc']);
+    });
+
+    test('says when its build fails, and builds it the next time', async () => {
+      await write('page/broken', '');
+      const { code, output } = await run();
+      expect(code).toBe(1);
+      expect(output).toContain('the build of the page failed: exit code 2');
+      await remove('page/broken');
+      await calls();
+      expect(await prepare()).toEqual(['vite', 'compress']);
+    });
+
+    test('starts with what was built where its sources are not', async () => {
+      await prepare();
+      for (const part of ['page/src', 'page/build', 'page/package.json', 'page/index.html'])
+        await remove(part);
+      expect(await prepare()).toEqual([]);
+      expect(await readdir(join(temp.path, 'page/dist'))).toContain('main.tsx');
+    });
   });
 
   test('goes by content: neither a new time nor a changed test is a reason to build', async () => {

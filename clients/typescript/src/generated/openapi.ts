@@ -1021,7 +1021,7 @@ export interface paths {
         };
         /**
          * Read the HTML of an email, safe to be shown
-         * @description Whoever wrote it: scripts, forms, frames and remote content are left out, links open in a new window and tell nothing of the page, `cid:` images have signed addresses that work for an hour. An email without HTML has its text in the same form. Needs the right `read`.
+         * @description Whoever wrote it: scripts, forms, frames and remote content are left out, links open in a new window and tell nothing of the page, `cid:` images have signed addresses that work for an hour. An email without HTML has its text in the same form. With `Accept: text/html`, as the frame of a page sends it, the answer is a document: without scripts, sandboxed by its own Content-Security-Policy, and framed by pages of this service alone. Needs the right `read`.
          */
         get: operations["getSafeHtml"];
         put?: never;
@@ -8349,6 +8349,8 @@ export interface operations {
             query?: {
                 /** @description `allow` keeps images that are fetched by http and https, which tells their sender that the email is read. */
                 remote?: "block" | "allow";
+                /** @description Of the document: the ground that an email without colours of its own is shown on; `auto`: as the browser has it. One that sets colours is shown on a light ground, for which it was written. */
+                theme?: "auto" | "light" | "dark";
             };
             header?: never;
             path: {
@@ -8396,6 +8398,8 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["SafeHtml"];
+                    /** @example <!doctype html><html><body><div data-email-body="1"><p>Gerne!</p></div></body></html> */
+                    "text/html": string;
                 };
             };
             /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */

@@ -63,12 +63,14 @@ export class Emails {
     options: RequestOptions & { readonly remote?: 'block' | 'allow' | undefined } = {},
   ): Promise<SafeHtml> {
     const { remote = 'block' } = options;
-    return this.#json(true, { id: segment('id', id) }, options, ({ params, ...request }) =>
+    const safe = await this.#json(true, { id: segment('id', id) }, options, ({ params, ...request }) =>
       this.#transport.api.GET('/api/emails/{id}/html', {
         ...request,
         params: { ...params, query: { remote } },
       }),
     );
+    // A document is sent only to a request that accepts one.
+    return safe as SafeHtml;
   }
 
   /** The message as it went out or came in. */

@@ -314,6 +314,7 @@ const FIELDS: Readonly<Record<string, unknown>> = {
     },
     state: 'received',
   },
+  'text/html': '<!doctype html><html><body><div data-email-body="1"><p>Gerne!</p></div></body></html>',
   'text/event-stream': `retry: 1000\n\nid: ${EVENT_ID}\nevent: thread.created\ndata: {"id":"${EVENT_ID}","type":"thread.created"}\n\n`,
 
   // Webhooks

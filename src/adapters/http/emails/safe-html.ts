@@ -1,10 +1,11 @@
-/** GET /api/emails/{id}/html: the HTML of an email, safe to be shown. */
+/** GET /api/emails/{id}/html: the HTML of an email, safe to be shown, as JSON or as a document for a frame. */
 import type { XStatic } from 'typebox/schema';
 import type { SafeHtmlView } from '../../../app/emails/safe-html-view.ts';
 import type { RemovedKind } from '../../../core/html/removed.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { MAIL_THEMES, sendMailDocument, wantsDocument } from './mail-document.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { EmailParams, jsonResponse, record, Timestamp, Uuid } from '../schemas/schemas.ts';
+import { EmailParams, record, Timestamp, Uuid } from '../schemas/schemas.ts';
 
 const count = (description: string) => ({ type: 'integer', minimum: 0, description }) as const;
 
@@ -69,6 +70,14 @@ const SafeHtmlQuery = {
       description:
         '`allow` keeps images that are fetched by http and https, which tells their sender that the email is read.',
     },
+    theme: {
+      type: 'string',
+      enum: MAIL_THEMES,
+      default: 'auto',
+      description:
+        'Of the document: the ground that an email without colours of its own is shown on; `auto`: as the browser has it. One that sets ' +
+        'colours is shown on a light ground, for which it was written.',
+    },
   },
 } as const;
 
@@ -84,11 +93,18 @@ export function registerSafeHtmlRoutes(app: HttpServer, { applicationFor }: Http
         description:
           'Whoever wrote it: scripts, forms, frames and remote content are left out, links open in a new window and tell ' +
           'nothing of the page, `cid:` images have signed addresses that work for an hour. An email without HTML has its ' +
-          'text in the same form.',
+          'text in the same form. With `Accept: text/html`, as the frame of a page sends it, the answer is a document: without ' +
+          'scripts, sandboxed by its own Content-Security-Policy, and framed by pages of this service alone.',
         params: EmailParams,
         querystring: SafeHtmlQuery,
         response: {
-          200: jsonResponse('The HTML.', SafeHtmlSchema),
+          200: {
+            description: 'The HTML.',
+            content: {
+              'application/json': { schema: SafeHtmlSchema },
+              'text/html': { schema: { type: 'string' } },
+            },
+          },
           ...errorResponses(
             'invalid_uuid',
             'invalid_request',
@@ -101,12 +117,14 @@ export function registerSafeHtmlRoutes(app: HttpServer, { applicationFor }: Http
         },
       },
     },
-    async (request) => {
-      const { remote } = request.query;
+    async (request, reply) => {
+      const { remote, theme = 'auto' } = request.query;
       const id = request.params.id.toLowerCase();
-      return toSafeHtmlJson(
-        await applicationFor(request).readSafeHtml(id, { allowRemote: remote === 'allow' }),
-      );
+      const allowRemote = remote === 'allow';
+      const safe = await applicationFor(request).readSafeHtml(id, { allowRemote });
+      return wantsDocument(request)
+        ? sendMailDocument(request, reply, safe, { allowRemote, theme })
+        : toSafeHtmlJson(safe);
     },
   );
 }

@@ -1,0 +1,83 @@
+/**
+ * An email as a document of its own, for a frame of the page. It runs nothing, whatever is in it: the HTML was made safe, the document's
+ * policy allows no script, and it is sandboxed, each without the others. See docs/decisions for why the frame keeps its origin.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { escapeUTF8 } from 'entities';
+import { setsColours } from '../../../core/html/sets-colours.ts';
+import type { SafeHtmlView } from '../../../app/emails/safe-html-view.ts';
+
+export const MAIL_THEMES = ['auto', 'light', 'dark'] as const;
+export type MailTheme = (typeof MAIL_THEMES)[number];
+
+export interface MailDocumentOptions {
+  readonly allowRemote: boolean;
+  readonly theme: MailTheme;
+}
+
+const COLOUR_SCHEMES: Readonly<Record<MailTheme, string>> = {
+  auto: 'light dark',
+  light: 'light',
+  dark: 'dark',
+};
+
+/** By RFC 9110 §12.5.1 as far as it goes here: browsers name it first when they go somewhere, and programs do not. */
+export const wantsDocument = ({ headers }: FastifyRequest): boolean =>
+  /^\s*text\/html\s*(?:[,;]|$)/i.test(headers.accept ?? '');
+
+export function sendMailDocument(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  safe: SafeHtmlView,
+  { allowRemote, theme }: MailDocumentOptions,
+): FastifyReply {
+  // What sets no colours is text on the ground of the reader's choice; all else was written for a light one.
+  const scheme = safe.madeFrom === 'html' && setsColours(safe.html) ? 'light' : COLOUR_SCHEMES[theme];
+  return reply
+    .header('content-security-policy', policy(request, allowRemote))
+    .header('referrer-policy', 'no-referrer')
+    .header('cross-origin-resource-policy', 'same-origin')
+    .header('vary', 'accept, sec-fetch-dest')
+    .type('text/html; charset=utf-8')
+    .send(toDocument(safe.html, scheme));
+}
+
+/**
+ * No script at all. Links open in windows that are free of the sandbox. In a frame of our page it keeps our origin, so that the page, and
+ * no other one, can measure and search it; opened by itself it has none.
+ */
+function policy({ headers }: FastifyRequest, allowRemote: boolean): string {
+  const isAlone = headers['sec-fetch-dest'] === 'document';
+  return [
+    `sandbox allow-popups allow-popups-to-escape-sandbox${isAlone ? '' : ' allow-same-origin'}`,
+    "default-src 'none'",
+    `img-src 'self' data:${allowRemote ? ' https: http:' : ''}`,
+    // Mail is styled by attributes.
+    "style-src 'unsafe-inline'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+  ].join('; ');
+}
+
+/** One line of style: what the mail itself says goes before it. */
+const toDocument = (html: string, scheme: string): string =>
+  `<!doctype html>
+<html>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="${escapeUTF8(scheme)}">
+<title>HTML</title>
+<style>
+:root { color-scheme: ${scheme}; background: Canvas; color: CanvasText }
+html, body { margin: 0; padding: 0 }
+body { font: 14px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
+img { max-width: 100% }
+blockquote { margin: 0 0 0 .5em; padding-left: .75em; border-left: 2px solid GrayText }
+pre { white-space: pre-wrap }
+</style>
+</head>
+<body>${html}</body>
+</html>
+`;
