@@ -4,8 +4,7 @@
  * in between.
  */
 import type { Author } from '../core/keys/author.ts';
-import { hash } from 'node:crypto';
-import type { AuditLog } from './audit/audit-ports.ts';
+import type { AuditLog, BegunAct } from './audit/audit-ports.ts';
 import type { Logger } from './base/basics.ts';
 import type { Suppression } from '../core/delivery/suppression.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -108,7 +107,7 @@ export function auditOperations(
     const was = before === undefined ? {} : { before: await unlessRefused(before) };
     const fields = { actor, ...what, ...was };
     const details = toAuditDetails(what);
-    const position = await log.begin({ author, act: event, target: targetOf(what), details });
+    const position = await log.begin({ author, act: event, ...targetOf(what), details });
     let result: T;
     try {
       result = await work();
@@ -362,7 +361,6 @@ export function auditOperations(
   };
 }
 
-/** In a protocol that is kept. */
 /** People's addresses stay out of the audit log, which outlives their erasure: it has a digest that tells whether two are one. */
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['address', 'addresses', 'domains']);
 
@@ -370,17 +368,17 @@ function toAuditDetails(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !ADDRESS_FIELDS.has(name)));
 }
 
-/** The first identifier that the act names. */
-function targetOf(what: Fields): string | null {
+/** The first identifier that the act names, or else its address. */
+function targetOf(what: Fields): Pick<BegunAct, 'target' | 'targetAddress'> {
   const [, id] =
     Object.entries(what).find(([name, value]) => name.endsWith('Id') && typeof value === 'string') ?? [];
-  if (typeof id === 'string') return id;
+  if (typeof id === 'string') return { target: id };
   const { address } = what;
-  return typeof address === 'string' ? digestOf(address) : null;
+  const targetAddress = typeof address === 'string' ? address.trim().toLowerCase() : null;
+  return { target: null, targetAddress };
 }
 
-const digestOf = (address: string): string => `sha256:${hash('sha256', address.trim().toLowerCase())}`;
-
+/** In a protocol that is kept. */
 const nameOf = ({ credential, key }: HttpActor): string =>
   key?.kind === 'key' ? `key ${key.id}` : `secret ${credential}`;
 

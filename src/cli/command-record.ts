@@ -1,26 +1,69 @@
 /**
- * Writes commands to the security log. A command has no log of its own, so its lines go to `DATA_DIR/security.log`, in
- * the form of the service's.
+ * Writes commands to the audit log, and to the security log. A command has no log of its own, so its lines of the latter go to
+ * `DATA_DIR/security.log`, in the form of the service's.
  */
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import { createFileLogger } from '../adapters/telemetry/logger.ts';
+import type { AuditLog } from '../app/audit/audit-ports.ts';
+import type { Logger } from '../app/base/basics.ts';
 import { createSecurityLog } from '../app/base/security-log.ts';
 
 /** Characters of the arguments that are told: an import may name thousands of files. */
 const MAX_ARGUMENT_CHARS = 2000;
+/** Arguments that the audit log tells. */
+const MAX_ARGUMENTS = 10;
 
 export interface CommandRecord {
-  ended(exitCode: number | null): void;
+  ended(exitCode: number): Promise<void>;
 }
 
-/** Says that it started. `argv` begins with the command's name. */
-export function recordCommand(dataDir: string, argv: readonly string[]): CommandRecord {
+export interface CommandRecordPorts {
+  readonly dataDir: string;
+  readonly log: Pick<AuditLog, 'begin' | 'end'>;
+  readonly logger: Logger;
+}
+
+/** Says that it started; throws when the audit log can't be written. `argv` begins with the command's name. */
+export async function recordCommand(
+  { dataDir, log, logger }: CommandRecordPorts,
+  argv: readonly string[],
+): Promise<CommandRecord> {
   const security = createSecurityLog(createFileLogger(path.join(dataDir, 'security.log')));
   const { username, uid } = userInfo();
   const actor = { by: 'command', user: username, uid, pid: process.pid };
-  const [command, ...args] = argv;
+  const [command = '', ...args] = argv;
   const fields = { actor, command, arguments: args.join(' ').slice(0, MAX_ARGUMENT_CHARS) };
   security.note('command.started', fields);
-  return { ended: (exitCode) => security.note('command.ended', { ...fields, exitCode }) };
+  const position = await log.begin({
+    author: { kind: 'command', user: username },
+    act: `command.${command}`,
+    target: null,
+    details: { arguments: toAuditArguments(args) },
+  });
+  return {
+    async ended(exitCode) {
+      security.note('command.ended', { ...fields, exitCode });
+      try {
+        await log.end(position, exitCode === 0 ? null : 'command_failed', { exitCode });
+      } catch (err) {
+        logger.warn({ err }, 'the end of the command could not be written to the audit log');
+      }
+    },
+  };
+}
+
+/** A word, an identifier or a number; an address, a path or a name may be a person's, and the audit log outlives an erasure. */
+const PLAIN_ARGUMENT = /^[a-z0-9][a-z0-9-]{0,63}$/;
+/** The values of options are left out. */
+const OPTION_NAME = /^--[a-z-]{1,40}/;
+
+function toAuditArguments(args: readonly string[]): readonly string[] {
+  const told = args.flatMap((argument, index) => {
+    const [option] = OPTION_NAME.exec(argument) ?? [];
+    if (option !== undefined) return [option];
+    const isValue = args[index - 1]?.startsWith('-') === true;
+    return !isValue && PLAIN_ARGUMENT.test(argument) ? [argument] : [];
+  });
+  return told.slice(0, MAX_ARGUMENTS);
 }

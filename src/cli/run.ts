@@ -1,5 +1,6 @@
 /** Runs one command: reads its arguments, gives it what it needs, and turns its end into an exit code. */
 import { parseArgs } from 'node:util';
+import { createAuditLog } from '../adapters/postgres/audit/audit-log.ts';
 import type { Config } from '../config/config.ts';
 import { openData, type OpenData } from '../service/open-data.ts';
 import type { Command } from './command.ts';
@@ -76,7 +77,10 @@ async function run(
       signal: interruption.signal,
       open: async () => {
         data = await openData(config, logger, interruption.signal);
-        record = recordCommand(config.dataDir, argv);
+        record = await recordCommand(
+          { dataDir: config.dataDir, log: createAuditLog(data.pool), logger },
+          argv,
+        );
         return data;
       },
     });
@@ -90,7 +94,7 @@ async function run(
     ended = exitCode;
     return exitCode;
   } finally {
-    (record as CommandRecord | null)?.ended(ended ?? EXIT.failed);
+    await (record as CommandRecord | null)?.ended(ended ?? EXIT.failed);
     await (data as OpenData | null)?.close();
     interruption.end();
   }

@@ -30,6 +30,12 @@ const PROCESS_VARIABLES = {
     { min: 1, max: 3650 },
     'How long events can be read, in whole days.',
   ),
+  auditDays: integer(
+    'AUDIT_DAYS',
+    3650,
+    { min: 30, max: 36_500 },
+    'How long the audit log is kept, in whole days.',
+  ),
   shutdownTimeoutMs: milliseconds(
     'SHUTDOWN_TIMEOUT_MS',
     30_000,

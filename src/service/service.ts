@@ -12,6 +12,7 @@ import { createMcpEndpoint } from '../adapters/mcp/endpoint.ts';
 import { createHttpApp, type HttpApp } from '../adapters/http/app.ts';
 import { createSecurityLogger } from '../adapters/telemetry/logger.ts';
 import type { Logger } from '../app/base/basics.ts';
+import { AccessLogWriter } from '../app/audit/access-log.ts';
 import { auditOperations } from '../app/audit-operations.ts';
 import { KeyRing } from '../app/keys/key-ring.ts';
 import { createSecretHolders } from '../app/keys/secret-holders.ts';
@@ -27,6 +28,7 @@ import { noteOpenListener, noteReadableFiles } from './exposure.ts';
 import { findPage } from './find-page.ts';
 import { listenFailure } from './listen-failure.ts';
 import { openParts, type Teardown } from './open-parts.ts';
+import { startAuditKeeper, startRefusalWriter } from '../worker/audit-keeper.ts';
 import { startListeners } from './start-listeners.ts';
 import { startMailboxes } from './start-mailboxes.ts';
 import { startSending } from './start-sending.ts';
@@ -93,6 +95,16 @@ async function startParts(
   const now = () => performance.now();
   const keys = new KeyRing({ store: createKeyStore(pool), clock, now, logger });
   teardown.push(() => keys.close());
+  const log = createAuditLog(pool);
+  const access = new AccessLogWriter(log);
+  // Of the last minute.
+  teardown.push(() => access.write());
+  for (const loop of [
+    startRefusalWriter(access, logger),
+    startAuditKeeper({ log, clock, logger, auditDays: config.auditDays }),
+  ]) {
+    teardown.push(() => loop.stop());
+  }
   const sessionStore = createSessionStore(pool);
   const sessions = createSessions({
     store: sessionStore,
@@ -110,8 +122,8 @@ async function startParts(
   const app = createHttpApp({
     application,
     applicationOf: createViews({ application, accountOf: createAccountOf(pool), defaultAccountId }),
-    operationsOf: (actor, ofCaller) =>
-      auditOperations(ofCaller, { security, log: createAuditLog(pool), logger }, actor),
+    operationsOf: (actor, ofCaller) => auditOperations(ofCaller, { security, log, logger }, actor),
+    access,
     keys,
     sessions,
     page,

@@ -1,6 +1,10 @@
 /** The audit log: what operators asked for, and what became of it. */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
+import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAuditLog } from '../../src/adapters/postgres/audit/audit-log.ts';
+import { runCommand } from '../helpers/command-process.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { getJson } from '../helpers/running-service.ts';
@@ -64,7 +68,9 @@ describe('the audit log', () => {
     const text = JSON.stringify(entries).toLowerCase();
     expect(text).not.toContain('ann@example.com');
     expect(text).not.toContain(secret.slice(17).toLowerCase());
-    expect(entries[1]?.target).toMatch(/^sha256:[0-9a-f]{64}$/);
+    const digest = createHash('sha256').update('ann@example.com').digest('hex');
+    expect(entries[1]?.target).toMatch(/^digest:[0-9a-f]{64}$/);
+    expect(entries[1]?.target).not.toContain(digest);
   });
 
   it('is read by pages and filters', async () => {
@@ -84,6 +90,106 @@ describe('the audit log', () => {
   it.each(['audit_log', 'audit_outcomes'])('lets nothing of %s be changed or deleted', async (table) => {
     for (const sql of [`delete from ${table}`, `update ${table} set at = now()`]) {
       await expect(query(database.connectionString, sql)).rejects.toThrow('the audit log is never changed');
+    }
+  });
+
+  it('has refused log-ins and rights, counted, and says whether a key was at its end', async () => {
+    const other = await startServiceProcess({ env: { DATABASE_URL: database.connectionString } });
+    const made = await service.request('/api/keys', { json: { name: 'Reader', rights: ['read'] } });
+    const { key, secret } = (await made.json()) as { key: { id: string }; secret: string };
+    const tryWith = async (token: string, path = '/api/emails', init = {}) =>
+      (await other.request(path, { ...init, headers: { authorization: `Bearer ${token}` } })).status;
+    try {
+      for (let time = 0; time < 5; time += 1) expect(await tryWith('wrong')).toBe(401);
+      expect(await tryWith(secret, '/api/keys')).toBe(403);
+      await service.request(`/api/keys/${key.id}`, { method: 'DELETE' });
+      await expect.poll(() => tryWith(secret)).toBe(401);
+    } finally {
+      // What was counted is written at the end at the latest.
+      await disposeService(other);
+    }
+    const { entries } = await list('author=stranger');
+    expect(entries.map(({ act, code, outcome }) => [act, code, outcome])).toEqual([
+      ['login.refused', 'unauthorized', 'refused'],
+      ['login.refused', 'unauthorized', 'refused'],
+    ]);
+    const ofKey = entries.find(({ target }) => target === key.id);
+    const ofNone = entries.find(({ target }) => target === null);
+    expect(ofKey?.details).toEqual({ count: expect.any(Number), key: 'revoked' });
+    expect(ofNone?.details).toEqual({ count: 5 });
+    expect((await list(`author=${key.id}&act=right.refused`)).entries).toMatchObject([
+      { details: { right: 'admin', count: 1 }, code: 'forbidden_right' },
+    ]);
+  });
+
+  it('has log-ins and log-outs of browsers', async () => {
+    const page = { 'x-requested-with': 'email-worker', 'sec-fetch-site': 'same-origin' };
+    const made = await service.request('/api/keys', { json: { name: 'Eva', rights: ['read'] } });
+    const { key, secret } = (await made.json()) as { key: { id: string }; secret: string };
+    const opened = await service.request('/api/session', { json: { secret }, headers: page });
+    expect(opened.status).toBe(200);
+    const cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    const ended = await fetch(`${service.url}/api/session`, {
+      method: 'DELETE',
+      headers: { ...page, cookie },
+    });
+    expect(ended.status).toBe(200);
+    const author = { kind: 'key', id: key.id, name: 'Eva' };
+    expect((await list(`author=${key.id}`)).entries).toMatchObject([
+      { author, act: 'session.ended', outcome: 'done', details: { sessions: 1 } },
+      { author, act: 'session.opened', outcome: 'done', details: { by: 'secret' } },
+    ]);
+    expect(JSON.stringify((await list(`author=${key.id}`)).entries)).not.toContain(secret.slice(17));
+  });
+
+  it('has the acts of commands, without what may name a person', async () => {
+    const env = { DATABASE_URL: database.connectionString };
+    const { stdout } = await runCommand(['keys', 'create', '--name', 'Ann Ames', '--right', 'read'], {
+      dataDir: service.dataDir,
+      env,
+    });
+    expect(stdout).toMatch(/ewk_/);
+    const { exitCode } = await runCommand(['keys', 'revoke', 'ann@example.com'], {
+      dataDir: service.dataDir,
+      env,
+    });
+    expect(exitCode).not.toBe(0);
+    const { entries } = await list('act=command.keys');
+    expect(entries).toMatchObject([
+      {
+        author: { kind: 'command', id: null, name: userInfo().username },
+        details: { arguments: ['revoke'] },
+        outcome: 'refused',
+        code: 'command_failed',
+      },
+      { details: { arguments: ['create', '--name', '--right'] }, outcome: 'done', code: null },
+    ]);
+  });
+
+  it('forgets what is older than it is kept, and nothing younger', async () => {
+    const pool = new Pool({ connectionString: database.connectionString });
+    try {
+      await pool.query(`
+        with old as (
+          insert into audit_log (position, at, author, act, details) overriding system value
+          select -n, now() - interval '40 days', '{"kind":"secret","number":1}', 'old', '{}' from generate_series(1, 25) n
+          returning position
+        )
+        insert into audit_outcomes (position, code, details) select position, null, '{}' from old where position % 2 = 0`);
+      const log = createAuditLog(pool);
+      const kept = async () => Number((await pool.query('select count(*) from audit_log')).rows[0].count);
+      const all = await kept();
+      const days = (count: number) => new Date(Date.now() - count * 86_400_000);
+      expect(await log.forget(days(50), 10)).toBe(0);
+      expect(await log.forget(days(35), 10)).toBe(10);
+      expect(await log.forget(days(35), 10)).toBe(10);
+      expect(await log.forget(days(35), 10)).toBe(5);
+      expect(await log.forget(days(35), 10)).toBe(0);
+      expect(await kept()).toBe(all - 25);
+      await expect(log.forget(days(-1), 1000)).rejects.toThrow('the audit log is never changed');
+      expect(await kept()).toBe(all - 25);
+    } finally {
+      await pool.end();
     }
   });
 });

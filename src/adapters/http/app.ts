@@ -10,6 +10,7 @@ import type { HttpActor, Operations } from '../../app/audit-operations.ts';
 import type { Clock, Logger } from '../../app/base/basics.ts';
 import type { Spool } from '../../app/files/file-ports.ts';
 import type { SecurityLog } from '../../app/base/security-log.ts';
+import type { AccessLog } from '../../app/audit/access-log.ts';
 import type { KeyRing } from '../../app/keys/key-ring.ts';
 import type { SessionUseCases } from '../../app/sessions/use-cases.ts';
 import type { Caller } from '../../core/keys/caller.ts';
@@ -80,6 +81,8 @@ export interface HttpAppOptions {
   readonly sessions?: SessionUseCases;
   /** The folder of the built page; default: there is none. */
   readonly page?: string | null;
+  /** Is told of log-ins beside the security log; default: nothing is. */
+  readonly access?: AccessLog;
   readonly spool: Spool;
   /** Bearer secrets; any of them opens. At least one, none empty. */
   readonly secrets: readonly string[];
@@ -103,6 +106,12 @@ export interface HttpApp {
 
 /** Every key is wrong. */
 const NO_KEYS: Pick<KeyRing, 'find' | 'refresh'> = { find: () => null, refresh: () => Promise.resolve() };
+
+const NO_ACCESS_LOG: AccessLog = {
+  noteLogin: () => undefined,
+  noteRight: () => undefined,
+  noteSession: () => Promise.resolve(),
+};
 
 /** Builds the application. Throws TypeError for bad limits or secrets. */
 export function createHttpApp(options: HttpAppOptions): HttpApp {
@@ -136,7 +145,8 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const { security, trustedProxies = [] } = options;
   const slots = new ConnectionSlots({ max: limits.maxConnections, security, now });
   const failures = new LoginFailures(security, now);
-  const authenticate = createAuthenticator(options.secrets, { failures, slots, keys, sessions });
+  const access = options.access ?? NO_ACCESS_LOG;
+  const authenticate = createAuthenticator(options.secrets, { failures, slots, keys, sessions, access });
   const handleError = createErrorHandler(limits, lingering, logger);
 
   const app: HttpServer = Fastify({
@@ -186,7 +196,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   app.setNotFoundHandler((request, reply) =>
     page?.has(request) === true ? page.send(request, reply) : routes.answerUnrouted(request, reply),
   );
-  const log = { sessions, failures, security };
+  const log = { sessions, failures, security, access };
   registerRoutes(app, context, authenticate, routes, options.mcp);
   registerOpenSessionRoute(app, context, log);
   registerSessionRoutes(app, context, authenticate, log);

@@ -1,13 +1,25 @@
-/** The audit log: entries are added and read, and never changed. */
+/** The audit log: entries are added and read, never changed, and forgotten after years. */
 import type { Author } from '../../core/keys/author.ts';
 
 export interface AuditAct {
   readonly author: Author;
   /** As in the security log, such as `key.created`. */
   readonly act: string;
-  /** Identifier of what it is about; null when it has none yet. */
+  /** Identifier of what it is about; null when it has none yet. An address has a keyed digest in its place. */
   readonly target: string | null;
   readonly details: object;
+}
+
+/** An act that is about to be done. */
+export interface BegunAct extends AuditAct {
+  /** In place of a target, in lower case: it is stored as a digest that tells whether two are one, and nothing else. */
+  readonly targetAddress?: string | null;
+}
+
+/** An act that has an end already. */
+export interface EndedAct extends AuditAct {
+  /** Of the refusal; null: it was done. */
+  readonly code: string | null;
 }
 
 export interface AuditEntry extends AuditAct {
@@ -23,7 +35,7 @@ export interface AuditEntry extends AuditAct {
 }
 
 export interface AuditFilter {
-  /** The id of a key, or `secret`, `key` or `command`; null: any. */
+  /** The id of a key, or the kind of an author; null: any. */
   readonly author: string | null;
   readonly act: string | null;
   /** Inclusive. */
@@ -35,9 +47,13 @@ export interface AuditFilter {
 /** All throw `ServiceError('database_unavailable')`. */
 export interface AuditLog {
   /** Notes what is about to be done; returns the position of the entry. */
-  begin(act: AuditAct): Promise<string>;
+  begin(act: BegunAct): Promise<string>;
   /** @param code of the refusal or failure; null: it was done */
   end(position: string, code: string | null, details: object): Promise<void>;
+  /** All of them, or none. */
+  add(acts: readonly EndedAct[]): Promise<void>;
+  /** Deletes the oldest entries, so many at most, as far as they are older; returns how many. */
+  forget(before: Date, limit: number): Promise<number>;
   /** The newest first. */
   list(filter: AuditFilter, before: string | null, limit: number): Promise<readonly AuditEntry[]>;
 }

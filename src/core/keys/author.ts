@@ -11,4 +11,6 @@ export type Author =
   | { readonly kind: 'secret'; readonly number: number }
   | { readonly kind: 'key'; readonly id: string; readonly name: string }
   /** A person at the command line, by the name of the system's user. */
-  | { readonly kind: 'command'; readonly user: string };
+  | { readonly kind: 'command'; readonly user: string }
+  /** Somebody whose log-in was refused; see core/edge/address-group.ts. */
+  | { readonly kind: 'stranger'; readonly address: string };

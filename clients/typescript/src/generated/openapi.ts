@@ -1201,7 +1201,7 @@ export interface paths {
         };
         /**
          * Read the audit log
-         * @description What operators asked for and what became of it, the newest first. Nothing in it is ever changed. Query parameters that are not listed here are refused. Needs the right `admin`.
+         * @description What operators and commands asked for and what became of it, and the log-ins that were refused, the newest first. Nothing in it is ever changed. Query parameters that are not listed here are refused. Needs the right `admin`.
          */
         get: operations["listAudit"];
         put?: never;
@@ -3080,13 +3080,13 @@ export interface components {
         };
         Author: {
             /**
-             * @description The shared secret, a key, or a command of a person on the machine.
+             * @description The shared secret, a key, a command of a person on the machine, or somebody whose log-in was refused.
              * @enum {string}
              */
-            kind: "secret" | "key" | "command";
+            kind: "secret" | "key" | "command" | "stranger";
             /** @description Of a key. */
             id: string | null;
-            /** @description Of the key; of the system's user for a command; `API_SECRET`, with its number, for the secret. */
+            /** @description Of the key; of the system's user for a command; `API_SECRET`, with its number, for the secret; of a stranger the address. */
             name: string;
         };
         Key: {
@@ -3134,7 +3134,7 @@ export interface components {
             author: components["schemas"]["Author"];
             /** @description Such as `key.created`; docs/operations.md has all of them. */
             act: string;
-            /** @description Identifier of what it is about; of an address its SHA-256. */
+            /** @description Identifier of what it is about; of an address a keyed digest. */
             target: string | null;
             /** @description What was asked for; no addresses and no secrets. */
             details: {
@@ -9312,7 +9312,7 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
-                /** @description Only of this key, by its id, or of this kind: `secret`, `key` or `command`. */
+                /** @description Only of this key, by its id, or of this kind: `secret`, `key`, `command` or `stranger`. */
                 author?: string;
                 /** @description Only this act. */
                 act?: string;

@@ -12,7 +12,7 @@ const AuditEntrySchema = record('AuditEntry', {
   act: { type: 'string', description: 'Such as `key.created`; docs/operations.md has all of them.' },
   target: {
     type: ['string', 'null'],
-    description: 'Identifier of what it is about; of an address its SHA-256.',
+    description: 'Identifier of what it is about; of an address a keyed digest.',
   },
   details: {
     type: 'object',
@@ -38,7 +38,7 @@ const AuditQuery = {
       type: 'string',
       minLength: 1,
       maxLength: 100,
-      description: 'Only of this key, by its id, or of this kind: `secret`, `key` or `command`.',
+      description: 'Only of this key, by its id, or of this kind: `secret`, `key`, `command` or `stranger`.',
     },
     act: { type: 'string', minLength: 1, maxLength: 100, description: 'Only this act.' },
     since: { ...Timestamp, description: 'From then on.' },
@@ -57,8 +57,8 @@ export function registerAuditRoutes(app: HttpServer, { applicationFor }: HttpCon
         tags: ['Keys'],
         summary: 'Read the audit log',
         description:
-          'What operators asked for and what became of it, the newest first. Nothing in it is ever changed. Query parameters that are ' +
-          'not listed here are refused.',
+          'What operators and commands asked for and what became of it, and the log-ins that were refused, the newest first. Nothing in ' +
+          'it is ever changed. Query parameters that are not listed here are refused.',
         querystring: AuditQuery,
         response: {
           200: jsonResponse('One page.', Audit),

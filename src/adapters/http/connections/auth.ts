@@ -5,10 +5,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { HttpActor } from '../../../app/audit-operations.ts';
+import type { AccessLog } from '../../../app/audit/access-log.ts';
 import type { KeyRing, ShownKey } from '../../../app/keys/key-ring.ts';
 import { createSecretHolders, createSecretMatcher } from '../../../app/keys/secret-holders.ts';
 import type { SessionUseCases } from '../../../app/sessions/use-cases.ts';
 import { ServiceError } from '../../../core/errors.ts';
+import { parseApiKey } from '../../../core/keys/api-key.ts';
 import type { Caller } from '../../../core/keys/caller.ts';
 import { allows } from '../../../core/keys/rights.ts';
 import { rightsOf } from './rights.ts';
@@ -49,6 +51,7 @@ export interface AuthenticatorParts {
   readonly slots: ConnectionSlots;
   readonly keys: Pick<KeyRing, 'find'>;
   readonly sessions: Pick<SessionUseCases, 'find'>;
+  readonly access: AccessLog;
 }
 
 /** What a request shows; null: nothing. */
@@ -69,7 +72,7 @@ export const showsAnything = (request: FastifyRequest): boolean =>
  */
 export function createAuthenticator(
   secrets: readonly string[],
-  { failures, slots, keys, sessions }: AuthenticatorParts,
+  { failures, slots, keys, sessions, access }: AuthenticatorParts,
 ): onRequestHookHandler {
   const holderOf = createSecretMatcher(createSecretHolders(secrets));
 
@@ -90,7 +93,9 @@ export function createAuthenticator(
   }
 
   function refuse(request: FastifyRequest, reply: FastifyReply, reason: LoginFailure): ServiceError {
-    const retryAfterSeconds = failures.note(clientAddressOf(request), reason);
+    const address = clientAddressOf(request);
+    if (reason === 'wrong') access.noteLogin(address, keyIdIn(request));
+    const retryAfterSeconds = failures.note(address, reason);
     if (retryAfterSeconds === null) return new ServiceError('unauthorized');
     // Each further guess costs a connection.
     reply.header('connection', 'close');
@@ -110,9 +115,9 @@ export function createAuthenticator(
     const missing = rightsOf(request.routeOptions.schema).find(
       (right) => !allows(shown.caller.rights, right),
     );
-    return missing === undefined
-      ? undefined
-      : new ServiceError('forbidden_right', { values: { right: missing } });
+    if (missing === undefined) return undefined;
+    access.noteRight(shown.caller.author, missing);
+    return new ServiceError('forbidden_right', { values: { right: missing } });
   }
 
   return (request, reply, done) => {
@@ -133,4 +138,10 @@ export function createAuthenticator(
       (error: Error) => done(error),
     );
   };
+}
+
+/** That it claims to have; null when it shows no key. */
+function keyIdIn({ headers }: FastifyRequest): string | null {
+  const token = BEARER.exec(headers.authorization ?? '')?.[1];
+  return token === undefined ? null : (parseApiKey(token)?.id ?? null);
 }

@@ -6,14 +6,16 @@ import { record } from './schemas.ts';
 export const AuthorSchema = record('Author', {
   kind: {
     type: 'string',
-    enum: ['secret', 'key', 'command'],
-    description: 'The shared secret, a key, or a command of a person on the machine.',
+    enum: ['secret', 'key', 'command', 'stranger'],
+    description:
+      'The shared secret, a key, a command of a person on the machine, or somebody whose log-in was refused.',
   },
   id: { type: ['string', 'null'], description: 'Of a key.' },
   name: {
     type: 'string',
     description:
-      "Of the key; of the system's user for a command; `API_SECRET`, with its number, for the secret.",
+      "Of the key; of the system's user for a command; `API_SECRET`, with its number, for the secret; of a stranger the " +
+      'address.',
   },
 });
 
@@ -37,5 +39,7 @@ export function toAuthorJson(author: Author): XStatic<typeof AuthorSchema> {
       return { kind: 'key', id: author.id, name: author.name };
     case 'command':
       return { kind: 'command', id: null, name: author.user };
+    case 'stranger':
+      return { kind: 'stranger', id: null, name: author.address };
   }
 }

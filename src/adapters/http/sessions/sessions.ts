@@ -3,13 +3,15 @@
  * The session acts as the key or secret that opened it; see connections/auth.ts.
  */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { AccessLog } from '../../../app/audit/access-log.ts';
 import type { SecurityLog } from '../../../app/base/security-log.ts';
 import type { ShownKey } from '../../../app/keys/key-ring.ts';
 import type { SessionUseCases } from '../../../app/sessions/use-cases.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
+import { parseApiKey } from '../../../core/keys/api-key.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
-import { actorOf, showsAnything, shownKeyOf, toActor } from '../connections/auth.ts';
+import { actorOf, callerOf, showsAnything, shownKeyOf, toActor } from '../connections/auth.ts';
 import { clientAddressOf } from '../connections/client-address.ts';
 import type { LoginFailures } from '../connections/login-failures.ts';
 import { requireOwnPage } from '../connections/own-page.ts';
@@ -23,6 +25,7 @@ export interface SessionParts {
   readonly sessions: SessionUseCases;
   readonly failures: LoginFailures;
   readonly security: SecurityLog;
+  readonly access: AccessLog;
 }
 
 /** Nobody can log in. */
@@ -81,7 +84,7 @@ export function registerOpenSessionRoute(
   { limits, clock }: HttpContext,
   parts: SessionParts,
 ): void {
-  const { sessions, security } = parts;
+  const { sessions, security, access } = parts;
   app.post(
     '/api/session',
     {
@@ -127,12 +130,14 @@ export function registerOpenSessionRoute(
         throw invalidRequest('missing', { field: 'secret' });
       const opened =
         secret !== undefined ? await sessions.openBySecret(secret) : await sessions.openByLink(token ?? '');
-      if (opened === null) throw refuse(request, reply, parts);
+      if (opened === null) throw refuse(request, reply, parts, secret ?? '');
       await endShownBefore(request, sessions);
+      const actor = toActor(request, opened.shown.caller);
+      const by = secret === undefined ? 'link' : 'secret';
+      await access.noteSession('session.opened', opened.shown.caller.author, { address: actor.address, by });
       const maxAgeSeconds = Math.ceil((opened.endsAt.getTime() - clock().getTime()) / 1000);
       setSessionCookie(request, reply, { token: opened.token, maxAgeSeconds });
-      const actor = toActor(request, opened.shown.caller);
-      security.note('session.opened', { actor, by: secret === undefined ? 'link' : 'secret' });
+      security.note('session.opened', { actor, by });
       return { session: toSessionJson({ ...opened.shown, session: opened.session }) };
     },
   );
@@ -142,8 +147,16 @@ export function registerSessionRoutes(
   app: HttpServer,
   { limits }: HttpContext,
   authenticate: onRequestHookHandler,
-  { sessions, security }: SessionParts,
+  { sessions, security, access }: SessionParts,
 ): void {
+  async function noteEnd(request: FastifyRequest, ended: number): Promise<void> {
+    const actor = actorOf(request);
+    security.note('session.ended', { actor, sessions: ended });
+    if (ended === 0) return;
+    const { author } = callerOf(request);
+    await access.noteSession('session.ended', author, { address: actor.address, sessions: ended });
+  }
+
   app.register(async (secured: HttpServer) => {
     // A page that asks who is logged in before anyone is guesses nothing.
     secured.addHook('onRequest', (request, _reply, done) => {
@@ -190,7 +203,7 @@ export function registerSessionRoutes(
         const ended = session === undefined ? 0 : 1;
         if (session !== undefined) await sessions.end(session);
         setSessionCookie(request, reply, NO_COOKIE);
-        security.note('session.ended', { actor: actorOf(request), sessions: ended });
+        await noteEnd(request, ended);
         return { ended };
       },
     );
@@ -215,7 +228,7 @@ export function registerSessionRoutes(
       async (request, reply) => {
         const ended = await sessions.endAllOf(shownKeyOf(request));
         setSessionCookie(request, reply, NO_COOKIE);
-        security.note('session.ended', { actor: actorOf(request), sessions: ended });
+        await noteEnd(request, ended);
         return { ended };
       },
     );
@@ -224,8 +237,15 @@ export function registerSessionRoutes(
 
 const NO_COOKIE = { token: null, maxAgeSeconds: 0 } as const;
 
-function refuse(request: FastifyRequest, reply: FastifyReply, { failures }: SessionParts): ServiceError {
-  const retryAfterSeconds = failures.note(clientAddressOf(request), 'wrong');
+function refuse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { failures, access }: SessionParts,
+  secret: string,
+): ServiceError {
+  const address = clientAddressOf(request);
+  access.noteLogin(address, parseApiKey(secret)?.id ?? null);
+  const retryAfterSeconds = failures.note(address, 'wrong');
   if (retryAfterSeconds === null) return new ServiceError('login_failed');
   reply.header('connection', 'close');
   return new ServiceError('too_many_failed_logins', { retryAfterSeconds });

@@ -1,13 +1,19 @@
 /** `AuditLog` on PostgreSQL. Alone writes `audit_log` and `audit_outcomes`. */
 import type { Pool } from 'pg';
 import type { AuditEntry, AuditLog } from '../../../app/audit/audit-ports.ts';
-import { run, statement, type RowOf } from '../db/statement.ts';
+import { run, runCounting, statement, type RowOf } from '../db/statement.ts';
+import { inTransaction } from '../db/transaction.ts';
 
 export function createAuditLog(pool: Pool): AuditLog {
   return {
-    async begin({ author, act, target, details }) {
-      const values = { author: JSON.stringify(author), act, target, details: JSON.stringify(details) };
-      const [row] = await run(pool, BEGIN, values);
+    async begin({ author, act, target, targetAddress = null, details }) {
+      const [row] = await run(pool, BEGIN, {
+        author: JSON.stringify(author),
+        act,
+        target,
+        targetAddress,
+        details: JSON.stringify(details),
+      });
       if (row === undefined) throw new Error('an entry of the audit log was not made');
       return row.position;
     },
@@ -15,6 +21,20 @@ export function createAuditLog(pool: Pool): AuditLog {
     async end(position, code, details) {
       await run(pool, END, { position, code, details: JSON.stringify(details) });
     },
+
+    async add(acts) {
+      if (acts.length > 0) await run(pool, ADD, { acts: JSON.stringify(acts) });
+    },
+
+    forget: (before, limit) =>
+      inTransaction(pool, async (client) => {
+        await run(client, LET_FORGET);
+        const [oldest] = await run(client, FIND_OLD, { before, limit });
+        const to = oldest?.to ?? null;
+        if (to === null) return 0;
+        await run(client, FORGET_OUTCOMES, { to });
+        return runCounting(client, FORGET, { to });
+      }),
 
     async list({ author, act, since, until }, before, limit) {
       return (await run(pool, LIST, { author, act, since, until, before, limit })).map(toEntry);
@@ -39,8 +59,26 @@ function toEntry(row: RowOf<typeof LIST>): AuditEntry {
 
 const BEGIN = statement(
   'begin-audit',
-  `insert into audit_log (author, act, target, details) values ($author, $act, $target, $details)
+  `insert into audit_log (author, act, target, details)
+  values ($author, $act, case when $targetAddress::text is null then $target::text
+    else 'digest:' || encode(keyed_digest(convert_to('audit:' || $targetAddress, 'UTF8')), 'hex') end, $details)
   returning position`,
+);
+
+/** Of a key that is named, how it stands: whether a log-in with it was refused because of that. */
+const ADD = statement(
+  'add-audit',
+  `with given as materialized (
+    select nextval(pg_get_serial_sequence('audit_log', 'position')) as position, a.author, a.act, a.target, a.code,
+      case when k.id is null then a.details else a.details || jsonb_build_object('key', case
+        when k.revoked_at is not null then 'revoked' when k.expires_at <= now() then 'expired' else 'valid' end) end as details
+    from jsonb_to_recordset($acts::jsonb) as a (author jsonb, act text, target text, code text, details jsonb)
+    left join api_keys k on k.id = a.target
+  ), begun as (
+    insert into audit_log (position, author, act, target, details) overriding system value
+    select position, author, act, target, details from given
+  )
+  insert into audit_outcomes (position, code, details) select position, code, '{}' from given`,
 );
 
 const END = statement(
@@ -58,3 +96,22 @@ const LIST = statement(
   order by l.position desc limit $limit`,
   { plannedEachTime: 'which index is best depends on the filters' },
 );
+
+const LET_FORGET = statement(
+  'let-forget-audit',
+  `select set_config('email_worker.forgets_audit', 'on', true)`,
+);
+
+/** Positions grow with time, but for acts of the same moment. */
+const FIND_OLD = statement(
+  'find-old-audit',
+  `select max(o.position) as to from (select position, at from audit_log order by position limit $limit::int) o
+  where o.at < $before`,
+);
+
+const FORGET_OUTCOMES = statement(
+  'forget-audit-outcomes',
+  'delete from audit_outcomes where position <= $to::bigint',
+);
+
+const FORGET = statement('forget-audit', 'delete from audit_log where position <= $to::bigint');

@@ -3,10 +3,17 @@ import type { ColumnTypes } from '../db/column-types.ts';
 
 declare module '../db/statement.ts' {
   interface StatementTypes {
+    'add-audit': {
+      values: {
+        acts: string | null;
+      };
+      row: object;
+    };
     'begin-audit': {
       values: {
         author: string | null;
         act: string | null;
+        targetAddress: string | null;
         target: string | null;
         details: string | null;
       };
@@ -21,6 +28,33 @@ declare module '../db/statement.ts' {
         details: string | null;
       };
       row: object;
+    };
+    'find-old-audit': {
+      values: {
+        limit: number | null;
+        before: Date | string | null;
+      };
+      row: {
+        to: string | null;
+      };
+    };
+    'forget-audit': {
+      values: {
+        to: number | string | null;
+      };
+      row: object;
+    };
+    'forget-audit-outcomes': {
+      values: {
+        to: number | string | null;
+      };
+      row: object;
+    };
+    'let-forget-audit': {
+      values: object;
+      row: {
+        set_config: string | null;
+      };
     };
     'list-audit': {
       values: {

@@ -1,7 +1,12 @@
 /**
- * The audit log: who asked for what, and what became of it. Both tables are only ever added to: triggers refuse everything else. An
+ * The audit log: who asked for what, and what became of it. Both tables are only ever added to: triggers refuse everything else, but
+ * that a transaction which says so forgets what is older than any AUDIT_DAYS may be. An
  * entry is written before its act, so that no act goes without one; an entry without an outcome was cut off in between.
  */
+
+/** What is younger is never deleted; see AUDIT_DAYS. */
+const LEAST_AUDIT_DAYS = 30;
+
 export const AUDIT = [
   `create table audit_log (
     position bigint generated always as identity primary key,
@@ -22,6 +27,11 @@ export const AUDIT = [
   )`,
   `create function refuse_audit_change() returns trigger language plpgsql as $$
   begin
+    if tg_op = 'DELETE' and current_setting('email_worker.forgets_audit', true) = 'on' and exists (
+      select from audit_log l where l.position = old.position and l.at < now() - interval '${LEAST_AUDIT_DAYS} days'
+    ) then
+      return old;
+    end if;
     raise exception 'the audit log is never changed';
   end $$`,
   ...['audit_log', 'audit_outcomes'].map(

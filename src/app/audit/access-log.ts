@@ -1,0 +1,81 @@
+/**
+ * Who got in, for the audit log: browsers that log in and out, at once; refused log-ins and refused rights counted: a flood of them is a
+ * few entries each minute, whatever it sends. Until these are written they are in memory only; a process that is killed loses those of
+ * its last minute, which the security log has.
+ */
+import type { Author } from '../../core/keys/author.ts';
+import type { Right } from '../../core/keys/rights.ts';
+import type { AuditLog, EndedAct } from './audit-ports.ts';
+
+/** Entries that are told apart between two writings, of each act; all further refusals are one entry. Some 500 bytes each. */
+const MAX_TOLD_APART = 20;
+
+export interface AccessLog {
+  /** @param keyId that it claims to have; null: it showed no key */
+  noteLogin(address: string, keyId: string | null): void;
+  noteRight(author: Author, right: Right): void;
+  /** Throws `ServiceError('database_unavailable')`: a log-in that can't be noted is not to be. */
+  noteSession(act: 'session.opened' | 'session.ended', author: Author, details: object): Promise<void>;
+}
+
+type Refusal = Omit<EndedAct, 'details'> & { readonly details: { readonly right?: Right } };
+interface Counted {
+  readonly refusal: Refusal;
+  readonly count: number;
+}
+
+const OTHERS: Author = { kind: 'stranger', address: 'others' };
+
+export class AccessLogWriter implements AccessLog {
+  readonly #log: Pick<AuditLog, 'add'>;
+  #counted = new Map<string, Counted>();
+
+  constructor(log: Pick<AuditLog, 'add'>) {
+    this.#log = log;
+  }
+
+  noteLogin(address: string, keyId: string | null): void {
+    const author: Author = { kind: 'stranger', address };
+    this.#note({ author, act: 'login.refused', target: keyId, code: 'unauthorized', details: {} }, 1);
+  }
+
+  noteRight(author: Author, right: Right): void {
+    this.#note(
+      { author, act: 'right.refused', target: null, code: 'forbidden_right', details: { right } },
+      1,
+    );
+  }
+
+  noteSession(act: string, author: Author, details: object): Promise<void> {
+    return this.#log.add([{ author, act, target: null, code: null, details }]);
+  }
+
+  /** Writes what was counted since the last time. What can't be written is kept for the next time, and the failure thrown. */
+  async write(): Promise<void> {
+    const counted = [...this.#counted.values()];
+    if (counted.length === 0) return;
+    this.#counted = new Map();
+    try {
+      await this.#log.add(
+        counted.map(({ refusal, count }) => ({ ...refusal, details: { ...refusal.details, count } })),
+      );
+    } catch (error) {
+      for (const { refusal, count } of counted) this.#note(refusal, count);
+      throw error;
+    }
+  }
+
+  #note(refusal: Refusal, more: number): void {
+    const key = JSON.stringify(refusal);
+    const known = this.#counted.get(key);
+    if (known === undefined && refusal.author !== OTHERS && this.#toldApart(refusal.act) >= MAX_TOLD_APART) {
+      this.#note({ ...refusal, author: OTHERS, target: null, details: {} }, more);
+      return;
+    }
+    this.#counted.set(key, { refusal, count: (known?.count ?? 0) + more });
+  }
+
+  #toldApart(act: string): number {
+    return [...this.#counted.values()].filter(({ refusal }) => refusal.act === act).length;
+  }
+}

@@ -1,0 +1,40 @@
+/** The loops of the audit log: one writes the refusals that were counted, one forgets entries that are kept no longer. */
+import type { AuditLog } from '../app/audit/audit-ports.ts';
+import type { AccessLogWriter } from '../app/audit/access-log.ts';
+import type { Clock, Logger } from '../app/base/basics.ts';
+import { startLoop, type Loop } from './loop.ts';
+
+const WRITE_INTERVAL_MS = 60_000;
+const FORGET_INTERVAL_MS = 3_600_000;
+/** Entries deleted by one transaction: some milliseconds. */
+const BATCH = 1000;
+const DAY_MS = 86_400_000;
+
+export function startRefusalWriter(refusals: Pick<AccessLogWriter, 'write'>, logger: Logger): Loop {
+  return startLoop({
+    intervalMs: WRITE_INTERVAL_MS,
+    failure: 'refused log-ins could not be written to the audit log; they are kept for the next try',
+    logger,
+    run: () => refusals.write(),
+  });
+}
+
+export interface AuditKeeperPorts {
+  readonly log: Pick<AuditLog, 'forget'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** How many whole days entries are kept. */
+  readonly auditDays: number;
+}
+
+export function startAuditKeeper({ log, clock, logger, auditDays }: AuditKeeperPorts): Loop {
+  return startLoop({
+    intervalMs: FORGET_INTERVAL_MS,
+    failure: 'old entries of the audit log could not be deleted; the next try is in an hour',
+    logger,
+    async run(signal) {
+      const before = new Date(clock().getTime() - auditDays * DAY_MS);
+      while (!signal.aborted && (await log.forget(before, BATCH)) === BATCH);
+    },
+  });
+}
