@@ -863,6 +863,33 @@ CREATE INDEX suppressions_active ON suppressions (version DESC) WHERE (lifted_at
 CREATE TRIGGER suppressions_events_after_insert AFTER INSERT ON suppressions FOR EACH ROW WHEN ((new.lifted_at IS NULL)) EXECUTE FUNCTION suppressions_events_after_insert();
 CREATE TRIGGER suppressions_events_after_update AFTER UPDATE OF lifted_at ON suppressions FOR EACH ROW WHEN (((old.lifted_at IS NULL) <> (new.lifted_at IS NULL))) EXECUTE FUNCTION suppressions_events_after_update();
 
+create table template_versions (
+  template_id uuid not null,
+  version integer not null,
+  name text not null,
+  subject text not null,
+  text_body text,
+  html_body text,
+  variables text[] not null,
+  constraint template_versions_pkey PRIMARY KEY (template_id, version),
+  constraint template_versions_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id) ON DELETE CASCADE,
+  constraint template_versions_check CHECK (((text_body IS NOT NULL) OR (html_body IS NOT NULL))),
+  constraint template_versions_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  constraint template_versions_subject_check CHECK ((subject <> ''::text)),
+  constraint template_versions_version_check CHECK ((version > 0))
+);
+
+create table templates (
+  id uuid not null,
+  account_id account_id,
+  version integer not null default 1,
+  created_at timestamp(3) with time zone not null default clock_timestamp(),
+  updated_at timestamp(3) with time zone not null default clock_timestamp(),
+  constraint templates_pkey PRIMARY KEY (id),
+  constraint templates_version_check CHECK ((version > 0))
+);
+CREATE INDEX templates_updated_at ON templates (updated_at DESC, id DESC);
+
 create unlogged table text_pieces (
   owner_id uuid not null,
   name text not null,

@@ -16,6 +16,7 @@ import type { ReplyUseCases } from './reply/use-cases.ts';
 import type { SendUseCases } from './send/use-cases.ts';
 import type { SentCopyUseCases } from './sent-copies/use-cases.ts';
 import type { UploadUseCases } from './uploads/use-cases.ts';
+import type { TemplateUseCases } from './templates/use-cases.ts';
 import type { ThreadUseCases } from './threads/use-cases.ts';
 import type { UnsubscribeUseCases } from './unsubscribes/use-cases.ts';
 import type { WebhookUseCases } from './webhooks/use-cases.ts';
@@ -29,6 +30,7 @@ export interface Application
     UploadUseCases,
     ReplyUseCases,
     DraftUseCases,
+    TemplateUseCases,
     ReceiveUseCases,
     CustomerUseCases,
     EraseUseCases,

@@ -15,6 +15,7 @@ import type { PersonRequest } from './erase/erase-people.ts';
 import type { CustomerRegistration } from './customers/customer-ports.ts';
 import type { StoredKey } from './keys/key-ports.ts';
 import type { SecurityEvent, SecurityLog } from './base/security-log.ts';
+import type { Template } from './templates/template-ports.ts';
 import type { ThreadChange } from './threads/thread-record-ports.ts';
 import type { DecisionResult } from './threads/thread-decisions.ts';
 import type { WebhookView } from './webhooks/use-cases.ts';
@@ -58,6 +59,9 @@ export type Operations = {
   | 'replayWebhook'
   | 'rotateWebhookSecret'
   | 'testWebhook'
+  | 'createTemplate'
+  | 'changeTemplate'
+  | 'deleteTemplate'
   | 'createKey'
   | 'revokeKey'
   | 'rotateKey'
@@ -331,6 +335,24 @@ export function auditOperations(
           after: ({ outcome, status }) => ({ outcome, status }),
         },
       ),
+    createTemplate: (template) =>
+      act(
+        'template.created',
+        { name: template.name },
+        { work: () => application.createTemplate(template), after: toTemplateFields },
+      ),
+    changeTemplate: (id, version, change) =>
+      act(
+        'template.changed',
+        { templateId: id, version, fields: Object.keys(change) },
+        { work: () => application.changeTemplate(id, version, change), after: toTemplateFields },
+      ),
+    deleteTemplate: (id, version) =>
+      act(
+        'template.deleted',
+        { templateId: id, version },
+        { work: () => application.deleteTemplate(id, version), after: () => null },
+      ),
     createKey: (caller, request) =>
       act(
         'key.created',
@@ -429,6 +451,11 @@ function toDecisionFields({ threadId, changed, decision }: DecisionResult): Fiel
 
 /** Not the whole address: many hold a token in their path. */
 const hostOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).host : null);
+
+/** Not what it says. */
+function toTemplateFields({ id, accountId, name, version }: Template): Fields {
+  return { id, accountId, name, version };
+}
 
 function toKeyFields({ id, name, rights, accounts, expiresAt, oldSecretUntil }: StoredKey): Fields {
   return { id, name, rights, accounts, expiresAt, oldSecretUntil };

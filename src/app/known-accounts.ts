@@ -9,6 +9,8 @@ type AccountLists = Pick<
   | 'listEmails'
   | 'countFolders'
   | 'listDrafts'
+  | 'listTemplates'
+  | 'createTemplate'
   | 'listQuarantine'
   | 'listRefusedMerges'
   | 'listEvents'
@@ -50,6 +52,14 @@ export function refuseUnknownAccounts(ports: KnownAccountsPorts, lists: AccountL
     async listDrafts(request) {
       await check(request.accountId);
       return lists.listDrafts(request);
+    },
+    async listTemplates(request) {
+      await check(request.accountId);
+      return lists.listTemplates(request);
+    },
+    async createTemplate(template) {
+      await check(template.accountId);
+      return lists.createTemplate(template);
     },
     async listRefusedMerges(request) {
       await check(request.accountId);

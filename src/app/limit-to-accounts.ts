@@ -13,6 +13,7 @@ import type { DraftChange } from './drafts/use-cases.ts';
 import type { SpoolFolder } from './files/file-ports.ts';
 import type { AccountOf } from './keys/account-of.ts';
 import type { ReceiveRequest } from './receive/use-cases.ts';
+import type { Template } from './templates/template-ports.ts';
 import type { UploadRequest } from './uploads/use-cases.ts';
 import type { SendRequest } from './send/use-cases.ts';
 
@@ -93,6 +94,19 @@ export function limitToAccounts(
     const draft = await application.readDraft(id).catch(nullIfGone);
     if (draft !== null && !sees(draft.accountId)) throw new ServiceError('draft_not_found');
     return draft;
+  }
+
+  /** Those that any account may use are everybody's to read. */
+  async function readTemplate(id: string, version: number | null): Promise<Template> {
+    const template = await application.readTemplate(id, version);
+    if (template.accountId !== null && !sees(template.accountId))
+      throw new ServiceError('template_not_found');
+    return template;
+  }
+
+  async function requireOwnTemplate(id: string): Promise<void> {
+    const { accountId } = await readTemplate(id, null);
+    if (accountId === null) throw new ServiceError('forbidden_account');
   }
 
   /** All that the draft names is the caller's, and one that names nothing names an account. */
@@ -206,6 +220,23 @@ export function limitToAccounts(
         await require(accountOf.email(outcome.id), 'draft_not_found');
         return result;
       }),
+    async createTemplate(template) {
+      return application.createTemplate({ ...template, accountId: chosen(template.accountId) });
+    },
+    readTemplate,
+    listTemplates: async (request) => application.listTemplates(within(request)),
+    async changeTemplate(id, version, change) {
+      await requireOwnTemplate(id);
+      return application.changeTemplate(id, version, change);
+    },
+    async deleteTemplate(id, version) {
+      await requireOwnTemplate(id);
+      return application.deleteTemplate(id, version);
+    },
+    async previewTemplate(use) {
+      await readTemplate(use.id, use.version);
+      return application.previewTemplate(use);
+    },
     async cancelSend(id) {
       await requireEmail(id);
       return application.cancelSend(id);

@@ -69,6 +69,17 @@ export const ERRORS = {
     400,
     'Eine E-Mail mit unsubscribe muss genau einen Empfänger haben: Der Link zum Abmelden gehört ihm allein.',
   ),
+  template_invalid: permanent(400, 'Die Vorlage ist in {field}, Zeile {line}, Spalte {column}, fehlerhaft.'),
+  template_variable_missing: permanent(
+    400,
+    'Die Variable {variable} fehlt: Die Vorlage braucht sie in {field}, Zeile {line}.',
+  ),
+  template_too_complex: permanent(
+    400,
+    'Die Vorlage ist in {field} zu aufwendig, oder es wird zu viel Text daraus.',
+  ),
+  template_empty: permanent(400, 'Mit diesen Variablen bleibt {field} der Vorlage leer.'),
+  variables_too_large: permanent(400, 'variables darf als JSON höchstens {limit} Byte haben.'),
   unknown_account: permanent(400, 'Das Konto {value} ist nicht eingerichtet.'),
   invalid_idempotency_key: permanent(
     400,
@@ -107,6 +118,7 @@ export const ERRORS = {
   erasure_not_found: permanent(404, 'Diese Löschung gibt es nicht.'),
   draft_not_found: permanent(404, 'Der Entwurf wurde nicht gefunden.'),
   draft_file_not_found: permanent(404, 'Der Entwurf hat keine Datei {value}.'),
+  template_not_found: permanent(404, 'Diese Vorlage oder diese Version von ihr gibt es nicht.'),
   variant_not_found: permanent(404, 'Diese E-Mail hat keine solche Variante.'),
   quarantined_not_found: permanent(404, 'Es gibt keine zurückgestellte Nachricht mit dieser Kennung.'),
   attachment_not_found: permanent(404, 'Der Anhang wurde nicht gefunden.'),
@@ -169,7 +181,11 @@ export const ERRORS = {
     412,
     'Der Entwurf wurde inzwischen geändert: Er hat eine andere Version als die in If-Match.',
   ),
-  version_required: permanent(428, 'If-Match muss die Version des Entwurfs nennen, wie "3".'),
+  template_changed: permanent(
+    412,
+    'Die Vorlage wurde inzwischen geändert: Ihre neueste Version ist nicht die in If-Match.',
+  ),
+  version_required: permanent(428, 'If-Match muss die Version nennen, die geändert wird, wie "3".'),
   payload_too_large: permanent(413, 'Die Anfrage ist zu groß.'),
   attachments_too_large: permanent(
     413,

@@ -53,6 +53,7 @@ import { createThreadChangeActs, createThreadPageReads } from '../app/threads/th
 import { createRefusedMerges } from '../app/threads/refused-merges.ts';
 import { receiveMessage } from '../app/receive/receive-message.ts';
 import { createDrafts } from '../app/drafts/drafts.ts';
+import { createTemplates } from '../app/templates/templates.ts';
 import { createReplies, type ReplyPorts } from '../app/reply/send-replies.ts';
 import { sendMessage } from '../app/send/send-message.ts';
 import { carryOutOnce, sendOnce, type SendOncePorts } from '../app/send/send-once.ts';
@@ -213,6 +214,7 @@ export function createApplication(
     reply: replies.sendReply,
     sendOnce: carryOut,
   });
+  const templates = createTemplates(sendPorts);
   // What they write is work for the loops.
   const writing = followedBy(watch.soon, {
     ...createThreadChangeActs(createThreadChanges(pool), threadPages),
@@ -237,6 +239,7 @@ export function createApplication(
     previewReply,
     ...writing,
     createUpload: (request, folder) => createUpload(uploadPorts, request, folder),
+    ...templates,
     ...mailboxes,
     ...events,
     ...webhooks,
@@ -253,6 +256,7 @@ export function createApplication(
         ...apiKeys,
         ...createFolderCounter(pool),
         ...drafts,
+        ...templates,
         ...unsubscribes,
         ...createRefusedMerges(createRefusedMergeStore(pool)),
       },

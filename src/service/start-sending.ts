@@ -7,6 +7,7 @@ import { createOutboundStore } from '../adapters/postgres/send/outbound-store.ts
 import { createSendOperations } from '../adapters/postgres/send/send-operations.ts';
 import { createSendQueue } from '../adapters/postgres/send/send-queue.ts';
 import { createSuppressionStore } from '../adapters/postgres/send/suppressions.ts';
+import { createTemplateStore } from '../adapters/postgres/templates/template-store.ts';
 import { createUploadStore } from '../adapters/postgres/uploads/upload-store.ts';
 import { createUnsubscribeStore } from '../adapters/postgres/unsubscribes/unsubscribes.ts';
 import { createVariantStore } from '../adapters/postgres/emails/variants.ts';
@@ -19,6 +20,7 @@ import type { OutboundStore } from '../app/send/outbound-ports.ts';
 import type { RetryPolicy, SendQueue } from '../app/send/queue-ports.ts';
 import type { SecurityLog } from '../app/base/security-log.ts';
 import { createSuppressionList, createSuppressionOperations } from '../app/send/suppressions.ts';
+import { createFillTemplate } from '../app/templates/fill-template.ts';
 import { createUnsubscribing } from '../app/unsubscribes/unsubscribes.ts';
 import { compareCopies } from '../app/receive/variants.ts';
 import type { Config } from '../config/config.ts';
@@ -92,8 +94,11 @@ export async function startSending(parts: Parts, security: SecurityLog, teardown
   );
   teardown.push(() => sendQueue.stop());
   watch.on('sends', () => sendQueue.wake());
+  const templates = createTemplateStore(pool);
   const ports = {
     ...handingOver,
+    templates,
+    fillTemplate: createFillTemplate({ templates, reader, logger }),
     settleUnknown,
     wakeQueue: () => sendQueue.wake(),
     rateOf: createRateOf(config),

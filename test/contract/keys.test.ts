@@ -284,6 +284,8 @@ interface Others {
   readonly key: string;
   readonly draft: string;
   readonly unsubscribe: string;
+  readonly template: string;
+  readonly wholeTemplate: string;
   readonly customer: string;
 }
 
@@ -300,6 +302,7 @@ const WEBHOOK: Expected = [404, 'webhook_not_found'];
 const KEY: Expected = [404, 'key_not_found'];
 const ATTACHMENT: Expected = [404, 'attachment_not_found'];
 const DRAFT: Expected = [404, 'draft_not_found'];
+const TEMPLATE: Expected = [404, 'template_not_found'];
 const REFUSED: Expected = [403, 'forbidden_account'];
 const UNKNOWN: Expected = [400, 'unknown_account'];
 
@@ -388,7 +391,7 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   getSuppression: () => [['/api/suppressions/eve@customer.test', GET, REFUSED]],
   suppress: () => [['/api/suppressions/eve@customer.test', { method: 'PUT', json: {} }, REFUSED]],
   liftSuppression: () => [['/api/suppressions/eve@customer.test', { method: 'DELETE' }, REFUSED]],
-  sendEmail: ({ thread, attachment }) => [
+  sendEmail: ({ thread, attachment, template }) => [
     ['/api/send', { json: sendBody({ account_id: 'support' }) }, UNKNOWN],
     ['/api/send', { json: sendBody({ thread_id: thread }) }, THREAD],
     [
@@ -397,6 +400,7 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
       THREAD,
     ],
     ['/api/send', { json: sendBody({ attachments: [{ attachment_id: attachment }] }) }, ATTACHMENT],
+    ['/api/send', { json: sendBody({ template_id: template }) }, TEMPLATE],
   ],
   sendBatch: ({ thread, attachment }) => [
     [
@@ -433,6 +437,25 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
     [`/api/drafts/${draft}/send`, POST, DRAFT],
     [`/api/drafts/${draft}/send`, { ...POST, headers: { 'if-match': '"1"' } }, DRAFT],
   ],
+  createTemplate: () => [
+    ['/api/templates', { json: { name: 'x', subject: 'x', text_body: 'x', account_id: 'support' } }, UNKNOWN],
+  ],
+  listTemplates: () => [
+    ['/api/templates', GET, 'lists'],
+    ['/api/templates?account_id=support', GET, UNKNOWN],
+  ],
+  getTemplate: ({ template }) => [[`/api/templates/${template}`, GET, TEMPLATE]],
+  changeTemplate: ({ template, wholeTemplate }) =>
+    [template, wholeTemplate].map((id) => [
+      `/api/templates/${id}`,
+      { method: 'PATCH', json: { name: 'y' }, headers: { 'if-match': '"1"' } },
+      id === template ? TEMPLATE : REFUSED,
+    ]),
+  deleteTemplate: ({ template, wholeTemplate }) => [
+    [`/api/templates/${template}`, { method: 'DELETE' }, TEMPLATE],
+    [`/api/templates/${wholeTemplate}`, { method: 'DELETE' }, REFUSED],
+  ],
+  previewTemplate: ({ template }) => [[`/api/templates/${template}/preview`, POST, TEMPLATE]],
   previewReply: ({ email }) => [[`/api/emails/${email}/reply`, GET, EMAIL]],
   replyToEmail: ({ email }) => [[`/api/emails/${email}/reply`, { json: { text_body: 'x' } }, EMAIL]],
   replyToAll: ({ email }) => [
@@ -551,6 +574,17 @@ describe('a key of one account', () => {
     const draft = await ask(null, '/api/drafts', {
       json: { message: { account_id: 'support', subject: 'geheim' } },
     });
+    const makeTemplate = async (accountId: string | null) => {
+      const json = {
+        name: accountId === null ? 'everybody' : 'geheim',
+        subject: 'x',
+        text_body: 'x',
+        account_id: accountId,
+      };
+      return (await ask(null, '/api/templates', { json })).json['id'] as string;
+    };
+    const template = await makeTemplate('support');
+    const wholeTemplate = await makeTemplate(null);
     own = await receive(service, mail(), '?account_id=sales');
     others = {
       thread: sent.json['threadId'] as string,
@@ -564,6 +598,8 @@ describe('a key of one account', () => {
       key: (await makeKey({ rights: ['read'], account_ids: ['support'] })).id,
       draft: draft.json['id'] as string,
       unsubscribe: left?.['id'] as string,
+      template,
+      wholeTemplate,
       customer,
     };
     await waitUntil('all events are numbered, and all words found', async () => {
@@ -588,8 +624,10 @@ describe('a key of one account', () => {
           init.json === undefined ? {} : { json: JSON.parse(owned(JSON.stringify(init.json))) as unknown };
         const answer = await ask(key.secret, owned(target), { ...init, ...json });
         const seen = Object.entries(others).filter(([, id]) => answer.text.includes(String(id)));
-        // The customer is in the request itself.
-        const names = seen.map(([name]) => name).filter((name) => name !== 'customer');
+        // The customer is in the request itself, and a template of all accounts is there to be read.
+        const names = seen
+          .map(([name]) => name)
+          .filter((name) => !['customer', 'wholeTemplate'].includes(name));
         const leak = /geheim/.test(answer.text) ? [...names, 'geheim'] : names;
         const [status, code] = expected === 'lists' ? [200, undefined] : expected;
         expect([operation, target, answer.status, answer.json['code'], leak]).toEqual([
@@ -616,6 +654,7 @@ describe('a key of one account', () => {
         `/api/keys/${others.key}`,
         '/api/suppressions',
         '/api/unsubscribes?account_id=support',
+        '/api/templates?account_id=support',
       ].map(async (target) => {
         const { status, json } = await ask(null, target);
         expect([target, status]).toEqual([target, 200]);

@@ -13,6 +13,7 @@ import { createExchangeStore } from '../../src/adapters/postgres/send/automatic-
 import { createMessageStore } from './mail-stores.ts';
 import { createSendOperations } from '../../src/adapters/postgres/send/send-operations.ts';
 import { createSendQueue } from '../../src/adapters/postgres/send/send-queue.ts';
+import { createTemplateStore } from '../../src/adapters/postgres/templates/template-store.ts';
 import { createSmtpTransport } from '../../src/adapters/smtp-out/smtp-transport.ts';
 import { parseSmtpUrl } from '../../src/adapters/smtp-out/smtp-url.ts';
 import type { Application } from '../../src/app/application.ts';
@@ -23,6 +24,7 @@ import { createHeldClaims } from '../../src/app/send/held-claims.ts';
 import { createSettling } from '../../src/app/send/settling.ts';
 import type { EmailDetail } from '../../src/app/emails/email-ports.ts';
 import type { Transport } from '../../src/app/send/transport-ports.ts';
+import { createFillTemplate } from '../../src/app/templates/fill-template.ts';
 import { createReads } from '../../src/app/emails/read-emails.ts';
 import { sendMessage } from '../../src/app/send/send-message.ts';
 import type { RateLimit } from '../../src/core/delivery/rate-window.ts';
@@ -144,6 +146,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
     loopLimit: null,
     exchanges: createExchangeStore(pool),
     suppressions: { refuseSuppressed: () => null },
+    fillTemplate: createFillTemplate({ templates: createTemplateStore(pool), reader: directReader, logger }),
     unsubscribing: { linkOf: async () => 'https://mail.example.com/unsubscribe/x' },
   };
   const start = () => {

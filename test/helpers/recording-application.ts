@@ -26,6 +26,7 @@ import type { ExplainedPlacement } from '../../src/app/threads/placement-facts.t
 import type { RefusedMerge } from '../../src/app/threads/refused-merge-ports.ts';
 import type { DecisionResult } from '../../src/app/threads/thread-decisions.ts';
 import { nothingRemoved } from '../../src/core/html/removed.ts';
+import type { Template, TemplateSummary } from '../../src/app/templates/template-ports.ts';
 import type { Unsubscribe } from '../../src/app/unsubscribes/unsubscribe-ports.ts';
 import type { Suppression } from '../../src/core/delivery/suppression.ts';
 import type { MessageId } from '../../src/core/message/message-id.ts';
@@ -78,6 +79,24 @@ const samplePreview: ReplyPreview = {
   quoteHtml: '<blockquote>Hallo</blockquote>',
   isQuoteCut: false,
   attachments: [sampleAttachment],
+};
+
+const sampleTemplateSummary: TemplateSummary = {
+  id: IDS.email,
+  accountId: null,
+  latestVersion: 2,
+  name: 'Angebot',
+  subject: 'Angebot {{ nummer }}',
+  createdAt: sampleEmail.date,
+  updatedAt: sampleEmail.date,
+};
+
+const sampleTemplate: Template = {
+  ...sampleTemplateSummary,
+  version: 2,
+  textBody: 'Guten Tag {{ name }}',
+  htmlBody: '<p>Guten Tag {{ name }}</p>',
+  variables: ['nummer', 'name'],
 };
 
 const sampleDraftSummary: DraftSummary = {
@@ -557,6 +576,17 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       const message = sent.kind === 'send' ? sent.request : toSampleSend(sent.request.message);
       return { outcome: await sendMessage(message, folder), replayed: false };
     },
+    createTemplate: async () => sampleTemplate,
+    readTemplate: async () => sampleTemplate,
+    listTemplates: async () => ({ templates: [sampleTemplateSummary], nextCursor: null }),
+    changeTemplate: async () => sampleTemplate,
+    deleteTemplate: async () => undefined,
+    previewTemplate: async () => ({
+      version: 2,
+      subject: 'Angebot 1',
+      textBody: 'Guten Tag',
+      htmlBody: null,
+    }),
     previewReply: async ({ kind }) => ({ ...samplePreview, kind }),
     async createUpload(_request, folder) {
       await folder.remove();

@@ -25,4 +25,5 @@ export const SAMPLE_SEND: SendRequest = {
   tags: [],
   metadata: {},
   unsubscribeList: null,
+  template: null,
 };

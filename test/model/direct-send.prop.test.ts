@@ -128,6 +128,7 @@ class SendWorld {
       ]),
       defaultAccountId: 'default',
       transportOf: () => this.#transport(process),
+      fillTemplate: () => Promise.reject(new Error('unused')),
       rateOf: () => null,
       queue: { takeRoom: async () => 0, settle: () => Promise.reject(new Error('unused')) },
       wakeQueue: () => {},

@@ -15,6 +15,7 @@ import { Quarantine } from './resources/quarantine.ts';
 import { Sessions } from './resources/sessions.ts';
 import { Suppressions } from './resources/suppressions.ts';
 import { Unsubscribes } from './resources/unsubscribes.ts';
+import { Templates } from './resources/templates.ts';
 import { Threads } from './resources/threads.ts';
 import { Webhooks } from './resources/webhooks.ts';
 import { Uploads } from './resources/uploads.ts';
@@ -26,6 +27,7 @@ export class EmailWorkerClient {
   readonly #transport: Transport;
   readonly threads: Threads;
   readonly drafts: Drafts;
+  readonly templates: Templates;
   readonly emails: Emails;
   readonly attachments: Attachments;
   readonly customers: Customers;
@@ -48,6 +50,7 @@ export class EmailWorkerClient {
     this.#transport = transport;
     this.threads = new Threads(transport);
     this.drafts = new Drafts(transport);
+    this.templates = new Templates(transport);
     this.emails = new Emails(transport);
     this.attachments = new Attachments(transport);
     this.customers = new Customers(transport);

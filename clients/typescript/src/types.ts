@@ -54,6 +54,10 @@ export type ReplyPreview = Schemas['ReplyPreview'];
 export type SentCopy = Schemas['SentCopy'];
 export type SendState = Schemas['SendState'];
 export type Suppression = Schemas['Suppression'];
+export type DeletedTemplate = Schemas['DeletedTemplate'];
+export type Template = Schemas['Template'];
+export type TemplateSummary = Schemas['TemplateSummary'];
+export type TemplatePreview = Schemas['TemplatePreview'];
 export type Unsubscribe = Schemas['Unsubscribe'];
 export type Thread = Schemas['Thread'];
 export type ThreadDecision = Schemas['ThreadDecision'];
@@ -80,6 +84,10 @@ export type EventFilter = Filter<'listEvents'>;
 export type StreamFilter = Omit<EventFilter, 'wait' | 'limit'>;
 export type ReplyPreviewOptions = Filter<'previewReply'>;
 export type SuppressionFilter = Filter<'listSuppressions'>;
+export type TemplateFilter = Filter<'listTemplates'>;
+export type TemplateRequest = Input<Schemas['TemplateRequest']>;
+export type TemplateChange = Input<Schemas['TemplateChange']>;
+export type TemplatePreviewRequest = Input<Schemas['TemplatePreviewRequest']>;
 export type UnsubscribeFilter = Filter<'listUnsubscribes'>;
 export type AccountFilter = Filter<'listQuarantine'>;
 export type AmbiguousEmailFilter = Filter<'listAmbiguousEmails'>;
@@ -147,12 +155,18 @@ export type ReferencedFile = {
 // Of the union that JSON schema's `anyOf` becomes, the one with the fields.
 type SendFields = Input<Extract<Schemas['SendRequest'], { to: unknown }>>;
 
-/** An email to send. At least one of `text_body` and `html_body` is needed. */
+/** What an email says; a template gives what is not named. */
+type Says<Subject = unknown> =
+  | ({ readonly text_body: string } & Subject)
+  | ({ readonly html_body: string } & Subject)
+  | { readonly template_id: string };
+
+/** An email to send. A subject and at least one of `text_body` and `html_body` are needed, or `template_id`. */
 export type SendMessage = Omit<SendFields, 'send_at' | 'attachments'> & {
   /** Send it then, at most a year ahead; a text is RFC 3339 with offset. The result is `queued`. */
   readonly send_at?: string | Date | null | undefined;
   readonly attachments?: readonly AttachmentSource[] | null | undefined;
-} & ({ readonly text_body: string } | { readonly html_body: string });
+} & Says<{ readonly subject: string }>;
 
 type Overrides = 'to' | 'cc' | 'subject' | 'text_body' | 'html_body';
 /** What a reply has of a send; the email that is answered decides the rest. */
@@ -169,10 +183,10 @@ type AnswerFields = Omit<SendMessage, Overrides | 'in_reply_to' | 'thread_id' | 
   readonly html_body?: string | null | undefined;
 };
 
-/** A reply. At least one of `text_body` and `html_body` is needed; `to`, `cc` and `subject` are those of the email unless given. */
+/** A reply. At least one of `text_body`, `html_body` and `template_id` is needed; `to`, `cc` and `subject` are those of the email unless given. */
 export type ReplyMessage = AnswerFields & {
   readonly to?: string | readonly string[] | null | undefined;
-} & ({ readonly text_body: string } | { readonly html_body: string });
+} & Says;
 
 export type ForwardMessage = AnswerFields & {
   readonly to: string | readonly string[];

@@ -60,6 +60,7 @@ import { registerFolderRoutes } from './threads/folders.ts';
 import { registerThreadRecordRoutes } from './threads/thread-record.ts';
 import { registerThreadDecisionRoutes } from './threads/thread-decisions.ts';
 import { registerSuppressionRoutes } from './send/suppressions.ts';
+import { registerTemplateRoutes } from './templates/templates.ts';
 import { registerThreadRoutes } from './threads/threads.ts';
 import { registerUploadRoutes } from './uploads/uploads.ts';
 import { setSecurityHeaders } from './connections/security-headers.ts';
@@ -228,6 +229,7 @@ function registerRoutes(
     registerSendBatchRoutes(secured, context, sendInput);
     registerReplyRoutes(secured, context, sendInput);
     registerDraftRoutes(secured, context, sendInput);
+    registerTemplateRoutes(secured, context);
     registerSendStateRoutes(secured, context);
     registerDeletionRoutes(secured, context);
     registerErasureRoutes(secured, context);

@@ -4,7 +4,7 @@ import { setPriority } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import type { Content } from '../../app/files/file-ports.ts';
 import type { Readings } from '../../app/reading/reading-ports.ts';
-import { loadSafeHtml, READINGS, understand } from '../../app/reading/readings.ts';
+import { LATE_READINGS, READINGS, understand } from '../../app/reading/readings.ts';
 import type { Question } from './protocol.ts';
 import { serveReadings } from './serve-readings.ts';
 
@@ -21,16 +21,18 @@ setPriority(NICENESS);
  */
 setFlagsFromString('--interrupt-budget=500000');
 
-let readSafeHtml: Awaited<ReturnType<typeof loadSafeHtml>> | null = null;
+/** Those that were loaded, by their kind. */
+const late = new Map<Question['kind'], (asked: never) => unknown>();
 
 async function prepare({ kind }: Question): Promise<void> {
-  if (kind === 'safeHtml') readSafeHtml ??= await loadSafeHtml();
+  if (!late.has(kind) && kind in LATE_READINGS) {
+    late.set(kind, await LATE_READINGS[kind as keyof typeof LATE_READINGS]());
+  }
 }
 
 serveReadings(({ kind, asked }: Question) => {
-  if (kind === 'safeHtml') return readSafeHtml?.(asked as Readings['safeHtml']['asked']);
   if (kind !== 'message') {
-    const reading: (asked: never) => unknown = READINGS[kind];
+    const reading = late.get(kind) ?? READINGS[kind as keyof typeof READINGS];
     return reading(asked as never);
   }
   const { raw, context } = asked as Readings['message']['asked'];

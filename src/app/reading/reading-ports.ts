@@ -8,6 +8,7 @@ import type { SafeHtml, SanitizeOptions } from '../../core/html/sanitize-html.ts
 import type { MessageIdentity } from '../../core/message/identity.ts';
 import type { CopyContent, SentCandidate, SentContent } from '../../core/message/sent-copy.ts';
 import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
+import type { CheckedTemplate, FilledTemplate, TemplateContent } from '../../core/templates/template.ts';
 import type { Content } from '../files/file-ports.ts';
 
 export interface ReceivedMessage {
@@ -42,6 +43,13 @@ export interface Readings {
   readonly safeHtml: {
     readonly asked: { readonly html: string } & SanitizeOptions;
     readonly given: SafeHtml | null;
+  };
+  /** See checkTemplate. */
+  readonly templateCheck: { readonly asked: TemplateContent; readonly given: CheckedTemplate };
+  /** See fillTemplate. */
+  readonly template: {
+    readonly asked: { readonly content: TemplateContent; readonly variables: string };
+    readonly given: FilledTemplate;
   };
   /** See isRewrittenCopy. */
   readonly isCopy: {

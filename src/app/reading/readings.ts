@@ -13,7 +13,9 @@ import { shortenHeader } from '../../core/mime/parse/shorten-header.ts';
 import type { ReadHeader, ReadingKind, Readings, ReceivedMessage } from './reading-ports.ts';
 
 type Reading<K extends ReadingKind> = (asked: Readings[K]['asked']) => Readings[K]['given'];
-type Read = { readonly [K in Exclude<ReadingKind, 'message' | 'safeHtml'>]: Reading<K> };
+type LateKind = 'safeHtml' | 'templateCheck' | 'template';
+type Read = { readonly [K in Exclude<ReadingKind, 'message' | LateKind>]: Reading<K> };
+type ReadLate = { readonly [K in LateKind]: () => Promise<Reading<K>> };
 
 /** All but whole messages, and what is loaded when it is asked for. */
 export const READINGS: Read = {
@@ -24,11 +26,15 @@ export const READINGS: Read = {
   choice: ({ copy, candidates }) => chooseSent(copy, candidates)?.id ?? null,
 };
 
-/** Its libraries take 0.2 s and 40 MB, which receiving mail does without. */
-export async function loadSafeHtml(): Promise<Reading<'safeHtml'>> {
-  const { readSafeHtml } = await import('./read-safe-html.ts');
-  return readSafeHtml;
-}
+/** Their libraries take up to 0.2 s and 40 MB, which receiving mail does without. */
+export const LATE_READINGS: ReadLate = {
+  safeHtml: async () => (await import('./read-safe-html.ts')).readSafeHtml,
+  templateCheck: async () => (await import('../../core/templates/liquid.ts')).checkTemplate,
+  async template() {
+    const { fillTemplate } = await import('../../core/templates/liquid.ts');
+    return ({ content, variables }) => fillTemplate(content, variables);
+  },
+};
 
 /** Whatever the bytes are, something comes out that can be recorded. Throws what `chunks` throws. */
 export function understand(chunks: Iterable<Buffer>, context: AutomaticContext): ReceivedMessage {

@@ -15,10 +15,12 @@ import { isReference } from '../send/take-references.ts';
 import type { AttachmentInput } from '../emails/prepare-attachments.ts';
 import { sizeOf } from '../files/content.ts';
 import type { BlobStore, SpoolFolder } from '../files/file-ports.ts';
+import { fillIn } from '../send/fill-in.ts';
 import { fingerprintSend } from '../send/fingerprint-send.ts';
 import { asksForQueue } from '../send/queue-request.ts';
 import type { KeyedSend } from '../send/send-once.ts';
 import type { SendOnceResult, SendRequest, SendResult } from '../send/use-cases.ts';
+import type { FillTemplate } from '../templates/fill-template.ts';
 import type { ReplyOptions, ReplyRequest, ReplyUseCases } from './use-cases.ts';
 
 export interface ReplyPorts {
@@ -26,6 +28,7 @@ export interface ReplyPorts {
   readonly emails: Pick<EmailStore, 'readEmail'>;
   readonly blobs: Pick<BlobStore, 'get'>;
   readonly openFile: (path: string) => AsyncIterable<Buffer>;
+  readonly fillTemplate: FillTemplate;
   /** Both take over the folder. */
   readonly send: (request: SendRequest, folder: SpoolFolder, emailId?: string) => Promise<SendResult>;
   readonly sendOnce: (key: string, send: KeyedSend, folder: SpoolFolder) => Promise<SendOnceResult>;
@@ -94,7 +97,8 @@ async function toSend(
   email: EmailDetail,
   folder: SpoolFolder,
 ): Promise<SendRequest> {
-  const { message } = request;
+  // The subject of an answer is that of the email, whatever the template says.
+  const message = await fillIn(ports.fillTemplate, request.message, email.accountId);
   const derived = recipientsOf(ports, email, request);
   const files = request.kind === 'forward' && request.withFiles ? email.attachments : [];
   refuseTooMuch(request, files);

@@ -36,6 +36,7 @@ const request: SendRequest = {
   tags: [],
   metadata: {},
   unsubscribeList: null,
+  template: null,
 };
 
 const fingerprint = async (changes: object = {}) =>

@@ -2,7 +2,7 @@
 import { parseAddressList } from '../../core/address/address-list.ts';
 import { addrSpec, dedupeAddresses, type Address } from '../../core/address/address.ts';
 import { automaticExchange } from '../../core/delivery/loop-guard.ts';
-import { invalidRequest, ServiceError } from '../../core/errors.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { subjectKeyOf } from '../../core/message/base-subject.ts';
 import {
   createMessageId,
@@ -26,14 +26,11 @@ import type { BlobStore, Content, SpoolFolder } from '../files/file-ports.ts';
 import type { Envelope } from './transport-ports.ts';
 import type { UnrecordedEmail } from './journal-ports.ts';
 import type { StoredAttachment } from '../emails/email-ports.ts';
-import {
-  COMPOSE_IN_MEMORY_MAX_BYTES,
-  MAX_SENT_SUBJECT_CHARS,
-  MAX_TEXT_ALTERNATIVE_CHARS,
-} from '../base/limits.ts';
+import { COMPOSE_IN_MEMORY_MAX_BYTES, MAX_TEXT_ALTERNATIVE_CHARS } from '../base/limits.ts';
 import { prepareAttachments } from '../emails/prepare-attachments.ts';
 import { readContent } from '../files/content.ts';
 import type { MessageReader } from '../reading/reading-ports.ts';
+import { fillIn, refuseLongSubject } from './fill-in.ts';
 import { readAdditions } from './read-additions.ts';
 import { markInlineImages } from './inline-images.ts';
 import { takeReferences, type FileFinder } from './take-references.ts';
@@ -42,6 +39,7 @@ import type { OutboundStore } from './outbound-ports.ts';
 import type { RetryPolicy } from './queue-ports.ts';
 import { refuseLoop, type LoopGuardPorts } from './refuse-loop.ts';
 import type { SuppressionList } from './suppressions.ts';
+import type { FillTemplate } from '../templates/fill-template.ts';
 import type { Unsubscribing } from '../unsubscribes/unsubscribes.ts';
 
 export interface PrepareSendPorts extends LoopGuardPorts {
@@ -62,6 +60,7 @@ export interface PrepareSendPorts extends LoopGuardPorts {
   readonly maxRecipients: number;
   readonly suppressions: Pick<SuppressionList, 'refuseSuppressed'>;
   readonly unsubscribing: Pick<Unsubscribing, 'linkOf'>;
+  readonly fillTemplate: FillTemplate;
 }
 
 /** An email that may be handed over, or put into the queue. */
@@ -76,11 +75,11 @@ const MESSAGE_ID_RANDOM_BYTES = 16;
 /** Throws ServiceError for everything that a caller can get wrong. Writes nothing but to `folder`. */
 export async function prepareSend(
   ports: PrepareSendPorts,
-  request: SendRequest,
+  asked: SendRequest,
   folder: SpoolFolder,
   id: string,
 ): Promise<PreparedSend> {
-  const recipients = readRecipients(request, ports.maxRecipients);
+  const recipients = readRecipients(asked, ports.maxRecipients);
   const refused = ports.suppressions.refuseSuppressed([
     ...recipients.to,
     ...recipients.cc,
@@ -88,13 +87,13 @@ export async function prepareSend(
   ]);
   // Only addresses that may be suppressed wait for the database; any other send waits for nothing.
   if (refused !== null) await refused;
-  if (request.subject.length > MAX_SENT_SUBJECT_CHARS) {
-    throw invalidRequest('too_long', { field: 'subject', limit: MAX_SENT_SUBJECT_CHARS });
-  }
-  const inReplyTo = readInReplyTo(request.inReplyTo);
-  const additions = readAdditions(request);
-  const placement = await place(ports, request, inReplyTo);
+  refuseLongSubject(asked);
+  const inReplyTo = readInReplyTo(asked.inReplyTo);
+  const additions = readAdditions(asked);
+  const placement = await place(ports, asked, inReplyTo);
   const account = accountOf(ports, placement.accountId);
+  // What an account may say is known once the account is.
+  const request = asked.template === null ? asked : await fillIn(ports.fillTemplate, asked, account.id);
   const exchangeWith = automaticExchange({
     autoSubmitted: request.autoSubmitted,
     recipients: [...recipients.to, ...recipients.cc, ...recipients.bcc],

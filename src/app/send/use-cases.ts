@@ -1,5 +1,6 @@
 /** What the edges ask of sending. */
 import type { PageRequest } from '../base/paging.ts';
+import type { TemplateUse } from '../templates/use-cases.ts';
 import type { SendAttachment } from './take-references.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
 import type { AutoSubmitted } from '../../core/delivery/loop-guard.ts';
@@ -52,6 +53,8 @@ export interface SendRequest {
   readonly unsubscribeList: string | null;
   /** The key that sends; null: none, as for one of `API_SECRET`. */
   readonly authorKeyId?: string | null;
+  /** Gives subject and bodies that the request does not name itself. null: none. */
+  readonly template: TemplateUse | null;
 }
 
 /**

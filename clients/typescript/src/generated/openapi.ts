@@ -476,6 +476,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List templates
+         * @description The last changed first. With `account_id` those that this account may use: its own, and those of all accounts. Query parameters that are not listed here are refused. Needs the right `read`.
+         */
+        get: operations["listTemplates"];
+        put?: never;
+        /**
+         * Make a template
+         * @description Of emails to come. What is no Liquid is refused, with its line and column, and in `details` what is wrong. Needs the right `operate`.
+         */
+        post: operations["createTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/templates/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a template
+         * @description The newest version, or the one that is asked for. Needs the right `read`.
+         */
+        get: operations["getTemplate"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a template
+         * @description With all its versions. Emails that were made of it, scheduled ones too, stay as they are. Needs no body; fields of one are refused. Needs the right `operate`.
+         */
+        delete: operations["deleteTemplate"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a template
+         * @description Makes a new version; the ones before stay, and can be named by sends. What is not named stays, and null takes a body away. When another change came first, the answer is 412 and `details` has the newest version. Needs the right `operate`.
+         */
+        patch: operations["changeTemplate"];
+        trace?: never;
+    };
+    "/api/templates/{id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show what an email of a template would say
+         * @description Nothing is sent. A variable that is missing is an error that names it. Needs the right `read`.
+         */
+        post: operations["previewTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/emails": {
         parameters: {
             query?: never;
@@ -1819,13 +1891,18 @@ export interface components {
             /** @description Why, for people; kept with the decision. */
             reason?: components["schemas"]["DecisionReason"];
         };
+        NonBlankText: string;
         WithTextBody: {
+            subject: components["schemas"]["NonBlankText"];
             text_body: string;
         };
         WithHtmlBody: {
+            subject: components["schemas"]["NonBlankText"];
             html_body: string;
         };
-        NonBlankText: string;
+        WithTemplate: {
+            template_id: components["schemas"]["Uuid"];
+        };
         /**
          * @description In the queue: a higher one always goes first. Default `normal`.
          * @enum {unknown}
@@ -1876,11 +1953,20 @@ export interface components {
         SendRequest: {
             /** @description RFC 5322 address list such as `Ann <ann@example.com>, bob@example.com`, or several of them. */
             to: components["schemas"]["NonBlankText"] | components["schemas"]["NonBlankText"][];
-            subject: components["schemas"]["NonBlankText"];
-            /** @description Plain text. At least one of `text_body` and `html_body` is needed. */
+            /** @description Needed without `template_id`. */
+            subject?: string | null;
+            /** @description Plain text. At least one of `text_body`, `html_body` and `template_id` is needed. */
             text_body?: string | null;
-            /** @description HTML. At least one of `text_body` and `html_body` is needed. */
+            /** @description HTML. At least one of `text_body`, `html_body` and `template_id` is needed. */
             html_body?: string | null;
+            /** @description The template that gives subject, text and HTML. Those that the request gives itself stand in place of them. */
+            template_id?: components["schemas"]["NullableUuid"];
+            /** @description Of the template. Default: the newest. */
+            template_version?: number | null;
+            /** @description What the template is filled with: any JSON object, up to 65536 bytes. */
+            variables?: {
+                [key: string]: unknown;
+            } | null;
             /** @description As `to`. */
             cc?: string | string[] | null;
             /** @description As `to`; never appears in the message. */
@@ -1921,7 +2007,7 @@ export interface components {
             /** @description Lets the only recipient leave a list with one click (RFC 8058): the email gets the headers List-Unsubscribe and List-Unsubscribe-Post. Needs `PUBLIC_URL`. An address that left the list is answered with 422. */
             unsubscribe?: components["schemas"]["UnsubscribeInput"] | null;
             attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
-        } | components["schemas"]["WithTextBody"] | components["schemas"]["WithHtmlBody"];
+        } | components["schemas"]["WithTextBody"] | components["schemas"]["WithHtmlBody"] | components["schemas"]["WithTemplate"];
         Sent: {
             /** @enum {string} */
             status: "sent";
@@ -2011,6 +2097,12 @@ export interface components {
             /** @description One for each email, in their order. */
             results: (components["schemas"]["BatchSent"] | components["schemas"]["BatchQueued"] | components["schemas"]["BatchPartial"] | components["schemas"]["BatchError"])[];
         };
+        AnswerWithText: {
+            text_body: string;
+        };
+        AnswerWithHtml: {
+            html_body: string;
+        };
         /**
          * @description Of the line above a quote, and of the header block of a forward.
          * @enum {string|null}
@@ -2029,6 +2121,14 @@ export interface components {
             text_body?: string | null;
             /** @description What the person wrote, as HTML. */
             html_body?: string | null;
+            /** @description The template that gives subject, text and HTML. Those that the request gives itself stand in place of them. */
+            template_id?: components["schemas"]["NullableUuid"];
+            /** @description Of the template. Default: the newest. */
+            template_version?: number | null;
+            /** @description What the template is filled with: any JSON object, up to 65536 bytes. */
+            variables?: {
+                [key: string]: unknown;
+            } | null;
             /** @description As `to`; never appears in the message. */
             bcc?: string | string[] | null;
             /** @description The customer the email belongs to. */
@@ -2065,7 +2165,7 @@ export interface components {
             quote?: boolean | null;
             language?: components["schemas"]["NullableReplyLanguage"];
             time_zone?: components["schemas"]["NullableTimeZone"];
-        } | components["schemas"]["WithTextBody"] | components["schemas"]["WithHtmlBody"];
+        } | components["schemas"]["AnswerWithText"] | components["schemas"]["AnswerWithHtml"] | components["schemas"]["WithTemplate"];
         /** @enum {string} */
         ReplyKind: "reply" | "reply_all" | "forward";
         /**
@@ -2108,6 +2208,14 @@ export interface components {
             text_body?: string | null;
             /** @description What the person wrote, as HTML. */
             html_body?: string | null;
+            /** @description The template that gives subject, text and HTML. Those that the request gives itself stand in place of them. */
+            template_id?: components["schemas"]["NullableUuid"];
+            /** @description Of the template. Default: the newest. */
+            template_version?: number | null;
+            /** @description What the template is filled with: any JSON object, up to 65536 bytes. */
+            variables?: {
+                [key: string]: unknown;
+            } | null;
             /** @description As `to`; never appears in the message. */
             bcc?: string | string[] | null;
             /** @description The customer the email belongs to. */
@@ -2163,10 +2271,18 @@ export interface components {
             /** @description As `to`. */
             to?: string | string[] | null;
             subject?: string | null;
-            /** @description Plain text. At least one of `text_body` and `html_body` is needed. */
+            /** @description Plain text. At least one of `text_body`, `html_body` and `template_id` is needed. */
             text_body?: string | null;
-            /** @description HTML. At least one of `text_body` and `html_body` is needed. */
+            /** @description HTML. At least one of `text_body`, `html_body` and `template_id` is needed. */
             html_body?: string | null;
+            /** @description The template that gives subject, text and HTML. Those that the request gives itself stand in place of them. */
+            template_id?: components["schemas"]["NullableUuid"];
+            /** @description Of the template. Default: the newest. */
+            template_version?: number | null;
+            /** @description What the template is filled with: any JSON object, up to 65536 bytes. */
+            variables?: {
+                [key: string]: unknown;
+            } | null;
             /** @description As `to`. */
             cc?: string | string[] | null;
             /** @description As `to`; never appears in the message. */
@@ -2277,6 +2393,88 @@ export interface components {
         DeletedDraft: {
             draft_id: components["schemas"]["Uuid"];
             deleted_at: components["schemas"]["Timestamp"];
+        };
+        NullableAccountId: string | null;
+        TemplateRequest: {
+            /** @description For people. */
+            name: string;
+            /** @description Liquid, on one line. */
+            subject: string;
+            /** @description Liquid. At least one of `text_body` and `html_body` is needed. */
+            text_body?: string | null;
+            /** @description Liquid, whose values are escaped. At least one of `text_body` and `html_body` is needed. */
+            html_body?: string | null;
+            /** @description The only account whose emails may be made of it. Default: null, any account. */
+            account_id?: components["schemas"]["NullableAccountId"];
+        };
+        /** @description From 1; each change makes another one, and none ever changes. */
+        TemplateVersion: number;
+        Template: {
+            id: components["schemas"]["Uuid"];
+            /** @description The only account whose emails may be made of it; null: any account. */
+            account_id: components["schemas"]["NullableAccountId"];
+            latest_version: components["schemas"]["TemplateVersion"];
+            /** @description For people. */
+            name: string;
+            /** @description Liquid. */
+            subject: string;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description When the newest version was made. */
+            updated_at: components["schemas"]["Timestamp"];
+            version: components["schemas"]["TemplateVersion"];
+            /** @description Liquid; null: none. */
+            text_body: string | null;
+            /** @description Liquid, whose values are escaped; null: none. */
+            html_body: string | null;
+            /** @description What an email has to give, as far as it can be told without filling it: names and paths. */
+            variables: string[];
+        };
+        TemplateSummary: {
+            id: components["schemas"]["Uuid"];
+            /** @description The only account whose emails may be made of it; null: any account. */
+            account_id: components["schemas"]["NullableAccountId"];
+            latest_version: components["schemas"]["TemplateVersion"];
+            /** @description For people. */
+            name: string;
+            /** @description Liquid. */
+            subject: string;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description When the newest version was made. */
+            updated_at: components["schemas"]["Timestamp"];
+        };
+        Templates: {
+            templates: components["schemas"]["TemplateSummary"][];
+            /** @description For the next page; null on the last one. */
+            next_cursor: string | null;
+        };
+        TemplateChange: {
+            /** @description For people. */
+            name?: string;
+            /** @description Liquid, on one line. */
+            subject?: string;
+            /** @description Liquid. At least one of `text_body` and `html_body` is needed. */
+            text_body?: string | null;
+            /** @description Liquid, whose values are escaped. At least one of `text_body` and `html_body` is needed. */
+            html_body?: string | null;
+        };
+        DeletedTemplate: {
+            template_id: components["schemas"]["Uuid"];
+            deleted_at: components["schemas"]["Timestamp"];
+        };
+        TemplatePreviewRequest: {
+            /** @description Default: the newest. */
+            version?: components["schemas"]["TemplateVersion"];
+            /** @description As a send gives them: any JSON object, up to 65536 bytes. */
+            variables?: {
+                [key: string]: unknown;
+            };
+        };
+        TemplatePreview: {
+            version: components["schemas"]["TemplateVersion"];
+            subject: string;
+            text_body: string | null;
+            /** @description As it would be sent. To be shown in a frame without scripts. */
+            html_body: string | null;
         };
         /** @description Any JSON object, as its send gave it. */
         Metadata: {
@@ -2962,7 +3160,6 @@ export interface components {
         LatestEvent: {
             id: components["schemas"]["EventId"];
         };
-        NullableAccountId: string | null;
         /**
          * @description `thin`: without `data`.
          * @enum {string}
@@ -3369,9 +3566,9 @@ export interface components {
             /** @enum {unknown} */
             code?: "different_accounts";
         };
-        DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableError: components["schemas"]["Error"] & {
+        DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unsubscribe_unavailable";
+            code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_idempotency_key" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unsubscribe_unavailable" | "variables_too_large";
         };
         IdempotencyInProgressOrIdempotencyKeyReusedError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -3401,9 +3598,9 @@ export interface components {
             /** @enum {unknown} */
             code?: "busy" | "database_unavailable" | "disk_full" | "reading_unavailable" | "shutting_down" | "storage_unavailable";
         };
-        AttachmentNotFoundOrEmailNotFoundOrThreadNotFoundOrUploadNotFoundError: components["schemas"]["Error"] & {
+        AttachmentNotFoundOrEmailNotFoundOrTemplateNotFoundOrThreadNotFoundOrUploadNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "attachment_not_found" | "email_not_found" | "thread_not_found" | "upload_not_found";
+            code?: "attachment_not_found" | "email_not_found" | "template_not_found" | "thread_not_found" | "upload_not_found";
         };
         InvalidRequestOrInvalidUuidOrUnknownFieldError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -3437,6 +3634,22 @@ export interface components {
             /** @enum {unknown} */
             code?: "version_required";
         };
+        BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "busy" | "database_unavailable" | "reading_unavailable" | "shutting_down";
+        };
+        InvalidCursorOrInvalidRequestOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_field";
+        };
+        TemplateNotFoundError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "template_not_found";
+        };
+        TemplateChangedError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "template_changed";
+        };
         CrossSiteRequestOrForbiddenAccountOrForbiddenRightError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "cross_site_request" | "forbidden_account" | "forbidden_right";
@@ -3444,10 +3657,6 @@ export interface components {
         SuppressionNotFoundError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "suppression_not_found";
-        };
-        InvalidCursorOrInvalidRequestOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
-            /** @enum {unknown} */
-            code?: "invalid_cursor" | "invalid_request" | "unknown_account" | "unknown_field";
         };
         InvalidCursorOrInvalidRequestOrUnknownFieldError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -3700,13 +3909,13 @@ export interface components {
                 "application/json": components["schemas"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
             };
         };
-        /** @description Codes: `attachment_not_found`, `email_not_found`, `thread_not_found`, `upload_not_found`. */
-        AttachmentNotFoundOrEmailNotFoundOrThreadNotFoundOrUploadNotFoundError: {
+        /** @description Codes: `attachment_not_found`, `email_not_found`, `template_not_found`, `thread_not_found`, `upload_not_found`. */
+        AttachmentNotFoundOrEmailNotFoundOrTemplateNotFoundOrThreadNotFoundOrUploadNotFoundError: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["AttachmentNotFoundOrEmailNotFoundOrThreadNotFoundOrUploadNotFoundError"];
+                "application/json": components["schemas"]["AttachmentNotFoundOrEmailNotFoundOrTemplateNotFoundOrThreadNotFoundOrUploadNotFoundError"];
             };
         };
         /** @description Codes: `email_not_found`. */
@@ -3764,6 +3973,34 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["VersionRequiredError"];
+            };
+        };
+        /** @description Codes: `busy`, `database_unavailable`, `reading_unavailable`, `shutting_down`. */
+        BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+            };
+        };
+        /** @description Codes: `template_not_found`. */
+        TemplateNotFoundError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TemplateNotFoundError"];
+            };
+        };
+        /** @description Codes: `template_changed`. */
+        TemplateChangedError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TemplateChangedError"];
             };
         };
         /** @description Codes: `cross_site_request`, `forbidden_account`, `forbidden_right`. */
@@ -5207,18 +5444,18 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableError"];
+                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
-            /** @description Codes: `attachment_not_found`, `thread_not_found`, `upload_not_found`. */
+            /** @description Codes: `attachment_not_found`, `template_not_found`, `thread_not_found`, `upload_not_found`. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5226,7 +5463,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "attachment_not_found" | "thread_not_found" | "upload_not_found";
+                        code?: "attachment_not_found" | "template_not_found" | "thread_not_found" | "upload_not_found";
                     };
                 };
             };
@@ -5495,18 +5732,18 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableError"];
+                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
-            404: components["responses"]["AttachmentNotFoundOrEmailNotFoundOrThreadNotFoundOrUploadNotFoundError"];
+            404: components["responses"]["AttachmentNotFoundOrEmailNotFoundOrTemplateNotFoundOrThreadNotFoundOrUploadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
             410: components["responses"]["EmailDeletedError"];
@@ -5601,18 +5838,18 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableError"];
+                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
-            404: components["responses"]["AttachmentNotFoundOrEmailNotFoundOrThreadNotFoundOrUploadNotFoundError"];
+            404: components["responses"]["AttachmentNotFoundOrEmailNotFoundOrTemplateNotFoundOrThreadNotFoundOrUploadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
             410: components["responses"]["EmailDeletedError"];
@@ -5708,18 +5945,18 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_idempotency_key`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableError"];
+                    "application/json": components["schemas"]["DuplicateFieldOrHeaderInjectionOrHeaderNotAllowedOrInvalidAddressOrInvalidBase64OrInvalidContentIdOrInvalidContentTypeOrInvalidFilenameOrInvalidIdempotencyKeyOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidMessageIdOrInvalidRequestOrInvalidSendAtOrInvalidTagOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrMissingBodyOrMissingRecipientOrSubjectOrOneRecipientExpectedOrTemplateEmptyOrTemplateInvalidOrTemplateTooComplexOrTemplateVariableMissingOrTooManyRecipientsOrUnknownAccountOrUnknownFieldOrUnsubscribeUnavailableOrVariablesTooLargeError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
-            404: components["responses"]["AttachmentNotFoundOrEmailNotFoundOrThreadNotFoundOrUploadNotFoundError"];
+            404: components["responses"]["AttachmentNotFoundOrEmailNotFoundOrTemplateNotFoundOrThreadNotFoundOrUploadNotFoundError"];
             408: components["responses"]["RequestTimeoutError"];
             409: components["responses"]["IdempotencyInProgressOrIdempotencyKeyReusedError"];
             410: components["responses"]["EmailDeletedError"];
@@ -6202,7 +6439,7 @@ export interface operations {
                     "application/json": components["schemas"]["Partial"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `header_not_allowed`, `invalid_address`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_message_id`, `invalid_request`, `invalid_send_at`, `invalid_tag`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`, `variables_too_large`. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6210,13 +6447,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unsubscribe_unavailable";
+                        code?: "duplicate_field" | "header_injection" | "header_not_allowed" | "invalid_address" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_message_id" | "invalid_request" | "invalid_send_at" | "invalid_tag" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unsubscribe_unavailable" | "variables_too_large";
                     };
                 };
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
-            /** @description Codes: `attachment_not_found`, `draft_not_found`, `email_not_found`, `thread_not_found`, `upload_not_found`. */
+            /** @description Codes: `attachment_not_found`, `draft_not_found`, `email_not_found`, `template_not_found`, `thread_not_found`, `upload_not_found`. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6224,7 +6461,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "attachment_not_found" | "draft_not_found" | "email_not_found" | "thread_not_found" | "upload_not_found";
+                        code?: "attachment_not_found" | "draft_not_found" | "email_not_found" | "template_not_found" | "thread_not_found" | "upload_not_found";
                     };
                 };
             };
@@ -6252,6 +6489,391 @@ export interface operations {
             429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalErrorOrSendDeferredOrSendFailedOrSendUnknownError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
+        };
+    };
+    listTemplates: {
+        parameters: {
+            query?: {
+                /** @description Only of this account. */
+                account_id?: components["parameters"]["account_id"];
+                /** @description On a page. */
+                limit?: components["parameters"]["limit"];
+                /** @description `next_cursor` of the page before; nothing for the first page. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "templates": [
+                     *         {
+                     *           "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *           "account_id": "vertrieb",
+                     *           "latest_version": 2,
+                     *           "name": "Angebot",
+                     *           "subject": "Ihr Angebot {{ angebot.nummer }}",
+                     *           "created_at": "2026-01-30T09:15:00.000Z",
+                     *           "updated_at": "2026-01-31T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Templates"];
+                };
+            };
+            /** @description Codes: `invalid_cursor`, `invalid_request`, `unknown_account`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidCursorOrInvalidRequestOrUnknownAccountOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    createTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Angebot",
+                 *       "subject": "Ihr Angebot {{ angebot.nummer }}",
+                 *       "text_body": "Guten Tag {{ name }},\n\nanbei unser Angebot."
+                 *     }
+                 */
+                "application/json": components["schemas"]["TemplateRequest"];
+            };
+        };
+        responses: {
+            /** @description Its first version. */
+            200: {
+                headers: {
+                    /** @description The newest version in quotes, for `If-Match`. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "account_id": "vertrieb",
+                     *       "latest_version": 2,
+                     *       "name": "Angebot",
+                     *       "subject": "Ihr Angebot {{ angebot.nummer }}",
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z",
+                     *       "version": 2,
+                     *       "text_body": "Guten Tag {{ name }},\n\nanbei unser Angebot.",
+                     *       "html_body": null,
+                     *       "variables": [
+                     *         "angebot.nummer",
+                     *         "name"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `missing_body`, `template_invalid`, `template_too_complex`, `unknown_account`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "missing_body" | "template_invalid" | "template_too_complex" | "unknown_account" | "unknown_field";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+        };
+    };
+    getTemplate: {
+        parameters: {
+            query?: {
+                /** @description Default: the newest. */
+                version?: components["schemas"]["TemplateVersion"];
+            };
+            header?: never;
+            path: {
+                /** @description The template. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version. */
+            200: {
+                headers: {
+                    /** @description The newest version in quotes, for `If-Match`. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "account_id": "vertrieb",
+                     *       "latest_version": 2,
+                     *       "name": "Angebot",
+                     *       "subject": "Ihr Angebot {{ angebot.nummer }}",
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z",
+                     *       "version": 2,
+                     *       "text_body": "Guten Tag {{ name }},\n\nanbei unser Angebot.",
+                     *       "html_body": null,
+                     *       "variables": [
+                     *         "angebot.nummer",
+                     *         "name"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            404: components["responses"]["TemplateNotFoundError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    deleteTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only when this is the newest version. Without it, whichever is. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The template. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "template_id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "deleted_at": "2026-01-31T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedTemplate"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidJsonOrInvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            404: components["responses"]["TemplateNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            412: components["responses"]["TemplateChangedError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            428: components["responses"]["VersionRequiredError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    changeTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The newest version, such as `"3"`. It is needed. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The template. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "subject": "Unser Angebot {{ angebot.nummer }}"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TemplateChange"];
+            };
+        };
+        responses: {
+            /** @description The new version. */
+            200: {
+                headers: {
+                    /** @description The newest version in quotes, for `If-Match`. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d7c1-0a2b-7d44-8c11-7be05a9f6d20",
+                     *       "account_id": "vertrieb",
+                     *       "latest_version": 2,
+                     *       "name": "Angebot",
+                     *       "subject": "Ihr Angebot {{ angebot.nummer }}",
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "updated_at": "2026-01-31T12:00:00.000Z",
+                     *       "version": 2,
+                     *       "text_body": "Guten Tag {{ name }},\n\nanbei unser Angebot.",
+                     *       "html_body": null,
+                     *       "variables": [
+                     *         "angebot.nummer",
+                     *         "name"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `invalid_uuid`, `missing_body`, `template_invalid`, `template_too_complex`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "invalid_uuid" | "missing_body" | "template_invalid" | "template_too_complex" | "unknown_field";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            404: components["responses"]["TemplateNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            412: components["responses"]["TemplateChangedError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            428: components["responses"]["VersionRequiredError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
+        };
+    };
+    previewTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The template. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "variables": {
+                 *         "name": "Ann",
+                 *         "angebot": {
+                 *           "nummer": 4711
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TemplatePreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Subject and bodies. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": 2,
+                     *       "subject": "Ihr Angebot 4711",
+                     *       "text_body": "Guten Tag Ann,\n\nanbei unser Angebot.",
+                     *       "html_body": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TemplatePreview"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_json`, `invalid_request`, `invalid_text`, `invalid_uuid`, `template_empty`, `template_invalid`, `template_too_complex`, `template_variable_missing`, `unknown_field`, `variables_too_large`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "header_injection" | "invalid_json" | "invalid_request" | "invalid_text" | "invalid_uuid" | "template_empty" | "template_invalid" | "template_too_complex" | "template_variable_missing" | "unknown_field" | "variables_too_large";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            404: components["responses"]["TemplateNotFoundError"];
+            408: components["responses"]["RequestTimeoutError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
         };
     };
     listEmails: {
@@ -6818,7 +7440,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_json`, `invalid_request`, `invalid_uuid`, `unknown_field`. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6826,7 +7448,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "duplicate_field" | "invalid_address" | "invalid_json" | "invalid_request" | "invalid_uuid" | "unknown_field";
+                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_json" | "invalid_request" | "invalid_uuid" | "unknown_field";
                     };
                 };
             };

@@ -2,6 +2,8 @@
  * Entity tags in conditional requests, RFC 9110 §8.8.3 and §13.1.
  */
 
+import { ServiceError } from '../../../core/errors.ts';
+
 /** One entity tag of a list; quotes kept, `W/` apart. */
 const ENTITY_TAG = /(?:W\/)?("[\u0021\u0023-\u007e\u0080-\u00ff]*")/g;
 
@@ -18,6 +20,13 @@ export function readVersion(header: string | undefined): number | null | undefin
   if (text === '*') return null;
   const version = /^"([1-9]\d{0,8})"$/.exec(text)?.[1];
   return version === undefined ? undefined : Number(version);
+}
+
+/** The version that If-Match wants; null: whichever there is. Throws `version_required` for what is no version. */
+export function wantedVersion(header: string | undefined): number | null {
+  const version = readVersion(header);
+  if (version === undefined) throw new ServiceError('version_required');
+  return version;
 }
 
 /** If-Range: our tag, compared strongly. A date is never the same: files have no Last-Modified. */

@@ -39,8 +39,8 @@ export const JSON_BODY_ERRORS = [
  * As smallJsonBody; no body at all is an empty object. Operations that need no body have this as well: what a caller
  * wrote into one would else be passed over in silence.
  */
-export function optionalJsonBody(limits: HttpLimits): preValidationAsyncHookHandler {
-  const read = smallJsonBody(limits);
+export function optionalJsonBody(limits: HttpLimits, maxBytes?: number): preValidationAsyncHookHandler {
+  const read = smallJsonBody(limits, maxBytes);
   return async function (request, reply) {
     const { headers } = request;
     const isEmpty =

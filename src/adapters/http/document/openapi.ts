@@ -44,6 +44,7 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
         { name: 'Erasure', description: 'Erase what there is of a person.' },
         { name: 'Events', description: 'Learn of everything that happens, once and in order.' },
         { name: 'Drafts', description: 'Emails that are being written.' },
+        { name: 'Templates', description: 'What emails are made of.' },
         { name: 'Webhooks', description: 'Have events posted to an address.' },
         { name: 'Keys', description: 'Who may do what.' },
         { name: 'Sessions', description: 'Log in and out with a browser.' },

@@ -7,7 +7,7 @@ import type {
 import { MAX_AUTHOR_CHARS } from '../../../core/drafts/limits.ts';
 import { ServiceError, type ErrorCode } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { readVersion } from '../answers/entity-tag.ts';
+import { wantedVersion } from '../answers/entity-tag.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, refuseOtherMedia } from '../body/json-body.ts';
 import { toAttachmentJson } from '../emails/email-view.ts';
 import { Kind } from '../reply/reply.ts';
@@ -247,8 +247,8 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
     (request, reply) => {
       const id = readUuidParameter(request.params as object, 'id');
       refuseOtherMedia(request.headers);
-      const version = readVersion(request.headers['if-match']);
-      if (version === undefined || version === null) throw new ServiceError('version_required');
+      const version = wantedVersion(request.headers['if-match']);
+      if (version === null) throw new ServiceError('version_required');
       return input.withBody(request, reply, readDraftBody, async (change, folder) =>
         answerDraft(reply, await applicationFor(request).changeDraft(id, version, change, folder)),
       );
@@ -347,13 +347,6 @@ const UNUSED_ERRORS: ReadonlySet<ErrorCode> = new Set([
   'idempotency_key_reused',
   'invalid_base64',
 ]);
-
-/** null: whichever it has. Throws `version_required` for what is no version. */
-function wantedVersion(header: string | undefined): number | null {
-  const version = readVersion(header);
-  if (version === undefined) throw new ServiceError('version_required');
-  return version;
-}
 
 function answerDraft(reply: { header(name: string, value: string): unknown }, draft: DraftOf): object {
   reply.header('etag', `"${draft.version}"`);

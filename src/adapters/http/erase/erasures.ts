@@ -91,6 +91,7 @@ export function registerErasureRoutes(
             ...JSON_BODY_ERRORS,
             'invalid_uuid',
             'invalid_address',
+            'header_injection',
             'unauthorized',
             'forbidden_account',
             'own_address',

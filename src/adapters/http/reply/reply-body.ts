@@ -5,11 +5,12 @@ import type { ReplyKind, ReplyRequest } from '../../../app/reply/use-cases.ts';
 import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import {
-  isEmpty,
   readSendFields,
+  refuseNoBody,
   refuseUnknown,
   SendBody,
   toFields,
+  WithTemplate,
   wrongType,
   type Fields,
 } from '../send/send-body.ts';
@@ -66,7 +67,19 @@ const REPLY_PROPERTIES = {
   time_zone: { ...TimeZone, title: 'NullableTimeZone', type: ['string', 'null'] },
 } as const;
 
-const BODY_NEEDED = SendBody.anyOf;
+const BODY_NEEDED = [
+  {
+    title: 'AnswerWithText',
+    required: ['text_body'],
+    properties: { text_body: { type: 'string', minLength: 1 } },
+  },
+  {
+    title: 'AnswerWithHtml',
+    required: ['html_body'],
+    properties: { html_body: { type: 'string', minLength: 1 } },
+  },
+  WithTemplate,
+] as const;
 
 export const ReplyBody = {
   type: 'object',
@@ -101,8 +114,7 @@ export function readReplyBody(json: JsonWithLongStrings, limits: HttpLimits, kin
   if (body === null) throw invalidRequest('not_an_object');
   const isForward = kind === 'forward';
   if (isForward && !isGiven(body, 'to')) throw new ServiceError('missing_recipient_or_subject');
-  if (!isForward && isEmpty(body['text_body']) && isEmpty(body['html_body']))
-    throw new ServiceError('missing_body');
+  if (!isForward) refuseNoBody(body);
   refuseUnknown(body, new Set(Object.keys((isForward ? ForwardBody : ReplyBody).properties)), '');
 
   const ofSend = Object.fromEntries(Object.entries(body).filter(([field]) => !OWN.has(field)));

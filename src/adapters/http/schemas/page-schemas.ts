@@ -35,6 +35,12 @@ export const AccountId = {
   pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
 } as const;
 
+export const NullableAccountId = {
+  ...AccountId,
+  title: 'NullableAccountId',
+  type: ['string', 'null'],
+} as const;
+
 /** Query parameter that searches emails. */
 export const SearchQuery = {
   title: 'SearchQuery',

@@ -4,6 +4,7 @@
  * What the fields contain (addresses, Message-IDs, file names) is judged by the application.
  */
 import { AUTO_SUBMITTED, type AutoSubmitted } from '../../../core/delivery/loop-guard.ts';
+import type { TemplateUse } from '../../../app/templates/use-cases.ts';
 import type { FileReference, SendAttachment } from '../../../app/send/take-references.ts';
 import type { SendRequest } from '../../../app/send/use-cases.ts';
 import { sizeOf } from '../../../app/files/content.ts';
@@ -12,6 +13,7 @@ import { isListName, MAX_LIST_CHARS } from '../../../core/unsubscribe/list-name.
 import { MAX_LANE_LENGTH, PRIORITIES, type Priority } from '../../../core/delivery/priority.ts';
 import { STANDARD_HEADERS, type CustomHeaders } from '../../../core/message/custom-headers.ts';
 import { MAX_CUSTOM_HEADERS, MAX_METADATA_BYTES, MAX_TAGS } from '../../../core/message/limits.ts';
+import { MAX_TEMPLATE_VERSION, MAX_VARIABLES_BYTES } from '../../../core/templates/limits.ts';
 import type { Metadata } from '../../../core/message/tags.ts';
 import { MAX_FROM_NAME_CHARS } from '../../../app/base/limits.ts';
 import { invalidRequest, ServiceError, TYPE_TEXTS } from '../../../core/errors.ts';
@@ -103,31 +105,56 @@ const UnsubscribeBody = {
   },
 } as const;
 
+/** The one that names a template, of several forms of a body. */
+export const WithTemplate = {
+  title: 'WithTemplate',
+  required: ['template_id'],
+  properties: { template_id: Uuid },
+} as const;
+
+const VariablesBody = {
+  anyOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],
+  description: `What the template is filled with: any JSON object, up to ${MAX_VARIABLES_BYTES} bytes.`,
+} as const;
+
 /** For OpenAPI; `readSendBody` does the checking. */
 export const SendBody = {
   type: 'object',
   title: 'SendRequest',
   additionalProperties: false,
-  required: ['to', 'subject'],
+  required: ['to'],
   anyOf: [
     {
       title: 'WithTextBody',
-      required: ['text_body'],
-      properties: { text_body: { type: 'string', minLength: 1 } },
+      required: ['subject', 'text_body'],
+      properties: { subject: NonBlank, text_body: { type: 'string', minLength: 1 } },
     },
     {
       title: 'WithHtmlBody',
-      required: ['html_body'],
-      properties: { html_body: { type: 'string', minLength: 1 } },
+      required: ['subject', 'html_body'],
+      properties: { subject: NonBlank, html_body: { type: 'string', minLength: 1 } },
     },
+    WithTemplate,
   ],
   properties: {
     to: AddressList(
       'RFC 5322 address list such as `Ann <ann@example.com>, bob@example.com`, or several of them.',
     ),
-    subject: NonBlank,
-    text_body: OptionalText('Plain text. At least one of `text_body` and `html_body` is needed.'),
-    html_body: OptionalText('HTML. At least one of `text_body` and `html_body` is needed.'),
+    subject: OptionalText('Needed without `template_id`.'),
+    text_body: OptionalText(
+      'Plain text. At least one of `text_body`, `html_body` and `template_id` is needed.',
+    ),
+    html_body: OptionalText('HTML. At least one of `text_body`, `html_body` and `template_id` is needed.'),
+    template_id: OptionalUuid(
+      'The template that gives subject, text and HTML. Those that the request gives itself stand in place of them.',
+    ),
+    template_version: {
+      type: ['integer', 'null'],
+      minimum: 1,
+      maximum: MAX_TEMPLATE_VERSION,
+      description: 'Of the template. Default: the newest.',
+    },
+    variables: VariablesBody,
     cc: OptionalAddressList('As `to`.'),
     bcc: OptionalAddressList('As `to`; never appears in the message.'),
     in_reply_to: OptionalText('Message-ID of the email that this one answers; places it in the same thread.'),
@@ -204,10 +231,19 @@ export function readSendBody(json: JsonWithLongStrings, limits: HttpLimits): Sen
   const body = toFields(json.value);
   if (body === null) throw invalidRequest('not_an_object');
 
-  if (isBlank(body['to']) || isBlank(body['subject'])) throw new ServiceError('missing_recipient_or_subject');
-  if (isEmpty(body['text_body']) && isEmpty(body['html_body'])) throw new ServiceError('missing_body');
+  const lacksSubject = isBlank(body['subject']) && !namesTemplate(body);
+  if (isBlank(body['to']) || lacksSubject) throw new ServiceError('missing_recipient_or_subject');
+  refuseNoBody(body);
   refuseUnknown(body, SEND_FIELDS, '');
   return readSendFields(body, json, limits);
+}
+
+const namesTemplate = (body: Fields): boolean => (body['template_id'] ?? null) !== null;
+
+/** Throws `missing_body`. */
+export function refuseNoBody(body: Fields): void {
+  const isGiven = !isEmpty(body['text_body']) || !isEmpty(body['html_body']) || namesTemplate(body);
+  if (!isGiven) throw new ServiceError('missing_body');
 }
 
 /** What a body says of a send, whatever it lacks; `body` has been searched for unknown fields. Throws as readSendBody. */
@@ -236,6 +272,7 @@ export function readSendFields(body: Fields, json: JsonWithLongStrings, limits: 
     tags: readTagTexts(body),
     metadata: readMetadata(body, json),
     unsubscribeList: readUnsubscribeList(body),
+    template: readTemplateUse(body, json),
   };
 }
 
@@ -286,16 +323,47 @@ function readTagTexts(body: Fields): readonly string[] {
   return value;
 }
 
+const holdsAny = (text: string, parts: Iterable<string>): boolean =>
+  [...parts].some((part) => text.includes(part));
+
 function readMetadata(body: Fields, { longStrings }: JsonWithLongStrings): Metadata {
   const value = body['metadata'] ?? null;
   const metadata = value === null ? {} : toFields(value);
   if (metadata === null) throw wrongType('metadata', 'object');
-  const json = JSON.stringify(metadata);
   // What stands under a key `content` was taken for a file, because of its length.
-  if ([...longStrings.keys()].some((placeholder) => json.includes(placeholder))) {
+  if (holdsAny(JSON.stringify(metadata), longStrings.keys())) {
     throw new ServiceError('metadata_too_large', { values: { limit: MAX_METADATA_BYTES } });
   }
   return metadata;
+}
+
+/** null: the send names no template, and variables mean nothing. */
+function readTemplateUse(body: Fields, json: JsonWithLongStrings): TemplateUse | null {
+  const id = readUuid(body, 'template_id');
+  const version = readVersionNumber(body['template_version']);
+  const variables = readVariables(body['variables'], json);
+  return id === null ? null : { id, version, variables };
+}
+
+function readVersionNumber(value: unknown): number | null {
+  const version = value ?? null;
+  if (version === null) return null;
+  const field = 'template_version';
+  if (typeof version !== 'number' || !Number.isInteger(version)) throw wrongType(field, 'integer');
+  if (version < 1) throw invalidRequest('too_small', { field, limit: 1 });
+  if (version > MAX_TEMPLATE_VERSION)
+    throw invalidRequest('too_large', { field, limit: MAX_TEMPLATE_VERSION });
+  return version;
+}
+
+function readVariables(value: unknown, { longStrings }: JsonWithLongStrings): Fields {
+  const variables = value === undefined || value === null ? {} : toFields(value);
+  if (variables === null) throw wrongType('variables', 'object');
+  // What stands under a key `content` was taken for a file, because of its length.
+  if (longStrings.size > 0 && holdsAny(JSON.stringify(variables), longStrings.keys())) {
+    throw new ServiceError('variables_too_large', { values: { limit: MAX_VARIABLES_BYTES } });
+  }
+  return variables;
 }
 
 function readUnsubscribeList(body: Fields): string | null {
@@ -418,7 +486,7 @@ function isBlank(value: unknown): boolean {
 }
 
 /** Bodies may be white space; only an empty one counts as not given. */
-export function isEmpty(value: unknown): boolean {
+function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 

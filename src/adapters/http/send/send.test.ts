@@ -121,6 +121,7 @@ describe('send', () => {
       companyId: null,
       accountId: 'main',
       unsubscribeList: null,
+      template: null,
       attachments: [
         {
           filename: 'a.txt',

@@ -7,7 +7,7 @@ import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { EventId, EventTypeName } from '../events/events.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
-import { AccountId, PAGE_PARAMETERS, toPageRequest } from '../schemas/page-schemas.ts';
+import { NullableAccountId, PAGE_PARAMETERS, toPageRequest } from '../schemas/page-schemas.ts';
 import { jsonResponse, NullableUuid, record, Timestamp, Uuid } from '../schemas/schemas.ts';
 import { MaxInFlight, Payload, toWebhookJson, Webhook, Webhooks, WebhookWithSecret } from './webhook-view.ts';
 
@@ -38,9 +38,7 @@ const settings = {
     description: 'Only these; null: all, those to come too.',
   },
   account_id: {
-    ...AccountId,
-    title: 'NullableAccountId',
-    type: ['string', 'null'],
+    ...NullableAccountId,
     description: 'Only of this account.',
   },
   customer_id: { ...NullableUuid, description: 'Only of this customer.' },

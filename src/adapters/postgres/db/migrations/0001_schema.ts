@@ -19,6 +19,7 @@ import { TAGS } from './0001_schema/tags.ts';
 import { SESSIONS } from './0001_schema/sessions.ts';
 import { SENT_COPIES } from './0001_schema/sent-copies.ts';
 import { STATISTICS } from './0001_schema/statistics.ts';
+import { TEMPLATES } from './0001_schema/templates.ts';
 import { THREAD_LABELS } from './0001_schema/thread-labels.ts';
 import { THREAD_LIST } from './0001_schema/thread-list.ts';
 import { THREADS } from './0001_schema/threads.ts';
@@ -39,6 +40,7 @@ export const SCHEMA: readonly string[] = [
   ...SEND,
   ...SENT_COPIES,
   ...DRAFTS,
+  ...TEMPLATES,
   ...REPORTS,
   ...MAILBOXES,
   ...ACCOUNTS,

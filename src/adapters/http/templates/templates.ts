@@ -1,0 +1,401 @@
+/**
+ * Templates: POST and GET of /api/templates; GET, PATCH and DELETE of /api/templates/{id}; POST /api/templates/{id}/preview.
+ */
+import type { FastifyReply } from 'fastify';
+import type { XStatic } from 'typebox/schema';
+import type { Template as TemplateOf, TemplateSummary } from '../../../app/templates/template-ports.ts';
+import type { TemplateChange } from '../../../app/templates/use-cases.ts';
+import { ServiceError, type ErrorCode } from '../../../core/errors.ts';
+import {
+  MAX_TEMPLATE_BODY_CHARS,
+  MAX_TEMPLATE_NAME_CHARS,
+  MAX_TEMPLATE_SUBJECT_CHARS,
+  MAX_TEMPLATE_VERSION,
+  MAX_VARIABLES_BYTES,
+} from '../../../core/templates/limits.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { wantedVersion } from '../answers/entity-tag.ts';
+import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import {
+  ACCOUNT_PAGE_ERRORS,
+  NullableAccountId,
+  AccountPageQuery,
+  pageSchema,
+  toAccountPage,
+} from '../schemas/page-schemas.ts';
+import { jsonResponse, record, Timestamp, Uuid } from '../schemas/schemas.ts';
+
+/** Texts, HTML and subject at their longest, where JSON writes each UTF-16 unit as `\uXXXX`. */
+const MAX_TEMPLATE_BYTES =
+  6 * (2 * MAX_TEMPLATE_BODY_CHARS + MAX_TEMPLATE_SUBJECT_CHARS + MAX_TEMPLATE_NAME_CHARS) + 1024;
+
+/** Variables at their longest, and the version; what is beyond them is told to be too large by the use case. */
+const MAX_PREVIEW_BYTES = 2 * MAX_VARIABLES_BYTES;
+
+const Version = {
+  title: 'TemplateVersion',
+  $comment: 'From 1; each change makes another one, and none ever changes.',
+  type: 'integer',
+  minimum: 1,
+  maximum: MAX_TEMPLATE_VERSION,
+} as const;
+
+const OwnAccount = {
+  ...NullableAccountId,
+  description: 'The only account whose emails may be made of it; null: any account.',
+} as const;
+
+const summary = {
+  id: Uuid,
+  account_id: OwnAccount,
+  latest_version: Version,
+  name: { type: 'string', description: 'For people.' },
+  subject: { type: 'string', description: 'Liquid.' },
+  created_at: Timestamp,
+  updated_at: { ...Timestamp, description: 'When the newest version was made.' },
+} as const;
+
+const Template = record('Template', {
+  ...summary,
+  version: Version,
+  text_body: { type: ['string', 'null'], description: 'Liquid; null: none.' },
+  html_body: { type: ['string', 'null'], description: 'Liquid, whose values are escaped; null: none.' },
+  variables: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'What an email has to give, as far as it can be told without filling it: names and paths.',
+  },
+});
+
+const Templates = pageSchema('Templates', 'templates', record('TemplateSummary', summary));
+
+const Preview = record('TemplatePreview', {
+  version: Version,
+  subject: { type: 'string' },
+  text_body: { type: ['string', 'null'] },
+  html_body: {
+    type: ['string', 'null'],
+    description: 'As it would be sent. To be shown in a frame without scripts.',
+  },
+});
+
+const Deleted = record('DeletedTemplate', { template_id: Uuid, deleted_at: Timestamp });
+
+const Body = (description: string) =>
+  ({ type: ['string', 'null'], minLength: 1, maxLength: MAX_TEMPLATE_BODY_CHARS, description }) as const;
+
+const fields = {
+  name: { type: 'string', minLength: 1, maxLength: MAX_TEMPLATE_NAME_CHARS, description: 'For people.' },
+  subject: {
+    type: 'string',
+    minLength: 1,
+    maxLength: MAX_TEMPLATE_SUBJECT_CHARS,
+    description: 'Liquid, on one line.',
+  },
+  text_body: Body('Liquid. At least one of `text_body` and `html_body` is needed.'),
+  html_body: Body('Liquid, whose values are escaped. At least one of `text_body` and `html_body` is needed.'),
+} as const;
+
+const TemplateBody = {
+  type: 'object',
+  title: 'TemplateRequest',
+  additionalProperties: false,
+  required: ['name', 'subject'],
+  properties: {
+    ...fields,
+    account_id: {
+      ...OwnAccount,
+      description: 'The only account whose emails may be made of it. Default: null, any account.',
+    },
+  },
+} as const;
+
+const ChangeBody = {
+  type: 'object',
+  title: 'TemplateChange',
+  additionalProperties: false,
+  properties: fields,
+} as const;
+
+const PreviewBody = {
+  type: 'object',
+  title: 'TemplatePreviewRequest',
+  additionalProperties: false,
+  properties: {
+    version: { ...Version, description: 'Default: the newest.' },
+    variables: {
+      type: 'object',
+      additionalProperties: true,
+      description: `As a send gives them: any JSON object, up to ${MAX_VARIABLES_BYTES} bytes.`,
+    },
+  },
+} as const;
+
+const TemplateParams = {
+  type: 'object',
+  required: ['id'],
+  properties: { id: { ...Uuid, description: 'The template.' } },
+} as const;
+
+const VersionQuery = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { version: { ...Version, description: 'Default: the newest.' } },
+} as const;
+
+const IfMatch = (description: string) =>
+  ({ type: 'object', properties: { 'If-Match': { type: 'string', description } } }) as const;
+
+const ETAG = {
+  ETag: { type: 'string', description: 'The newest version in quotes, for `If-Match`.' },
+} as const;
+
+const FAULTS = [
+  'header_injection',
+  'invalid_text',
+  'template_invalid',
+  'template_too_complex',
+  'busy',
+  'reading_unavailable',
+] as const satisfies readonly ErrorCode[];
+
+const CHANGE_ERRORS = [
+  ...JSON_BODY_ERRORS,
+  ...FAULTS,
+  'missing_body',
+  'unauthorized',
+  'database_unavailable',
+] as const satisfies readonly ErrorCode[];
+
+export function registerTemplateRoutes(
+  app: HttpServer,
+  { applicationFor, operationsFor, limits, clock }: HttpContext,
+): void {
+  app.post(
+    '/api/templates',
+    {
+      schema: {
+        operationId: 'createTemplate',
+        right: 'operate',
+        tags: ['Templates'],
+        summary: 'Make a template',
+        description:
+          'Of emails to come. What is no Liquid is refused, with its line and column, and in `details` what is wrong.',
+        body: TemplateBody,
+        response: {
+          200: jsonResponse('Its first version.', Template, ETAG),
+          ...errorResponses(...CHANGE_ERRORS, 'unknown_account'),
+        },
+      },
+      preValidation: smallJsonBody(limits, MAX_TEMPLATE_BYTES),
+    },
+    async (request, reply) => {
+      const { account_id: accountId = null, name, subject, text_body, html_body } = request.body;
+      const made = await operationsFor(request).createTemplate({
+        accountId,
+        name,
+        subject,
+        textBody: text_body ?? null,
+        htmlBody: html_body ?? null,
+      });
+      return answerTemplate(reply, made);
+    },
+  );
+
+  app.get(
+    '/api/templates',
+    {
+      schema: {
+        operationId: 'listTemplates',
+        right: 'read',
+        tags: ['Templates'],
+        summary: 'List templates',
+        description:
+          'The last changed first. With `account_id` those that this account may use: its own, and those of all accounts. Query ' +
+          'parameters that are not listed here are refused.',
+        querystring: AccountPageQuery,
+        response: { 200: jsonResponse('One page.', Templates), ...errorResponses(...ACCOUNT_PAGE_ERRORS) },
+      },
+    },
+    async (request) => {
+      const { templates, nextCursor } = await applicationFor(request).listTemplates(
+        toAccountPage(request.query),
+      );
+      return { templates: templates.map(toSummaryJson), next_cursor: nextCursor };
+    },
+  );
+
+  app.get(
+    '/api/templates/:id',
+    {
+      schema: {
+        operationId: 'getTemplate',
+        right: 'read',
+        tags: ['Templates'],
+        summary: 'Read a template',
+        description: 'The newest version, or the one that is asked for.',
+        params: TemplateParams,
+        querystring: VersionQuery,
+        response: {
+          200: jsonResponse('The version.', Template, ETAG),
+          ...errorResponses(
+            'invalid_request',
+            'unknown_field',
+            'invalid_uuid',
+            'unauthorized',
+            'template_not_found',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      const { version = null } = request.query;
+      return answerTemplate(reply, await applicationFor(request).readTemplate(id.toLowerCase(), version));
+    },
+  );
+
+  app.patch(
+    '/api/templates/:id',
+    {
+      schema: {
+        operationId: 'changeTemplate',
+        right: 'operate',
+        tags: ['Templates'],
+        summary: 'Change a template',
+        description:
+          'Makes a new version; the ones before stay, and can be named by sends. What is not named stays, and null takes a body ' +
+          'away. When another change came first, the answer is 412 and `details` has the newest version.',
+        params: TemplateParams,
+        headers: IfMatch('The newest version, such as `"3"`. It is needed.'),
+        body: ChangeBody,
+        response: {
+          200: jsonResponse('The new version.', Template, ETAG),
+          ...errorResponses(
+            ...CHANGE_ERRORS,
+            'invalid_uuid',
+            'template_not_found',
+            'template_changed',
+            'version_required',
+          ),
+        },
+      },
+      preValidation: smallJsonBody(limits, MAX_TEMPLATE_BYTES),
+    },
+    async (request, reply) => {
+      const { name, subject, text_body, html_body } = request.body;
+      const change: TemplateChange = {
+        ...(name === undefined ? {} : { name }),
+        ...(subject === undefined ? {} : { subject }),
+        ...(text_body === undefined ? {} : { textBody: text_body }),
+        ...(html_body === undefined ? {} : { htmlBody: html_body }),
+      };
+      const version = wantedVersion(request.headers['if-match']);
+      if (version === null) throw new ServiceError('version_required');
+      return answerTemplate(
+        reply,
+        await operationsFor(request).changeTemplate(request.params.id.toLowerCase(), version, change),
+      );
+    },
+  );
+
+  app.delete(
+    '/api/templates/:id',
+    {
+      schema: {
+        operationId: 'deleteTemplate',
+        right: 'operate',
+        tags: ['Templates'],
+        summary: 'Delete a template',
+        description:
+          'With all its versions. Emails that were made of it, scheduled ones too, stay as they are. Needs no body; fields of one are refused.',
+        params: TemplateParams,
+        headers: IfMatch('Only when this is the newest version. Without it, whichever is.'),
+        response: {
+          200: jsonResponse('Deleted.', Deleted),
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            'invalid_uuid',
+            'unauthorized',
+            'template_not_found',
+            'template_changed',
+            'version_required',
+            'database_unavailable',
+          ),
+        },
+      },
+      preValidation: optionalJsonBody(limits),
+    },
+    async (request) => {
+      const id = request.params.id.toLowerCase();
+      await operationsFor(request).deleteTemplate(id, wantedVersion(request.headers['if-match']));
+      return { template_id: id, deleted_at: clock().toISOString() };
+    },
+  );
+
+  app.post(
+    '/api/templates/:id/preview',
+    {
+      schema: {
+        operationId: 'previewTemplate',
+        right: 'read',
+        tags: ['Templates'],
+        summary: 'Show what an email of a template would say',
+        description: 'Nothing is sent. A variable that is missing is an error that names it.',
+        params: TemplateParams,
+        body: PreviewBody,
+        response: {
+          200: jsonResponse('Subject and bodies.', Preview),
+          ...errorResponses(
+            ...JSON_BODY_ERRORS,
+            ...FAULTS,
+            'template_variable_missing',
+            'template_empty',
+            'variables_too_large',
+            'invalid_uuid',
+            'unauthorized',
+            'template_not_found',
+            'database_unavailable',
+          ),
+        },
+      },
+      preValidation: optionalJsonBody(limits, MAX_PREVIEW_BYTES),
+    },
+    async (request) => {
+      const { version = null, variables = {} } = request.body;
+      const id = request.params.id.toLowerCase();
+      const preview = await applicationFor(request).previewTemplate({ id, version, variables });
+      return {
+        version: preview.version,
+        subject: preview.subject,
+        text_body: preview.textBody,
+        html_body: preview.htmlBody,
+      };
+    },
+  );
+}
+
+function answerTemplate(reply: FastifyReply, template: TemplateOf): XStatic<typeof Template> {
+  reply.header('etag', `"${template.latestVersion}"`);
+  return {
+    ...toSummaryJson(template),
+    version: template.version,
+    text_body: template.textBody,
+    html_body: template.htmlBody,
+    variables: [...template.variables],
+  };
+}
+
+function toSummaryJson(template: TemplateSummary) {
+  return {
+    id: template.id,
+    account_id: template.accountId,
+    latest_version: template.latestVersion,
+    name: template.name,
+    subject: template.subject,
+    created_at: template.createdAt.toISOString(),
+    updated_at: template.updatedAt.toISOString(),
+  };
+}

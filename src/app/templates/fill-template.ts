@@ -1,0 +1,115 @@
+/** Makes what an email says of a template and its variables. Both may be hostile, so it is done in a reading process. */
+import { ServiceError } from '../../core/errors.ts';
+import { textTokens } from '../../core/mime/compose/header.ts';
+import { MAX_VARIABLES_BYTES } from '../../core/templates/limits.ts';
+import type { TemplateContent, TemplateFault } from '../../core/templates/template.ts';
+import type { Logger } from '../base/basics.ts';
+import type { MessageReader, ReadingKind, Readings } from '../reading/reading-ports.ts';
+import type { Template, TemplateStore } from './template-ports.ts';
+import type { TemplateUse, Variables } from './use-cases.ts';
+
+export interface TemplateReadingPorts {
+  readonly reader: MessageReader;
+  readonly logger: Logger;
+}
+
+export interface FillTemplatePorts extends TemplateReadingPorts {
+  readonly templates: Pick<TemplateStore, 'read'>;
+}
+
+/** Throws `template_not_found`, also for a template of another account, and what is wrong with it. */
+export type FillTemplate = (use: TemplateUse, accountId: string) => Promise<TemplateContent>;
+
+export function createFillTemplate(ports: FillTemplatePorts): FillTemplate {
+  return async (use, accountId) => {
+    const template = await findTemplate(ports.templates, use);
+    if (template.accountId !== null && template.accountId !== accountId) {
+      throw new ServiceError('template_not_found');
+    }
+    return fillTemplate(ports, template, use.variables);
+  };
+}
+
+/** Throws `template_not_found`. */
+export async function findTemplate(
+  templates: Pick<TemplateStore, 'read'>,
+  { id, version }: Pick<TemplateUse, 'id' | 'version'>,
+): Promise<Template> {
+  const template = await templates.read(id, version);
+  if (template === null) throw new ServiceError('template_not_found');
+  return template;
+}
+
+/** Throws what is wrong with the template, or with the variables. */
+export async function fillTemplate(
+  ports: TemplateReadingPorts,
+  { subject, textBody, htmlBody }: TemplateContent,
+  variables: Variables,
+): Promise<TemplateContent> {
+  const json = toJson(variables);
+  const content = { subject, textBody, htmlBody };
+  const result = await readTemplate(ports, 'template', { content, variables: json });
+  if (result.kind !== 'filled') throw toError(result);
+  // A variable must not add a header.
+  textTokens(result.content.subject, 'subject');
+  return result.content;
+}
+
+/** The variables that an email has to give. Throws what is wrong with the template. */
+export async function checkTemplate(
+  ports: TemplateReadingPorts,
+  { subject, textBody, htmlBody }: TemplateContent,
+): Promise<readonly string[]> {
+  const result = await readTemplate(ports, 'templateCheck', { subject, textBody, htmlBody });
+  if (result.kind !== 'valid') throw toError(result);
+  return result.variables;
+}
+
+/** Throws `variables_too_large`. */
+function toJson(variables: Variables): string {
+  const tooLarge = (cause?: unknown) =>
+    new ServiceError('variables_too_large', { values: { limit: MAX_VARIABLES_BYTES }, cause });
+  let json: string;
+  try {
+    json = JSON.stringify(variables);
+  } catch (error) {
+    // Nested deeper than the stack.
+    if (error instanceof RangeError) throw tooLarge(error);
+    throw error;
+  }
+  if (Buffer.byteLength(json) > MAX_VARIABLES_BYTES) throw tooLarge();
+  return json;
+}
+
+async function readTemplate<K extends ReadingKind & ('template' | 'templateCheck')>(
+  { reader, logger }: TemplateReadingPorts,
+  kind: K,
+  asked: Readings[K]['asked'],
+): Promise<Readings[K]['given'] | TemplateFault> {
+  const result = await reader.read(kind, asked);
+  if (result.kind === 'read') return result.value;
+  const { reason, detail } = result;
+  // Its own bounds end nearly all that is too much; the time and the memory of the process end the rest.
+  if (reason !== 'crash') return { kind: 'too_much', field: null };
+  logger.error({ reason, detail }, 'a template could not be filled in');
+  throw new ServiceError('internal_error', { cause: new Error(detail) });
+}
+
+function toError(fault: TemplateFault): ServiceError {
+  switch (fault.kind) {
+    case 'missing_variable': {
+      const { variable, field, line } = fault;
+      return new ServiceError('template_variable_missing', { values: { variable, field, line } });
+    }
+    case 'invalid': {
+      const { detail, field, line, column } = fault;
+      return new ServiceError('template_invalid', { values: { field, line, column }, details: detail });
+    }
+    case 'too_much':
+      return new ServiceError('template_too_complex', {
+        values: { field: fault.field ?? 'subject, text_body, html_body' },
+      });
+    case 'empty':
+      return new ServiceError('template_empty', { values: { field: fault.field } });
+  }
+}

@@ -1,0 +1,50 @@
+/** Templates as they are stored. */
+import type { TemplateContent } from '../../core/templates/template.ts';
+import type { AccountFilter } from '../base/account-filter.ts';
+import type { Place } from '../base/paging.ts';
+
+/** What is told of a template in lists; it is that of the newest version. */
+export interface TemplateSummary {
+  readonly id: string;
+  /** null: any account may use it. */
+  readonly accountId: string | null;
+  readonly latestVersion: number;
+  /** For people. */
+  readonly name: string;
+  readonly subject: string;
+  readonly createdAt: Date;
+  /** When its newest version was made. */
+  readonly updatedAt: Date;
+}
+
+/** One version of a template. It never changes. */
+export interface Template extends TemplateSummary, TemplateContent {
+  /** From 1 to `latestVersion`. */
+  readonly version: number;
+  /** Names and paths that an email has to give. */
+  readonly variables: readonly string[];
+}
+
+/** A version to be stored. */
+export interface TemplateRecord extends TemplateContent {
+  readonly id: string;
+  readonly name: string;
+  readonly variables: readonly string[];
+}
+
+/** Why a template could not be changed. `changed`: it has another version. */
+export type TemplateRefusal =
+  { readonly kind: 'not_found' } | { readonly kind: 'changed'; readonly version: number };
+
+/** Throws `ServiceError('database_unavailable')`; a change may then have been made nevertheless. */
+export interface TemplateStore {
+  create(record: TemplateRecord & { readonly accountId: string | null }): Promise<void>;
+  /** @param version null: the newest */
+  read(id: string, version: number | null): Promise<Template | null>;
+  /** The last changed first; with those that any account may use. */
+  list(filter: AccountFilter, after: Place | null, limit: number): Promise<readonly TemplateSummary[]>;
+  /** Makes the version behind this one. */
+  change(version: number, record: TemplateRecord): Promise<{ readonly kind: 'done' } | TemplateRefusal>;
+  /** With all versions. @param version null: whichever is the newest */
+  delete(id: string, version: number | null): Promise<{ readonly kind: 'done' } | TemplateRefusal>;
+}

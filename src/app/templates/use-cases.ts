@@ -1,0 +1,52 @@
+/** What the edges ask of templates. */
+import type { TemplateContent } from '../../core/templates/template.ts';
+import type { AccountFilter } from '../base/account-filter.ts';
+import type { PageRequest } from '../base/paging.ts';
+import type { Template, TemplateSummary } from './template-ports.ts';
+
+/** JSON values. */
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** The template that an email is made of. JSON values only. */
+export interface TemplateUse {
+  readonly id: string;
+  /** null: the newest. */
+  readonly version: number | null;
+  readonly variables: Variables;
+}
+
+export interface NewTemplate extends TemplateContent {
+  /** null: any account may use it. */
+  readonly accountId: string | null;
+  readonly name: string;
+}
+
+/** What is absent stays as it is; null takes a body away. */
+export type TemplateChange = Partial<Omit<NewTemplate, 'accountId'>>;
+
+export interface TemplatesRequest extends AccountFilter, PageRequest {}
+
+export interface TemplatesPage {
+  readonly templates: readonly TemplateSummary[];
+  /** null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+/**
+ * What is wrong with a template, or with what it is filled with, is thrown as `template_invalid`, `template_variable_missing`,
+ * `template_too_complex`, `template_empty`, `variables_too_large`, `header_injection` or `invalid_text`.
+ */
+export interface TemplateUseCases {
+  /** Throws `missing_body`, `unknown_account`, and what is wrong with it. */
+  createTemplate(template: NewTemplate): Promise<Template>;
+  /** Throws `template_not_found`. @param version null: the newest */
+  readTemplate(id: string, version: number | null): Promise<Template>;
+  /** Throws `invalid_cursor`, `unknown_account`. */
+  listTemplates(request: TemplatesRequest): Promise<TemplatesPage>;
+  /** A new version. Throws `template_not_found`, `template_changed`, `missing_body`, and what is wrong with it. */
+  changeTemplate(id: string, version: number, change: TemplateChange): Promise<Template>;
+  /** Emails that were made of it stay as they are. Throws `template_not_found`, `template_changed`. */
+  deleteTemplate(id: string, version: number | null): Promise<void>;
+  /** What an email would say. Throws `template_not_found`, and what is wrong with it. */
+  previewTemplate(use: TemplateUse): Promise<TemplateContent & { readonly version: number }>;
+}

@@ -1,0 +1,207 @@
+/**
+ * Fills templates in. They are Liquid, by LiquidJS, which stays behind this file. It reads no files and nothing of this machine: tags that
+ * name other templates are taken out, and of variables only what was given is seen, never what JavaScript adds to objects.
+ *
+ * Values are escaped in HTML, and nowhere else. What a variable says is never read as Liquid.
+ */
+import {
+  Context,
+  filters,
+  Liquid,
+  LiquidError,
+  toValueSync,
+  type Emitter,
+  type LiquidOptions,
+  type Template,
+} from 'liquidjs';
+import { MAX_FILLED_CHARS, MAX_STEPS, MAX_TEMPLATE_BODY_CHARS, MAX_WORKED } from './limits.ts';
+import type {
+  CheckedTemplate,
+  FilledTemplate,
+  TemplateContent,
+  TemplateFault,
+  TemplateField,
+} from './template.ts';
+
+/** Tags that look for other templates. */
+const TAKEN_OUT = ['include', 'render', 'layout', 'block'];
+
+const OPTIONS: LiquidOptions = {
+  strictVariables: true,
+  strictFilters: true,
+  // A condition, and the filter `default`, may ask for what is not there.
+  lenientIf: true,
+  ownPropertyOnly: true,
+  // In place of the file system.
+  templates: {},
+  parseLimit: MAX_TEMPLATE_BODY_CHARS,
+  memoryLimit: MAX_WORKED,
+};
+
+const PLAIN = createEngine(OPTIONS);
+const HTML = createEngine({ ...OPTIONS, outputEscape: 'escape' });
+// What they make is HTML already, so that it is not escaped again.
+for (const name of ['escape', 'escape_once', 'xml_escape'] as const) {
+  HTML.registerFilter(name, { raw: true, handler: handlerOf(name) });
+}
+HTML.registerFilter('newline_to_br', {
+  raw: true,
+  handler(value: unknown) {
+    return handlerOf('newline_to_br').call(this, handlerOf('escape').call(this, value));
+  },
+});
+
+/** What the fault of a template is thrown as, up to the functions that give it. */
+class Fault extends Error {
+  readonly fault: TemplateFault;
+
+  constructor(fault: TemplateFault) {
+    super(fault.kind);
+    this.fault = fault;
+  }
+}
+
+/** A bound of ours was passed. */
+class TooMuch extends Error {}
+
+/** Whether every field is Liquid, and which variables they need. */
+export function checkTemplate(content: TemplateContent): CheckedTemplate {
+  return unlessFaulty(() => {
+    const names = fieldsOf(content).flatMap(({ field, source, engine }) =>
+      attempt(field, source, () => engine.globalFullVariablesSync(engine.parse(source))),
+    );
+    return { kind: 'valid', variables: [...new Set(names)] };
+  });
+}
+
+/** @param variables a JSON object */
+export function fillTemplate(content: TemplateContent, variables: string): FilledTemplate {
+  return unlessFaulty(() => {
+    const filled = new Map(
+      fieldsOf(content).map(({ field, source, engine }) => [
+        field,
+        attempt(field, source, () => fill(engine, engine.parse(source), variables)),
+      ]),
+    );
+    const subject = filled.get('subject') ?? '';
+    if (subject.trim() === '') throw new Fault({ kind: 'empty', field: 'subject' });
+    const textBody = filled.get('text_body') || null;
+    const htmlBody = filled.get('html_body') || null;
+    if (textBody === null && htmlBody === null) {
+      throw new Fault({ kind: 'empty', field: content.textBody === null ? 'html_body' : 'text_body' });
+    }
+    return { kind: 'filled', content: { subject, textBody, htmlBody } };
+  });
+}
+
+function createEngine(options: LiquidOptions): Liquid {
+  const engine = new Liquid(options);
+  for (const tag of TAKEN_OUT) delete engine.tags[tag];
+  return engine;
+}
+
+type Escaping = (this: unknown, value: unknown) => unknown;
+
+function handlerOf(name: string): Escaping {
+  const filter = filters[name];
+  const handler = typeof filter === 'object' ? filter.handler : filter;
+  if (handler === undefined) throw new Error(`LiquidJS has no filter ${name}`);
+  return handler as Escaping;
+}
+
+function fieldsOf({ subject, textBody, htmlBody }: TemplateContent) {
+  const all: { field: TemplateField; source: string | null; engine: Liquid }[] = [
+    { field: 'subject', source: subject, engine: PLAIN },
+    { field: 'text_body', source: textBody, engine: PLAIN },
+    { field: 'html_body', source: htmlBody, engine: HTML },
+  ];
+  return all.flatMap(({ source, ...one }) => (source === null ? [] : { ...one, source }));
+}
+
+function fill(engine: Liquid, template: Template[], variables: string): string {
+  const emitter = new BoundedEmitter();
+  // Read anew for each field: a filter may change what it is given.
+  const scope = JSON.parse(variables) as object;
+  const context = new Context(
+    scope,
+    engine.options,
+    { sync: true },
+    { renderLimit: countSteps(), liquid: engine },
+  );
+  toValueSync(engine.renderer.renderTemplates(template, context, emitter));
+  return emitter.buffer;
+}
+
+/** LiquidJS asks it before each step. In place of its own, which reads the clock: a busy machine is no fault of a template. */
+function countSteps(): Context['renderLimit'] {
+  let steps = 0;
+  const limiter = {
+    use: () => undefined,
+    check: () => {
+      if (++steps > MAX_STEPS) throw new TooMuch();
+    },
+  };
+  return limiter as unknown as Context['renderLimit'];
+}
+
+class BoundedEmitter implements Emitter {
+  buffer = '';
+
+  write(value: unknown): void {
+    const text = toText(value);
+    if (this.buffer.length + text.length > MAX_FILLED_CHARS) throw new TooMuch();
+    this.buffer += text;
+  }
+}
+
+/** As LiquidJS writes values. */
+function toText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null) return '';
+  return Array.isArray(value) ? value.map(toText).join('') : String(value);
+}
+
+/** Throws what LiquidJS, or a bound of ours, throws as a Fault of this field. */
+function attempt<T>(field: TemplateField, source: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new Fault(toFault(field, source, error));
+  }
+}
+
+function unlessFaulty<T>(work: () => T): T | TemplateFault {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Fault) return error.fault;
+    throw error;
+  }
+}
+
+/** What LiquidJS says when a bound of it is passed. */
+const LIMIT = /limit exceeded$/;
+
+function toFault(field: TemplateField, source: string, error: unknown): TemplateFault {
+  const cause: unknown = LiquidError.is(error) ? (error.originalError ?? error) : error;
+  // RangeError: nested too deep, or a text too long for JavaScript.
+  const isTooMuch =
+    cause instanceof TooMuch ||
+    cause instanceof RangeError ||
+    (cause instanceof Error && LIMIT.test(cause.message));
+  if (isTooMuch) return { kind: 'too_much', field };
+  if (!LiquidError.is(error)) throw error;
+  // An expression in a filter's argument has positions of its own.
+  const [line = 1, column = 1] = error.token.input === source ? error.token.getPosition() : [];
+  if (cause instanceof Error && 'variableName' in cause) {
+    return { kind: 'missing_variable', field, line, column, variable: String(cause.variableName) };
+  }
+  return { kind: 'invalid', field, line, column, detail: describe(error, cause) };
+}
+
+/** Errors that are none of LiquidJS's own, such as a TypeError of a filter, tell of its code and not of the template. */
+function describe(error: LiquidError, cause: unknown): string {
+  const isOwn = cause === error || (cause instanceof Error && cause.name === 'AssertionError');
+  // Without the position, which LiquidJS puts behind it.
+  return isOwn ? (cause as Error).message.replace(/, line:\d+, col:\d+$/, '') : 'it can not be computed';
+}
