@@ -9,6 +9,7 @@ import {
   useSearch,
 } from '@tanstack/react-router';
 import { MessageCircleQuestion } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import { readFolder, searchFolder } from '../features/folders/folder.ts';
 import { useWords } from '../i18n/index.tsx';
 import { Empty } from '../ui/empty.tsx';
@@ -17,6 +18,10 @@ import { useSession } from './session.tsx';
 import { Shell } from './shell.tsx';
 
 const HOME = 'open';
+/** Most readers never open it. */
+const OperateView = lazy(async () => ({
+  default: (await import('../features/operate/operate-view.tsx')).OperateView,
+}));
 
 const rootRoute = createRootRoute({
   component: () => (
@@ -59,12 +64,19 @@ const threadRoute = createRoute({
   },
 });
 
+const operateRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/operate/$section',
+  component: OperateSection,
+});
+
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     homeRoute,
     folderRoute.addChildren([folderThreadRoute]),
     searchRoute.addChildren([searchThreadRoute]),
     threadRoute,
+    operateRoute,
   ]),
   defaultPreload: false,
 });
@@ -89,6 +101,15 @@ function SearchView() {
   const { q } = useSearch({ from: searchRoute.id });
   const { threadId } = useParams({ strict: false });
   return <MailView folder={searchFolder(q, text)} threadId={threadId ?? null} />;
+}
+
+function OperateSection() {
+  const { section } = operateRoute.useParams();
+  return (
+    <Suspense fallback={<main className="pane-rest" />}>
+      <OperateView section={section} />
+    </Suspense>
+  );
 }
 
 function NotFound() {

@@ -18,10 +18,18 @@ export interface Formats {
   full(moment: string): string;
   count(value: number): string;
   size(bytes: number): string;
+  /** Of so many seconds, in the largest unit that fits. */
+  duration(seconds: number): string;
   names(values: readonly string[]): string;
 }
 
 const KB = 1000;
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
 
 /** `locale` is the browser's own, so that British dates look British. */
 export function createFormats(locale: string): Formats {
@@ -51,6 +59,11 @@ export function createFormats(locale: string): Formats {
     size(bytes) {
       const step = bytes < KB ? 0 : bytes < KB * KB ? 1 : 2;
       return (sizes[step] ?? number).format(bytes / KB ** step);
+    },
+    duration(seconds) {
+      const [unit, size] = UNITS.find(([, each]) => seconds >= each) ?? UNITS[3];
+      const value = Math.floor(seconds / size);
+      return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value);
     },
     names: (values) => list.format(values),
   };

@@ -118,7 +118,7 @@ export function Sidebar({ onGo }: SidebarProps) {
         )}
       </nav>
       <div className="sidebar-foot">
-        <UserMenu />
+        <UserMenu onGo={onGo} />
       </div>
     </div>
   );

@@ -1,6 +1,7 @@
 /** Who is logged in, light or dark, and log out. */
 import { useQueryClient } from '@tanstack/react-query';
-import { Check, LogOut, Monitor, Moon, Sun } from 'lucide-react';
+import { useNavigate } from '@tanstack/react-router';
+import { Check, LogOut, Monitor, Moon, Settings2, Sun } from 'lucide-react';
 import { Menu, MenuItem, MenuSection, MenuTrigger, Header, Popover, Separator } from 'react-aria-components';
 import { logOut } from '../../api/session.ts';
 import { endSession } from '../../app/session-gate.tsx';
@@ -12,10 +13,16 @@ import { Button } from '../../ui/button.tsx';
 import { notify } from '../../ui/toast.tsx';
 import '../../ui/menu.css';
 
-export function UserMenu() {
+interface UserMenuProps {
+  /** Something was chosen that leads elsewhere. */
+  readonly onGo: (() => void) | undefined;
+}
+
+export function UserMenu({ onGo }: UserMenuProps) {
   const { text } = useWords();
   const { name } = useSession();
   const queryClient = useQueryClient();
+  const navigate = useNavigate();
   const [theme, setTheme] = useTheme();
   const leave = (everywhere: boolean): void => {
     logOut(everywhere).then(
@@ -54,6 +61,17 @@ export function UserMenu() {
             ))}
           </MenuSection>
           <Separator className="menu-line" />
+          <MenuItem
+            id="operate"
+            className="menu-item"
+            onAction={() => {
+              onGo?.();
+              void navigate({ to: '/operate/$section', params: { section: 'accounts' } });
+            }}
+          >
+            <Settings2 size={16} strokeWidth={1.75} aria-hidden />
+            {text.app.operate}
+          </MenuItem>
           <MenuItem id="leave" className="menu-item" onAction={() => leave(false)}>
             <LogOut size={16} strokeWidth={1.75} aria-hidden />
             {text.app.logOut}

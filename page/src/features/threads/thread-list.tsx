@@ -1,11 +1,11 @@
 /** The lines of a folder: as many as there are, of which only those on screen exist. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { Inbox, ListChecks, Menu, SearchX } from 'lucide-react';
+import { Inbox, ListChecks, SearchX } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } from 'react';
 import { tellScrolled } from '../../api/live.ts';
 import { LIST_PAGE, listQuery } from '../../api/queries.ts';
-import { useDrawer } from '../../app/drawer.ts';
+import { DrawerButton } from '../../app/drawer-button.tsx';
 import { usePlaces } from '../../app/places.ts';
 import { useMay } from '../../app/session.tsx';
 import { useShortcuts } from '../../app/shortcuts.ts';
@@ -48,16 +48,13 @@ export function ThreadList({ folder, threadId, leaveRef }: ThreadListProps) {
     (ids: ReadonlySet<string>) => setSelection({ of: folder.key, ids }),
     [folder.key],
   );
-  const openDrawer = useDrawer();
   const list = useInfiniteQuery(listQuery(folder.source));
   const rows = useMemo(() => withoutRepeats(list.data?.pages ?? []), [list.data]);
   const scrollRef = useRef<HTMLDivElement>(null);
   return (
     <section className="pane-list" id="list" aria-label={text.list.title(folder.title)} tabIndex={-1}>
       <div className="list-head">
-        <span className="drawer-button">
-          <IconButton icon={Menu} label={text.app.menu} onPress={() => openDrawer(true)} />
-        </span>
+        <DrawerButton />
         <SearchField query={folder.query} />
       </div>
       <div className="list-title">

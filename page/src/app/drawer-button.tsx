@@ -1,0 +1,15 @@
+/** Opens the folders where the window is too narrow to show them. */
+import { Menu } from 'lucide-react';
+import { useWords } from '../i18n/index.tsx';
+import { IconButton } from '../ui/button.tsx';
+import { useDrawer } from './drawer.ts';
+
+export function DrawerButton() {
+  const { text } = useWords();
+  const openDrawer = useDrawer();
+  return (
+    <span className="drawer-button">
+      <IconButton icon={Menu} label={text.app.menu} onPress={() => openDrawer(true)} />
+    </span>
+  );
+}

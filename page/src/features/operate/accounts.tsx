@@ -1,0 +1,96 @@
+/** The mail accounts: whether they work, how far behind their mailboxes are, and what to do. */
+import { useQuery } from '@tanstack/react-query';
+import type { Account } from 'email-worker-client';
+import { AtSign } from 'lucide-react';
+import { client } from '../../api/client.ts';
+import { Empty, Failure } from '../../ui/empty.tsx';
+import { useOperateWords } from './operate-words.ts';
+import { Bones } from './paged.tsx';
+import { Status } from './status.tsx';
+
+const REFRESH_MS = 10_000;
+/** Below this a mailbox is as current as a poll makes it. */
+const LAG_SHOWN_S = 120;
+
+export function Accounts() {
+  const { text, operate } = useOperateWords();
+  const query = useQuery({
+    queryKey: ['operate', 'accounts'],
+    queryFn: ({ signal }) => client.accounts.list({ signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  if (query.isPending) return <Bones label={text.app.loading} />;
+  if (query.data === undefined) {
+    return <Failure title={text.app.unreachable} onRetry={() => void query.refetch()} />;
+  }
+  if (query.data.length === 0) {
+    return <Empty icon={AtSign} title={operate.accounts.empty} hint={operate.accounts.emptyHint} />;
+  }
+  return (
+    <ul className="cards">
+      {query.data.map((account) => (
+        <AccountCard key={account.id} account={account} />
+      ))}
+    </ul>
+  );
+}
+
+function AccountCard({ account }: { readonly account: Account }) {
+  const { operate, format } = useOperateWords();
+  const words = operate.accounts;
+  const { id, from_address: from, last_error: failure, mailboxes } = account;
+  return (
+    <li className="card">
+      <div className="card-head">
+        <h3 className="truncate">{from === null ? id : from.name || from.address}</h3>
+        <AccountStatus account={account} />
+      </div>
+      <p className="card-sub">{from === null ? id : `${from.address} · ${id}`}</p>
+      {failure !== null && (
+        <div className="card-alarm" role="alert">
+          <p>{words.advice[failure.kind]}</p>
+          <p className="card-said">{failure.reason}</p>
+          {account.next_attempt_at !== null && <p>{words.nextTry(format.full(account.next_attempt_at))}</p>}
+        </div>
+      )}
+      {account.warning !== null && <p className="card-warning">{account.warning}</p>}
+      {mailboxes.length > 0 && (
+        <ul className="card-lines">
+          {mailboxes
+            .filter(({ left_at: left }) => left === null)
+            .map((mailbox) => (
+              <MailboxLine key={mailbox.path} mailbox={mailbox} />
+            ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+function AccountStatus({ account }: { readonly account: Account }) {
+  const { accounts: words } = useOperateWords().operate;
+  if (account.last_error !== null) return <Status tone="bad">{words.failing}</Status>;
+  if (!account.has_mailbox) return <Status tone="quiet">{words.sendOnly}</Status>;
+  if (account.last_attempt_at === null) return <Status tone="warn">{words.waiting}</Status>;
+  return <Status tone="good">{words.healthy}</Status>;
+}
+
+function MailboxLine({ mailbox }: { readonly mailbox: Account['mailboxes'][number] }) {
+  const { operate, format } = useOperateWords();
+  const words = operate.accounts;
+  const { counts, lag_seconds: lag, last_error: failure } = mailbox;
+  const isBehind = lag !== null && lag > LAG_SHOWN_S;
+  return (
+    <li>
+      <span className="truncate">{mailbox.path}</span>
+      <span className="card-figures">
+        {words.messages(format.count(counts.recorded), format.count(counts.messages))}
+        {counts.quarantined > 0 && ` · ${words.setAside(format.count(counts.quarantined))}`}
+      </span>
+      <span className={isBehind ? 'card-late' : 'card-figures'}>
+        {isBehind ? words.lag(format.duration(lag)) : words.current}
+      </span>
+      {failure !== null && <p className="card-said">{failure.reason}</p>}
+    </li>
+  );
+}

@@ -1,0 +1,150 @@
+/** Makes a key, and shows it the one time that it can be seen. */
+import { useState } from 'react';
+import {
+  Checkbox,
+  Dialog,
+  Form,
+  Heading,
+  Input,
+  Label,
+  Modal,
+  ModalOverlay,
+  TextField,
+} from 'react-aria-components';
+import { Check } from 'lucide-react';
+import { client } from '../../api/client.ts';
+import { useSession } from '../../app/session.tsx';
+import { useWords } from '../../i18n/index.tsx';
+import { Button } from '../../ui/button.tsx';
+import { notify } from '../../ui/toast.tsx';
+import { useOperateWords } from './operate-words.ts';
+import { useAct } from './use-act.ts';
+import '../../ui/field.css';
+
+const RIGHTS = ['read', 'draft', 'send', 'receive', 'operate', 'admin'] as const;
+type Right = (typeof RIGHTS)[number];
+/** What a clerk needs. */
+const USUAL: ReadonlySet<Right> = new Set<Right>(['read', 'draft', 'send', 'operate']);
+
+export function NewKey() {
+  const { keys: words } = useOperateWords().operate;
+  const [isOpen, setOpen] = useState(false);
+  const [secret, setSecret] = useState<string | null>(null);
+  const close = (): void => {
+    setOpen(false);
+    setSecret(null);
+  };
+  return (
+    <>
+      <div className="operate-bar">
+        <Button look="primary" onPress={() => setOpen(true)}>
+          {words.add}
+        </Button>
+      </div>
+      <ModalOverlay className="dialog-veil" isOpen={isOpen} onOpenChange={(next) => !next && close()}>
+        <Modal className="dialog">
+          <Dialog>
+            {secret === null ? (
+              <KeyForm onMade={setSecret} onCancel={close} />
+            ) : (
+              <Made secret={secret} onClose={close} />
+            )}
+          </Dialog>
+        </Modal>
+      </ModalOverlay>
+    </>
+  );
+}
+
+interface KeyFormProps {
+  readonly onMade: (secret: string) => void;
+  readonly onCancel: () => void;
+}
+
+function KeyForm({ onMade, onCancel }: KeyFormProps) {
+  const { text } = useWords();
+  const { keys: words } = useOperateWords().operate;
+  const { rights: own } = useSession();
+  const [rights, setRights] = useState<ReadonlySet<Right>>(USUAL);
+  const create = useAct({
+    view: 'keys',
+    run: (name: string) => client.keys.create({ name, rights: RIGHTS.filter((right) => rights.has(right)) }),
+    say: () => null,
+  });
+  const turn = (right: Right, isOn: boolean): void => {
+    const next = new Set(rights);
+    if (isOn) next.add(right);
+    else next.delete(right);
+    setRights(next);
+  };
+  return (
+    <Form
+      className="key-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const name = String(new FormData(event.currentTarget).get('name')).trim();
+        if (name !== '' && rights.size > 0) create.mutate(name, { onSuccess: (made) => onMade(made.secret) });
+      }}
+    >
+      <Heading slot="title" level={2}>
+        {words.add}
+      </Heading>
+      <TextField className="field" name="name" isRequired autoFocus maxLength={100}>
+        <Label className="field-label">{words.name}</Label>
+        <Input className="input" />
+      </TextField>
+      <fieldset className="key-rights">
+        <legend className="field-label">{words.rights}</legend>
+        {RIGHTS.filter((right) => own.includes(right) || own.includes('admin')).map((right) => (
+          <Checkbox
+            key={right}
+            className="check"
+            isSelected={rights.has(right)}
+            onChange={(isOn) => turn(right, isOn)}
+          >
+            <span className="check-box" aria-hidden>
+              <Check size={12} strokeWidth={3} />
+            </span>
+            {words.right[right]}
+          </Checkbox>
+        ))}
+      </fieldset>
+      <div className="operate-dialog-actions">
+        <Button look="outline" onPress={onCancel}>
+          {text.app.cancel}
+        </Button>
+        <Button look="primary" type="submit" isPending={create.isPending} isDisabled={rights.size === 0}>
+          {words.create}
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+function Made({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
+  const { text } = useWords();
+  const { keys: words } = useOperateWords().operate;
+  const copy = (): void => {
+    navigator.clipboard.writeText(secret).then(
+      () => notify(words.copied),
+      () => undefined,
+    );
+  };
+  return (
+    <>
+      <Heading slot="title" level={2}>
+        {words.createdTitle}
+      </Heading>
+      <p>{words.createdHint}</p>
+      <p className="key-secret">{secret}</p>
+      <div className="operate-dialog-actions">
+        <Button look="outline" onPress={copy}>
+          {words.copy}
+        </Button>
+        <Button look="primary" onPress={onClose}>
+          {text.app.close}
+        </Button>
+      </div>
+    </>
+  );
+}

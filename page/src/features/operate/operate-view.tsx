@@ -1,0 +1,70 @@
+/** The operators' part of the page: loaded when it is opened. */
+import { Link } from '@tanstack/react-router';
+import { MessageCircleQuestion } from 'lucide-react';
+import type { ComponentType } from 'react';
+import { DrawerButton } from '../../app/drawer-button.tsx';
+import { useSession } from '../../app/session.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Accounts } from './accounts.tsx';
+import { Audit } from './audit.tsx';
+import { Keys } from './keys.tsx';
+import { useOperateWords } from './operate-words.ts';
+import { Quarantine } from './quarantine.tsx';
+import { isSection, SECTIONS, type Section } from './sections.ts';
+import { Sends } from './sends.tsx';
+import { Suppressions } from './suppressions.tsx';
+import { Webhooks } from './webhooks.tsx';
+import './operate.css';
+
+const VIEWS: Readonly<Record<Section, ComponentType>> = {
+  accounts: Accounts,
+  sends: Sends,
+  suppressions: Suppressions,
+  quarantine: Quarantine,
+  webhooks: Webhooks,
+  keys: Keys,
+  audit: Audit,
+};
+
+export function OperateView({ section }: { readonly section: string }) {
+  const { text, operate } = useOperateWords();
+  const { rights } = useSession();
+  const open = (Object.keys(VIEWS) as Section[]).filter(
+    (name) => rights.includes(SECTIONS[name]) || rights.includes('admin'),
+  );
+  const current = isSection(section) && open.includes(section) ? section : null;
+  const View = current === null ? null : VIEWS[current];
+  return (
+    <main className="operate" id="list">
+      <header className="operate-head">
+        <DrawerButton />
+        <h1>{operate.title}</h1>
+        <nav className="operate-tabs" aria-label={operate.title}>
+          {open.map((name) => (
+            <Link
+              key={name}
+              to="/operate/$section"
+              params={{ section: name }}
+              activeProps={{ 'aria-current': 'page' }}
+            >
+              {operate.sections[name]}
+            </Link>
+          ))}
+        </nav>
+      </header>
+      <div className="operate-scroll">
+        <div className="operate-body">
+          {View === null || current === null ? (
+            <Empty icon={MessageCircleQuestion} title={text.app.notFound} />
+          ) : (
+            <>
+              <h2>{operate.sections[current]}</h2>
+              <p className="operate-hint">{operate[current].hint}</p>
+              <View />
+            </>
+          )}
+        </div>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,69 @@
+/** A list of an operators' view: page after page, kept fresh while it is on screen. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { Page, Pages } from 'email-worker-client';
+import type { LucideIcon } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useWords } from '../../i18n/index.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Empty, Failure } from '../../ui/empty.tsx';
+import { useOperateWords } from './operate-words.ts';
+
+/** What events do not tell of, such as a lag, grows old meanwhile. */
+const REFRESH_MS = 15_000;
+const BONES = [0, 1, 2, 3];
+
+interface PagedProps<Item> {
+  /** Names the list among those of all views; with its filter. */
+  readonly name: readonly [view: string, ...filter: string[]];
+  readonly list: (options: { readonly signal: AbortSignal }) => Pages<Item>;
+  readonly empty: { readonly icon: LucideIcon; readonly title: string; readonly hint?: string };
+  readonly children: (items: readonly Item[]) => ReactNode;
+}
+
+export function Paged<Item>({ name, list, empty, children }: PagedProps<Item>) {
+  const { text } = useWords();
+  const { operate } = useOperateWords();
+  const query = useInfiniteQuery({
+    queryKey: ['operate', ...name],
+    queryFn: ({ pageParam, signal }): Promise<Page<Item>> => list({ signal }).page(pageParam),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.nextCursor,
+    refetchInterval: REFRESH_MS,
+  });
+  if (query.isPending) return <Bones label={text.app.loading} />;
+  const items = query.data?.pages.flatMap((page) => page.items) ?? [];
+  if (query.isError && items.length === 0) {
+    return (
+      <Failure
+        title={text.app.unreachable}
+        hint={text.app.unreachableHint}
+        onRetry={() => void query.refetch()}
+      />
+    );
+  }
+  if (items.length === 0) return <Empty {...empty} />;
+  return (
+    <>
+      {children(items)}
+      {query.hasNextPage && (
+        <Button
+          look="outline"
+          isPending={query.isFetchingNextPage}
+          onPress={() => void query.fetchNextPage()}
+        >
+          {operate.more}
+        </Button>
+      )}
+    </>
+  );
+}
+
+export function Bones({ label }: { readonly label: string }) {
+  return (
+    <div role="status" aria-label={label}>
+      {BONES.map((bone) => (
+        <div key={bone} className="operate-bone bone" />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,14 @@
+/** The operators' views, and the right that each needs. */
+export const SECTIONS = {
+  accounts: 'read',
+  sends: 'read',
+  suppressions: 'operate',
+  quarantine: 'operate',
+  webhooks: 'admin',
+  keys: 'admin',
+  audit: 'admin',
+} as const;
+
+export type Section = keyof typeof SECTIONS;
+
+export const isSection = (name: string): name is Section => Object.hasOwn(SECTIONS, name);

@@ -1,0 +1,116 @@
+/** Mail that is not sent: what waits, what failed, and what somebody must decide. */
+import { Link } from '@tanstack/react-router';
+import type { EmailListing } from 'email-worker-client';
+import { MailCheck } from 'lucide-react';
+import { useState } from 'react';
+import { client } from '../../api/client.ts';
+import { useMay } from '../../app/session.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from './confirm.tsx';
+import { useOperateWords } from './operate-words.ts';
+import { Paged } from './paged.tsx';
+import { Table } from './table.tsx';
+import { useAct } from './use-act.ts';
+
+/** What needs a person stands first. */
+const STATES = ['unknown', 'failed', 'deferred', 'queued', 'cancelled'] as const;
+type State = (typeof STATES)[number];
+const PAGE = 50;
+const MAX_NAMED = 3;
+
+export function Sends() {
+  const { operate, format } = useOperateWords();
+  const words = operate.sends;
+  const [state, setState] = useState<State>('unknown');
+  const recipients = ({ to_addresses: to }: EmailListing): string => {
+    const named = to.slice(0, MAX_NAMED).map(({ address }) => address);
+    return to.length > MAX_NAMED
+      ? `${format.names(named)} +${format.count(to.length - MAX_NAMED)}`
+      : format.names(named);
+  };
+  return (
+    <>
+      <div className="chips" role="group" aria-label={words.state}>
+        {STATES.map((name) => (
+          <button key={name} type="button" aria-pressed={name === state} onClick={() => setState(name)}>
+            {words.states[name]}
+          </button>
+        ))}
+      </div>
+      {state === 'unknown' && <p className="operate-note">{words.unknownHint}</p>}
+      <Paged
+        name={['sends', state]}
+        list={(options) => client.emails.list({ state, limit: PAGE }, options)}
+        empty={{ icon: MailCheck, title: words.empty }}
+      >
+        {(items) => (
+          <Table
+            label={words.states[state]}
+            items={items}
+            idOf={({ id }) => id}
+            columns={[
+              {
+                title: words.subject,
+                isWide: true,
+                cell: ({ subject, thread_id: threadId, state_detail: detail }) => (
+                  <>
+                    <Link to="/t/$threadId" params={{ threadId }}>
+                      {subject || words.noSubject}
+                    </Link>
+                    {detail !== null && <p className="operate-said">{detail}</p>}
+                  </>
+                ),
+              },
+              { title: words.to, cell: recipients },
+              { title: words.date, cell: ({ date }) => format.full(date) },
+            ]}
+            actions={(email) => <SendActions email={email} />}
+          />
+        )}
+      </Paged>
+    </>
+  );
+}
+
+function SendActions({ email: { id, state } }: { readonly email: EmailListing }) {
+  const { operate } = useOperateWords();
+  const words = operate.sends;
+  const [mayOperate, maySend] = [useMay('operate'), useMay('send')];
+  const resolve = useAct({
+    view: 'sends',
+    run: (outcome: 'sent' | 'failed') => client.emails.resolve(id, { outcome }),
+  });
+  const retry = useAct({ view: 'sends', run: () => client.emails.retry(id) });
+  const cancel = useAct({ view: 'sends', run: () => client.emails.cancel(id) });
+  return (
+    <>
+      {state === 'unknown' && mayOperate && (
+        <>
+          <Button look="outline" isPending={resolve.isPending} onPress={() => resolve.mutate('sent')}>
+            {words.resolveSent}
+          </Button>
+          <Button look="outline" isPending={resolve.isPending} onPress={() => resolve.mutate('failed')}>
+            {words.resolveFailed}
+          </Button>
+        </>
+      )}
+      {state === 'unknown' && maySend && (
+        <Confirm
+          label={words.retry}
+          question={words.confirmRetry}
+          onConfirm={() => retry.mutate(undefined)}
+        />
+      )}
+      {(state === 'failed' || state === 'cancelled' || state === 'deferred') && maySend && (
+        <Button look="outline" isPending={retry.isPending} onPress={() => retry.mutate(undefined)}>
+          {state === 'deferred' ? words.retryNow : words.retry}
+        </Button>
+      )}
+      {(state === 'queued' || state === 'deferred') && maySend && (
+        <Button look="outline" isPending={cancel.isPending} onPress={() => cancel.mutate(undefined)}>
+          {words.cancel}
+        </Button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+/** What an operator does: the view is read again after it, and a refusal is shown in the service's words. */
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { EmailWorkerError } from 'email-worker-client';
+import { keys } from '../../api/queries.ts';
+import { notify } from '../../ui/toast.tsx';
+import { useOperateWords } from './operate-words.ts';
+
+interface Act<Input, Output> {
+  /** The key of what is read again. */
+  readonly view: string;
+  readonly run: (input: Input) => Promise<Output>;
+  /** What is said when it is done; null: nothing. */
+  readonly say?: (output: Output, input: Input) => string | null;
+}
+
+export function useAct<Input, Output>({ view, run, say }: Act<Input, Output>) {
+  const queryClient = useQueryClient();
+  const { operate } = useOperateWords();
+  return useMutation({
+    mutationFn: run,
+    onSuccess: (output, input) => {
+      const words = say === undefined ? operate.done : say(output, input);
+      if (words !== null) notify(words);
+    },
+    onError: (error) => {
+      notify(operate.failed(error instanceof EmailWorkerError ? error.message : String(error)));
+    },
+    // Also after a refusal: what is on screen was old.
+    onSettled: () => {
+      void queryClient.invalidateQueries({ queryKey: ['operate', view] });
+      void queryClient.invalidateQueries({ queryKey: keys.folders });
+    },
+  });
+}
