@@ -206,6 +206,18 @@ export async function fillWithDemo(url, secret) {
       send_at: new Date(Date.now() + 20 * HOUR_MS).toISOString(),
     },
   });
+  await call('/api/suppressions/frueher%40ausgezogen.example', {
+    method: 'PUT',
+    body: { note: 'Firma umgezogen, Adresse gibt es nicht mehr' },
+  });
+  await call('/api/webhooks', {
+    body: { url: 'https://crm.nordlicht.example/mail', description: 'CRM', types: ['email.received'] },
+  });
+  for (const [name, rights] of Object.entries({
+    'Jana Petersen': ['read', 'draft', 'send', 'operate'],
+    Rechnungslauf: ['send'],
+  }))
+    await call('/api/keys', { body: { name, rights } });
   await call('/api/drafts', {
     body: {
       author: 'API_SECRET',

@@ -34,7 +34,7 @@ export function Keys() {
               { title: words.name, isWide: true, cell: ({ name }) => name },
               {
                 title: words.rights,
-                cell: ({ rights }) => format.names(rights.map((right) => words.right[right])),
+                cell: ({ rights }) => rights.map((right) => words.right[right]).join(' · '),
               },
               {
                 title: words.accounts,

@@ -26,6 +26,11 @@ const VIEWS: Readonly<Record<Section, ComponentType>> = {
   audit: Audit,
 };
 
+/** On a phone the tabs go beyond the screen. */
+const intoView = (tabs: HTMLElement | null): void => {
+  tabs?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+};
+
 export function OperateView({ section }: { readonly section: string }) {
   const { text, operate } = useOperateWords();
   const { rights } = useSession();
@@ -39,7 +44,7 @@ export function OperateView({ section }: { readonly section: string }) {
       <header className="operate-head">
         <DrawerButton />
         <h1>{operate.title}</h1>
-        <nav className="operate-tabs" aria-label={operate.title}>
+        <nav key={section} ref={intoView} className="operate-tabs" aria-label={operate.title}>
           {open.map((name) => (
             <Link
               key={name}

@@ -37,35 +37,37 @@ export function Sends() {
           </button>
         ))}
       </div>
-      {state === 'unknown' && <p className="operate-note">{words.unknownHint}</p>}
       <Paged
         name={['sends', state]}
         list={(options) => client.emails.list({ state, limit: PAGE }, options)}
         empty={{ icon: MailCheck, title: words.empty }}
       >
         {(items) => (
-          <Table
-            label={words.states[state]}
-            items={items}
-            idOf={({ id }) => id}
-            columns={[
-              {
-                title: words.subject,
-                isWide: true,
-                cell: ({ subject, thread_id: threadId, state_detail: detail }) => (
-                  <>
-                    <Link to="/t/$threadId" params={{ threadId }}>
-                      {subject || words.noSubject}
-                    </Link>
-                    {detail !== null && <p className="operate-said">{detail}</p>}
-                  </>
-                ),
-              },
-              { title: words.to, cell: recipients },
-              { title: words.date, cell: ({ date }) => format.full(date) },
-            ]}
-            actions={(email) => <SendActions email={email} />}
-          />
+          <>
+            {state === 'unknown' && <p className="operate-note">{words.unknownHint}</p>}
+            <Table
+              label={words.states[state]}
+              items={items}
+              idOf={({ id }) => id}
+              columns={[
+                {
+                  title: words.subject,
+                  isWide: true,
+                  cell: ({ subject, thread_id: threadId, state_detail: detail }) => (
+                    <>
+                      <Link to="/t/$threadId" params={{ threadId }}>
+                        {subject || words.noSubject}
+                      </Link>
+                      {detail !== null && <p className="operate-said">{detail}</p>}
+                    </>
+                  ),
+                },
+                { title: words.to, cell: recipients },
+                { title: words.date, cell: ({ date }) => format.full(date) },
+              ]}
+              actions={(email) => <SendActions email={email} />}
+            />
+          </>
         )}
       </Paged>
     </>
