@@ -243,6 +243,7 @@ create table drafts (
   constraint drafts_answers_check CHECK ((jsonb_typeof(answers) = 'object'::text)),
   constraint drafts_version_check CHECK ((version > 0))
 );
+CREATE INDEX drafts_account ON drafts (account_id);
 CREATE INDEX drafts_answered ON drafts ((((answers ->> 'emailId'::text))::uuid)) WHERE (answers IS NOT NULL);
 CREATE UNIQUE INDEX drafts_sending ON drafts (sending_id) WHERE (sending_id IS NOT NULL);
 CREATE INDEX drafts_thread ON drafts (thread_id) WHERE (thread_id IS NOT NULL);

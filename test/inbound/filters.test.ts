@@ -147,6 +147,7 @@ describe('the counts of folders', () => {
       limit: 1000,
       threads: { open: 3, unread: 2, unanswered: 1, done: 0, mine: 1, unassigned: 2 },
       emails: { received: 3, sent: 1, scheduled: 1, queued: 1, deferred: 0, failed: 0, unknown: 0 },
+      drafts: 0,
       labels: [{ label: 'jam', open: 1 }],
       accounts: [{ account_id: 'default', open: 3, unread: 2, unanswered: 1 }],
     });
@@ -155,6 +156,19 @@ describe('the counts of folders', () => {
       accounts: [],
     });
     expect((await running.service.request('/api/folders?account_id=nobody')).status).toBe(400);
+  });
+
+  it('are those of drafts, until they are sent or thrown away', async () => {
+    const write = async () => {
+      const json = { message: { subject: 'x' } };
+      const response = await running.service.request('/api/drafts', { method: 'POST', json });
+      return ((await response.json()) as { id: string }).id;
+    };
+    const [first] = [await write(), await write()];
+    expect(await folders()).toMatchObject({ drafts: 2 });
+    expect(await folders('?account_id=default')).toMatchObject({ drafts: 2 });
+    await running.service.request(`/api/drafts/${first}`, { method: 'DELETE' });
+    expect(await folders()).toMatchObject({ drafts: 1 });
   });
 
   it('follow what is done', async () => {

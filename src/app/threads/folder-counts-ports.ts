@@ -38,6 +38,8 @@ export interface FolderCounts {
     readonly failed: number;
     readonly unknown: number;
   };
+  /** Emails that are being written. */
+  readonly drafts: number;
   /** Open threads by label. */
   readonly labels: readonly { readonly label: string; readonly open: number }[];
   /** Empty when one account is asked for. */

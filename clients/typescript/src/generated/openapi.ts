@@ -229,7 +229,7 @@ export interface paths {
         };
         /**
          * Count what is in the folders of a page
-         * @description Threads by status, emails by state, labels and accounts, all in one request. Each count ends at 1000, so it costs the same however much there is. Needs the right `read`.
+         * @description Threads by status, emails by state, drafts, labels and accounts, all in one request. Each count ends at 1000, so it costs the same however much there is. Needs the right `read`.
          */
         get: operations["countFolders"];
         put?: never;
@@ -1858,6 +1858,8 @@ export interface components {
             limit: 1000;
             threads: components["schemas"]["ThreadFolders"];
             emails: components["schemas"]["EmailFolders"];
+            /** @description Emails that are being written. */
+            drafts: components["schemas"]["FolderCount"];
             /** @description Open threads of each label, in alphabetical order. */
             labels: components["schemas"]["LabelFolder"][];
             /** @description Each account that has threads; empty when `account_id` was given. */
@@ -5120,6 +5122,7 @@ export interface operations {
                      *         "failed": 3,
                      *         "unknown": 3
                      *       },
+                     *       "drafts": 3,
                      *       "labels": [
                      *         {
                      *           "label": "Angebot",

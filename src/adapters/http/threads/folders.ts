@@ -49,6 +49,7 @@ const Folders = record('Folders', {
     failed: Count,
     unknown: Count,
   }),
+  drafts: { ...Count, description: 'Emails that are being written.' },
   labels: {
     type: 'array',
     maxItems: MAX_COUNTED_LABELS,
@@ -73,7 +74,7 @@ export function registerFolderRoutes(app: HttpServer, { applicationFor }: HttpCo
         tags: ['Threads'],
         summary: 'Count what is in the folders of a page',
         description:
-          'Threads by status, emails by state, labels and accounts, all in one request. Each count ends at 1000, so it costs ' +
+          'Threads by status, emails by state, drafts, labels and accounts, all in one request. Each count ends at 1000, so it costs ' +
           'the same however much there is.',
         querystring: FoldersQuery,
         response: {
@@ -100,11 +101,12 @@ export function registerFolderRoutes(app: HttpServer, { applicationFor }: HttpCo
   );
 }
 
-function toFoldersJson({ threads, emails, labels, accounts }: FolderCounts) {
+function toFoldersJson({ threads, emails, drafts, labels, accounts }: FolderCounts) {
   return {
     limit: MAX_FOLDER_COUNT,
     threads,
     emails,
+    drafts,
     labels,
     accounts: accounts.map(({ accountId, open, unread, unanswered }) => ({
       account_id: accountId,

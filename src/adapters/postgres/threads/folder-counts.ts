@@ -80,7 +80,7 @@ const COUNT = statements(
     'scheduled', ${count(`send_queue where ${own} and owner is null and attempts = 0 and due_at > now()`)},
     'queued', ${count(`emails where ${own} and state in ('queued', 'sending')`)},
     'deferred', ${emails('deferred')}, 'failed', ${emails('failed')}, 'unknown', ${emails('unknown')}
-  ) as emails, (
+  ) as emails, ${count(`drafts where ${own}`)} as drafts, (
     select coalesce(json_agg(json_build_object(
       'label', l.value, 'open', ${count(`thread_labels t where ${own} and t.label = l.value and ${OPEN}`)}
     ) order by l.value), '[]')
@@ -102,6 +102,7 @@ const COUNT = statements(
 interface FolderCountsRow {
   threads: FolderCounts['threads'];
   emails: FolderCounts['emails'];
+  drafts: number;
   labels: FolderCounts['labels'];
   accounts: FolderCounts['accounts'];
 }

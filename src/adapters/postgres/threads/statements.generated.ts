@@ -54,6 +54,7 @@ declare module '../db/statement.ts' {
       row: {
         threads: unknown;
         emails: unknown;
+        drafts: number | null;
         labels: unknown;
         accounts: unknown;
       };

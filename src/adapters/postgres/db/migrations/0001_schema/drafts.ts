@@ -23,6 +23,8 @@ export const DRAFTS = [
     updated_at timestamptz(3) not null default clock_timestamp()
   )`,
   `create index drafts_updated_at on drafts (updated_at desc, id desc)`,
+  // Counting those of an account
+  `create index drafts_account on drafts (account_id)`,
   `create index drafts_thread on drafts (thread_id) where thread_id is not null`,
   // Deleting the email that they answer
   `create index drafts_answered on drafts (((answers ->> 'emailId')::uuid)) where answers is not null`,
