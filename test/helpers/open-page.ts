@@ -1,0 +1,58 @@
+/** The page of a running service in Chromium: logs in, and hears what the browser complains of. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { startChromium } from './chromium.ts';
+import { TEST_SECRET } from './service-process.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const DESKTOP = { viewport: { width: 1360, height: 860 }, locale: 'en-GB' };
+
+/** A browser for the tests of a file. Each ends with what it opened; one whose browser complained fails. */
+export function usePages() {
+  let browser: Browser;
+  let complaints: string[] = [];
+
+  beforeAll(async () => {
+    browser = await startChromium();
+  });
+  afterEach(async () => {
+    const heard = complaints;
+    complaints = [];
+    await Promise.all(browser.contexts().map((context) => context.close()));
+    if (heard.length > 0) throw new Error(`the browser complained: ${heard.join('\n')}`);
+  });
+  afterAll(() => browser.close());
+
+  return {
+    /** Opens a place of the page and logs in. */
+    async open(
+      url: string,
+      place: string,
+      secret = TEST_SECRET,
+      options: BrowserContextOptions = DESKTOP,
+    ): Promise<Page> {
+      const context = await browser.newContext({ baseURL: url, ...options });
+      const page = await context.newPage();
+      page.on('console', (message) => {
+        // The browser itself reports each answer of 4xx; that nobody is logged in is one.
+        if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))
+          complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(error.message));
+      await page.goto(place);
+      await page.locator('input[name=secret]').fill(secret);
+      await page.keyboard.press('Enter');
+      await page.locator('#list').waitFor();
+      return page;
+    },
+  };
+}
+
+/** What axe finds against WCAG 2.2 AA and good practice, by rule and place. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+    .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`);
+}
