@@ -1,6 +1,7 @@
 /**
  * An email as a document of its own, for a frame of the page. It runs nothing, whatever is in it: the HTML was made safe, the document's
- * policy allows no script, and it is sandboxed, each without the others. See docs/decisions for why the frame keeps its origin.
+ * policy allows no script, and it is sandboxed, each without the others. Why the frame keeps its origin is in
+ * docs/decisions/0034-mail-frame.md.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { escapeUTF8 } from 'entities';
