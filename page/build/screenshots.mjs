@@ -79,6 +79,16 @@ async function photograph(browser, url, threads, { name, ...options }) {
   await page.locator('.thread-actions .button').last().click();
   await page.locator('.side-thread').first().waitFor();
   await shoot('side');
+  await page.goto(`/f/open/${threads[SUBJECT]}`);
+  await page.locator('.reply-buttons .button').first().click();
+  await page.locator('.writer textarea').waitFor();
+  await shoot('writer');
+  await page.goto('/f/open');
+  await page.locator('.row-link', { hasText: 'Holzfenster' }).click();
+  await page.locator('.mail-frame[data-is-loaded]').waitFor();
+  await page.locator('.mark-bar').waitFor();
+  await page.waitForTimeout(200);
+  await shoot('html');
   for (const [view, place] of Object.entries({
     sent: '/f/sent',
     empty: '/f/failed',

@@ -15,7 +15,9 @@ export const keys = {
   lists: ['list'],
   list: (source: Source) => ['list', source.kind, source.filter],
   customer: (id: string) => ['customer', id],
-  draft: (id: string) => ['draft', id],
+  safeHtml: (emailId: string) => ['html', emailId],
+  threadDraft: (threadId: string) => ['draft', threadId],
+  replyPreview: (emailId: string, kind: string) => ['reply', emailId, kind],
   thread: (id: string) => ['thread', id],
 } as const;
 
@@ -88,4 +90,33 @@ export const customerQuery = (id: string) =>
   queryOptions({
     queryKey: keys.customer(id),
     queryFn: ({ signal }) => client.customers.get(id, { signal }),
+  });
+
+/** What was left out of the HTML of an email; the frame reads the HTML itself. */
+export const safeHtmlQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.safeHtml(id),
+    queryFn: ({ signal }) => client.emails.html(id, { signal }),
+    staleTime: Infinity,
+  });
+
+/** The newest draft of this author in a thread; null when there is none. */
+export const threadDraftQuery = (threadId: string, author: string) =>
+  queryOptions({
+    queryKey: keys.threadDraft(threadId),
+    queryFn: async ({ signal }) => {
+      const { items } = await client.drafts
+        .list({ thread_id: threadId, author, limit: 1 }, { signal })
+        .page();
+      const [newest] = items;
+      return newest === undefined ? null : client.drafts.get(newest.id, { signal });
+    },
+    // Who writes it has the newest version in the window.
+    staleTime: Infinity,
+  });
+
+export const replyPreviewQuery = (emailId: string, kind: 'reply' | 'reply_all' | 'forward') =>
+  queryOptions({
+    queryKey: keys.replyPreview(emailId, kind),
+    queryFn: ({ signal }) => client.emails.previewReply(emailId, { kind }, { signal }),
   });

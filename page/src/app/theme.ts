@@ -1,5 +1,5 @@
 /** Light or dark: as the system says, unless the reader chose one. The choice stays in this browser. */
-import { useState } from 'react';
+import { useSyncExternalStore } from 'react';
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -15,23 +15,30 @@ function readTheme(): Theme {
   }
 }
 
-export function applyTheme(theme: Theme = readTheme()): void {
-  if (theme === 'system') delete document.documentElement.dataset['theme'];
-  else document.documentElement.dataset['theme'] = theme;
+let current = readTheme();
+const listeners = new Set<() => void>();
+
+export function applyTheme(): void {
+  if (current === 'system') delete document.documentElement.dataset['theme'];
+  else document.documentElement.dataset['theme'] = current;
+}
+
+function setTheme(theme: Theme): void {
+  current = theme;
+  applyTheme();
+  for (const listener of listeners) listener();
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    // The choice then lasts as long as this page.
+  }
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 export function useTheme(): readonly [Theme, (theme: Theme) => void] {
-  const [theme, setTheme] = useState(readTheme);
-  return [
-    theme,
-    (next) => {
-      setTheme(next);
-      applyTheme(next);
-      try {
-        localStorage.setItem(KEY, next);
-      } catch {
-        // The choice then lasts as long as this page.
-      }
-    },
-  ];
+  return [useSyncExternalStore(subscribe, () => current), setTheme];
 }

@@ -7,6 +7,7 @@ import { useWords } from '../../i18n/index.tsx';
 import { Avatar } from '../../ui/avatar.tsx';
 import { nameOf } from '../threads/rows.ts';
 import { Attachments } from './attachments.tsx';
+import { MailFrame } from './mail-frame.tsx';
 import { Marks } from './marks.tsx';
 import { PlainText } from './plain-text.tsx';
 
@@ -18,6 +19,7 @@ interface MessageProps {
 export function Message({ email, isOpenAtFirst }: MessageProps) {
   const { text, format } = useWords();
   const [isOpen, setOpen] = useState(isOpenAtFirst);
+  const [isPlain, setPlain] = useState(false);
   const [areDetailsOpen, setDetailsOpen] = useState(false);
   const from = nameOf(email.from_address);
   return (
@@ -71,7 +73,16 @@ export function Message({ email, isOpenAtFirst }: MessageProps) {
         <div className="message-body">
           {areDetailsOpen && <Details email={email} />}
           <Marks email={email} />
-          <PlainText text={email.text_body} newText={email.reply_text} />
+          {email.has_html && !isPlain ? (
+            <MailFrame email={email} />
+          ) : (
+            <PlainText text={email.text_body} newText={email.reply_text} />
+          )}
+          {email.has_html && (
+            <Button className="plain-button" onPress={() => setPlain(!isPlain)}>
+              {isPlain ? text.thread.rich : text.thread.plain}
+            </Button>
+          )}
           {email.truncated && (
             <p className="message-cut">
               {text.thread.cut} <a href={`/api/emails/${email.id}/raw`}>{text.thread.openWhole}</a>

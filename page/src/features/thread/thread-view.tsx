@@ -11,6 +11,7 @@ import { useWords } from '../../i18n/index.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Empty, Failure } from '../../ui/empty.tsx';
 import type { Folder } from '../folders/folder.ts';
+import { Answer } from '../write/answer.tsx';
 import { Message } from './message.tsx';
 import { SidePanel } from './side-panel.tsx';
 import { ThreadActionBar } from './thread-actions.tsx';
@@ -92,6 +93,7 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
                 />
               ))}
             </section>
+            {thread !== undefined && query.isSuccess && <Answer threadId={thread.id} emails={emails} />}
           </div>
         </div>
       </div>

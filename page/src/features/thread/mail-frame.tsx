@@ -1,0 +1,78 @@
+/**
+ * The HTML of an email in a frame without scripts, as a document of the service with a policy of its own. It is as high as what it
+ * holds, so that the conversation scrolls as one; images of elsewhere are loaded when the reader says so.
+ */
+import { useQuery } from '@tanstack/react-query';
+import type { ThreadEmail } from 'email-worker-client';
+import { ImageOff } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { safeHtmlQuery } from '../../api/queries.ts';
+import { useTheme } from '../../app/theme.ts';
+import { useWords } from '../../i18n/index.tsx';
+import { Button } from '../../ui/button.tsx';
+import { nameOf } from '../threads/rows.ts';
+import { allowRemote, isRemoteAllowed } from './remote-senders.ts';
+
+/** Before it is measured; most emails are at least as high. */
+const FIRST_HEIGHT_PX = 120;
+/** Higher ones scroll in their frame. */
+const MAX_HEIGHT_PX = 20_000;
+
+export function MailFrame({ email }: { readonly email: ThreadEmail }) {
+  const { text } = useWords();
+  const [theme] = useTheme();
+  const { name, address } = email.from_address;
+  const [isRemote, setRemote] = useState(() => isRemoteAllowed(address));
+  const { data } = useQuery(safeHtmlQuery(email.id));
+  const [height, setHeight] = useState(FIRST_HEIGHT_PX);
+  const [isLoaded, setLoaded] = useState(false);
+  const frame = useRef<HTMLIFrameElement>(null);
+  const observer = useRef<ResizeObserver | null>(null);
+  useEffect(() => () => observer.current?.disconnect(), []);
+  const measure = (): void => {
+    const body = frame.current?.contentDocument?.body;
+    if (body === undefined || body === null) return;
+    observer.current?.disconnect();
+    observer.current = new ResizeObserver(() => {
+      setHeight(Math.min(Math.ceil(body.getBoundingClientRect().height), MAX_HEIGHT_PX));
+      setLoaded(true);
+    });
+    observer.current.observe(body);
+  };
+  const query = new URLSearchParams({
+    remote: isRemote ? 'allow' : 'block',
+    theme: theme === 'system' ? 'auto' : theme,
+  });
+  return (
+    <>
+      {!isRemote && data !== undefined && data.removed.remote_images > 0 && (
+        <div className="mark mark-bar">
+          <ImageOff size={16} strokeWidth={1.75} aria-hidden />
+          <p>{text.thread.remoteBlocked}</p>
+          <Button look="outline" onPress={() => setRemote(true)}>
+            {text.thread.showRemote}
+          </Button>
+          <Button
+            look="outline"
+            onPress={() => {
+              allowRemote(address);
+              setRemote(true);
+            }}
+          >
+            {text.thread.showRemoteAlways(name === '' ? address : name)}
+          </Button>
+        </div>
+      )}
+      <iframe
+        ref={frame}
+        className="mail-frame"
+        data-is-loaded={isLoaded ? '' : undefined}
+        title={text.thread.htmlTitle(nameOf(email.from_address))}
+        sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
+        src={`/api/emails/${email.id}/html?${query}`}
+        style={{ height }}
+        onLoad={measure}
+      />
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+/** Below a conversation: the ways to answer it, and the writer once one is chosen or a draft is there. */
+import { useQuery } from '@tanstack/react-query';
+import type { ThreadEmail } from 'email-worker-client';
+import { Forward, Reply, ReplyAll } from 'lucide-react';
+import { Suspense, lazy, useState } from 'react';
+import { threadDraftQuery } from '../../api/queries.ts';
+import { useShortcuts } from '../../app/shortcuts.ts';
+import { useMay, useSession } from '../../app/session.tsx';
+import { useWords } from '../../i18n/index.tsx';
+import { Button } from '../../ui/button.tsx';
+import type { WriterMode } from './writer.tsx';
+
+/** Who only reads needs no writer. */
+const Writer = lazy(() => import('./writer.tsx'));
+
+interface AnswerProps {
+  readonly threadId: string;
+  readonly emails: readonly ThreadEmail[];
+}
+
+export function Answer(props: AnswerProps) {
+  return useMay('draft') ? <AnswerOrDraft {...props} /> : null;
+}
+
+function AnswerOrDraft({ threadId, emails }: AnswerProps) {
+  const { text } = useWords();
+  const { name } = useSession();
+  const draft = useQuery(threadDraftQuery(threadId, name)).data ?? null;
+  /** What was chosen; `draft` shows the one that is there. */
+  const [chosen, setChosen] = useState<WriterMode | 'draft' | 'none'>('draft');
+  // Mail that did not go out, and mail of programs, is answered by nobody.
+  const newest =
+    emails.findLast(({ direction, automatic }) => direction === 'inbound' && automatic === null) ??
+    emails.findLast(({ state }) => state !== 'cancelled');
+  const answer = (mode: WriterMode) => () => setChosen(mode);
+  useShortcuts({ r: answer('reply'), a: answer('reply_all'), f: answer('forward') });
+  if (newest === undefined) return null;
+  const answers = draft?.answers ?? null;
+  const isContinued = answers !== null && chosen === 'draft';
+  if (chosen === 'none' || (chosen === 'draft' && !isContinued))
+    return (
+      <div className="reply-buttons">
+        <Button look="outline" onPress={() => setChosen(answers === null ? 'reply' : 'draft')}>
+          <Reply size={16} aria-hidden />
+          {text.write.reply}
+        </Button>
+        <Button look="outline" onPress={answer('reply_all')}>
+          <ReplyAll size={16} aria-hidden />
+          {text.write.replyAll}
+        </Button>
+        <Button look="outline" onPress={answer('forward')}>
+          <Forward size={16} aria-hidden />
+          {text.write.forward}
+        </Button>
+      </div>
+    );
+  return (
+    <Suspense>
+      <Writer
+        key={isContinued ? draft?.id : chosen}
+        threadId={threadId}
+        replyTo={isContinued ? answers.email_id : newest.id}
+        mode={isContinued ? answers.kind : (chosen as WriterMode)}
+        draft={isContinued ? draft : null}
+        onClose={(isDone) => setChosen(isDone ? 'draft' : 'none')}
+      />
+    </Suspense>
+  );
+}
