@@ -364,11 +364,23 @@ function expand(text: string, env: Readonly<Record<string, string | undefined>>,
   });
 }
 
+interface AccountsAndListeners {
+  readonly accounts: readonly AccountConfig[];
+  readonly lmtpListen: unknown;
+  readonly smtpListen: unknown;
+}
+
 /** What use cases know of the accounts, by id. */
-export function accountsById(accounts: readonly AccountConfig[]): ReadonlyMap<string, Account> {
+export function accountsById({
+  accounts,
+  lmtpListen,
+  smtpListen,
+}: AccountsAndListeners): ReadonlyMap<string, Account> {
+  // They take mail to each of the accounts.
+  const hasListener = lmtpListen !== null || smtpListen !== null;
   return new Map(
     accounts.map(
-      ({ id, from, joinBySubjectDays, trustedAuthservIds, dkim, sentCopies }) =>
+      ({ id, from, joinBySubjectDays, trustedAuthservIds, dkim, imap, sentCopies }) =>
         [
           id,
           {
@@ -376,6 +388,7 @@ export function accountsById(accounts: readonly AccountConfig[]): ReadonlyMap<st
             from,
             joinBySubjectDays,
             trustedAuthservIds,
+            receives: hasListener || imap !== null,
             keepsSentCopies: sentCopies.areKept,
             ...(dkim === null ? {} : { dkim }),
           },

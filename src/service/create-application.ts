@@ -124,6 +124,7 @@ export function createApplication(
     ...comparing,
     ...reportPorts,
     store: createInboundStore(pool),
+    unsubscribe: (token: string) => unsubscribes.unsubscribe(token),
   };
 
   const { databaseStatementTimeoutMs: statementTimeoutMs } = config;

@@ -167,7 +167,7 @@ function wire(
 ): Omit<OpenData, 'close'> {
   const clock = () => new Date();
   const ids = createIdSource();
-  const accounts = accountsById(config.accounts);
+  const accounts = accountsById(config);
   const defaultAccountId = config.accounts[0].id;
   const { settleUnknown } = createOperations({
     operations: createSendOperations(parts.pool),
@@ -177,6 +177,7 @@ function wire(
     wakeQueue: () => undefined,
   });
   const receivePorts = {
+    unsubscribe: null,
     ...parts,
     store: createInboundStore(parts.pool),
     reports: createReportStore(parts.pool),

@@ -57,7 +57,7 @@ export async function openParts(
   const storage = await openStorage(config, logger, teardown, signal);
   tokens.keepIn(createTokenStore(storage.pool));
   teardown.push(() => tokens.close());
-  const accounts = accountsById(config.accounts);
+  const accounts = accountsById(config);
   return {
     ...storage,
     config,

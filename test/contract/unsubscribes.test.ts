@@ -291,3 +291,76 @@ describe('the lists', () => {
     ).toBe(401);
   });
 });
+
+describe('an unsubscribe by mail', () => {
+  let own: ServiceProcess;
+  beforeAll(async () => {
+    own = await startServiceProcess({ env: { ...env, LMTP_LISTEN: '127.0.0.1:0' } });
+  });
+  afterAll(() => disposeService(own));
+
+  const inbound = (subject: string, fields = '') =>
+    own.request('/api/inbound', {
+      method: 'POST',
+      body:
+        `From: Ann <ann@customer.test>\r\nTo: news@example.com\r\nMessage-ID: <${randomUUID()}@customer.test>\r\n` +
+        `${fields}Subject: ${subject}\r\n\r\n\r\n`,
+      headers: { 'content-type': 'message/rfc822' },
+    });
+
+  /** What a mail program would write to, and as subject. */
+  async function mailtoFor(to: string, list: string) {
+    const response = await own.request('/api/send', {
+      json: { to, subject: 'News', text_body: 'Hello', unsubscribe: { list } },
+    });
+    expect(response.status).toBe(200);
+    const { messageId } = (await response.json()) as { messageId: string };
+    const raw = sink.byMessageId(messageId)[0]?.raw ?? Buffer.alloc(0);
+    const found = /^List-Unsubscribe: <(https:\S+)>,\r\n <(mailto:\S+)>\r$/m.exec(raw.toString('latin1'));
+    const mailto = new URL(found?.[2] ?? '');
+    return { raw, address: mailto.pathname, subject: mailto.searchParams.get('subject') ?? '' };
+  }
+
+  it('stands beside the link, signed, and is an address of the account', async () => {
+    const { raw, address, subject } = await mailtoFor('one@customer.test', 'by-mail');
+    expect(address).toBe('news@example.com');
+    expect(subject).toMatch(/^unsubscribe [\w-]{60,}$/);
+    const { name, value } = dkimRecord('example.com', 'e', createPrivateKey(PEM));
+    expect(await verifyByMailauth(raw, { [name]: value })).toEqual(['pass']);
+    const changed = raw.toString('latin1').replace('mailto:news', 'mailto:eve');
+    expect(await verifyByMailauth(Buffer.from(changed, 'latin1'), { [name]: value })).toEqual(['fail']);
+  });
+
+  it.each([
+    ['by a person', ''],
+    ['by a program', 'Auto-Submitted: auto-generated\r\nPrecedence: bulk\r\n'],
+  ])('%s takes its recipient off that list alone, once, and is recorded as mail', async (kind, fields) => {
+    const to = `${kind.replaceAll(' ', '-')}@customer.test`;
+    const { subject } = await mailtoFor(to, 'by-mail');
+    const folded = subject.replace(' ', '\r\n ');
+    const response = await inbound(folded, fields);
+    expect(response.status).toBe(200);
+    await inbound(subject.toUpperCase().slice(0, 11) + subject.slice(11), fields);
+    const found = await entries(`list=by-mail&address=${to}`);
+    expect(found).toHaveLength(1);
+    const again = await own.request('/api/send', {
+      json: { to, subject: 'News', text_body: 'Hello', unsubscribe: { list: 'by-mail' } },
+    });
+    expect(await codeOf(again)).toEqual([422, 'recipient_unsubscribed']);
+    await mailtoFor(to, 'another list');
+  });
+
+  it('by a token that is guessed, cut or changed is mail like any other', async () => {
+    const { subject } = await mailtoFor('three@customer.test', 'guessed');
+    for (const other of [
+      subject.slice(0, -1),
+      `${subject.slice(0, -1)}${subject.endsWith('A') ? 'B' : 'A'}`,
+      'unsubscribe three@customer.test',
+      `unsubscribe ${'A'.repeat(160)}`,
+      `Re: ${subject}`,
+    ]) {
+      expect((await inbound(other)).status).toBe(200);
+    }
+    expect(await entries('list=guessed')).toEqual([]);
+  });
+});

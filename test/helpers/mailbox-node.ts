@@ -71,6 +71,7 @@ export async function startMailboxNode(options: MailboxNodeOptions): Promise<Mai
     from: { name: '', localPart: options.localParts?.[id] ?? id, domain: 'example.com' },
   }));
   const receivePorts = {
+    unsubscribe: null,
     store: createInboundStore(pool),
     reports: createReportStore(pool),
     variants: createVariantStore(pool),

@@ -147,7 +147,9 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
     exchanges: createExchangeStore(pool),
     suppressions: { refuseSuppressed: () => null },
     fillTemplate: createFillTemplate({ templates: createTemplateStore(pool), reader: directReader, logger }),
-    unsubscribing: { linkOf: async () => 'https://mail.example.com/unsubscribe/x' },
+    unsubscribing: {
+      linksOf: async () => ({ url: 'https://mail.example.com/unsubscribe/x', mailto: null }),
+    },
   };
   const start = () => {
     loop ??= startSendQueue(

@@ -137,7 +137,9 @@ class SendWorld {
       loopLimit: null,
       exchanges: { nthNewest: async () => null },
       suppressions: { refuseSuppressed: () => null },
-      unsubscribing: { linkOf: async () => 'https://mail.example.com/unsubscribe/x' },
+      unsubscribing: {
+        linksOf: async () => ({ url: 'https://mail.example.com/unsubscribe/x', mailto: null }),
+      },
       reader: directReader,
     };
     startJournalSettler(sendPorts, () => {}, process.timers);

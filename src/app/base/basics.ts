@@ -33,6 +33,8 @@ export interface Account {
   readonly joinBySubjectDays?: number | null;
   /** Servers whose Authentication-Results count, lower-case; `*` for the topmost field. Default: none. */
   readonly trustedAuthservIds?: readonly string[];
+  /** Mail to its address comes here, by a mailbox or a listener. Default: it does not, as far as is known. */
+  readonly receives?: boolean;
   /** What it sends is put into its Sent mailbox. Default: it is not. */
   readonly keepsSentCopies?: boolean;
   /** Default: its mail is not signed here. */

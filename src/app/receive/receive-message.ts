@@ -9,6 +9,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { judge } from '../../core/message/authentication.ts';
 import { readAuthenticationResults } from '../../core/message/authentication-results.ts';
 import { identityKey, identityOf } from '../../core/message/identity.ts';
+import { readUnsubscribeSubject } from '../../core/unsubscribe/mailto.ts';
 import type { Account } from '../base/basics.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
 import { locationOfRaw } from '../files/raw-location.ts';
@@ -26,6 +27,8 @@ import { saysTheSame } from './variants.ts';
 export interface ReceiveMessagePorts extends ApplyReportsPorts, SentCopyPorts {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly defaultAccountId: string;
+  /** Takes a recipient off a list, if the token is one of ours; null: no mail does, as when it is imported. */
+  readonly unsubscribe: ((token: string) => Promise<unknown>) | null;
 }
 
 /** See `ReceiveUseCases.receiveMessage`. */
@@ -122,6 +125,9 @@ async function receiveNew(
 ): Promise<ReceiveResult> {
   const original = await findOriginal(ports, arrival, files);
   if (original !== null) return await answerKnown(ports, original);
+  // Before the mail is recorded, and so acknowledged: it may be repeated.
+  const token = ports.unsubscribe === null ? null : readUnsubscribeSubject(arrival.message.subject);
+  if (token !== null) await ports.unsubscribe?.(token);
   const result = await record(ports, arrival, files);
   if (result.kind === 'known') return await receiveKnown(ports, arrival, result);
   if (arrival.reading.report !== null) await applyNewReport(ports, result.id);

@@ -59,7 +59,7 @@ export interface PrepareSendPorts extends LoopGuardPorts {
   /** To, cc and bcc together. */
   readonly maxRecipients: number;
   readonly suppressions: Pick<SuppressionList, 'refuseSuppressed'>;
-  readonly unsubscribing: Pick<Unsubscribing, 'linkOf'>;
+  readonly unsubscribing: Pick<Unsubscribing, 'linksOf'>;
   readonly fillTemplate: FillTemplate;
 }
 
@@ -105,10 +105,16 @@ export async function prepareSend(
   const list = request.unsubscribeList;
   const everyone = [...recipients.to, ...recipients.cc, ...recipients.bcc];
   if (list !== null) refuseOwnLink(additions.headers);
-  const unsubscribeUrl =
+  const links =
     list === null
       ? null
-      : await ports.unsubscribing.linkOf({ accountId: account.id, emailId: id, list, recipients: everyone });
+      : await ports.unsubscribing.linksOf({
+          accountId: account.id,
+          address: account.receives === true ? account.from : null,
+          emailId: id,
+          list,
+          recipients: everyone,
+        });
 
   const now = ports.clock();
   const sendAt = readSendAt(request.sendAt, now);
@@ -147,7 +153,8 @@ export async function prepareSend(
     })),
     autoSubmitted: request.autoSubmitted,
     headers: additions.headers,
-    unsubscribeUrl,
+    unsubscribeUrl: links?.url ?? null,
+    unsubscribeMailto: links?.mailto ?? null,
     boundarySeed: ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES).toString('hex'),
   };
   const raw = await compose(

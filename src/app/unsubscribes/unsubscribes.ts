@@ -7,6 +7,7 @@ import { addrSpec, type Address } from '../../core/address/address.ts';
 import { deliveryAddressKey } from '../../core/delivery/delivery-report.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { isListName } from '../../core/unsubscribe/list-name.ts';
+import { formatUnsubscribeMailto } from '../../core/unsubscribe/mailto.ts';
 import { openToken, sealToken, TOKEN_KEY_BYTES, TOKEN_NONCE_BYTES } from '../../core/unsubscribe/token.ts';
 import { accountIdsOf } from '../base/account-filter.ts';
 import type { IdSource } from '../base/basics.ts';
@@ -17,19 +18,27 @@ import type { UnsubscribeUseCases } from './use-cases.ts';
 /** An email of a list, before it is composed. */
 export interface ListEmail {
   readonly accountId: string;
+  /** Of the account; null when no mail to it comes here. */
+  readonly address: Address | null;
   readonly emailId: string;
   readonly list: string;
   /** To, cc and bcc. */
   readonly recipients: readonly Address[];
 }
 
+export interface UnsubscribeLinks {
+  readonly url: string;
+  /** null: none. */
+  readonly mailto: string | null;
+}
+
 export interface Unsubscribing {
   readonly useCases: UnsubscribeUseCases;
   /**
-   * The address that unsubscribes the only recipient with one request. Throws `unsubscribe_unavailable` without PUBLIC_URL,
+   * What unsubscribes the only recipient: with one request, and by mail where mail comes here. Throws `unsubscribe_unavailable` without PUBLIC_URL,
    * `invalid_list`, `one_recipient_expected`, `recipient_unsubscribed`, `database_unavailable`.
    */
-  linkOf(email: ListEmail): Promise<string>;
+  linksOf(email: ListEmail): Promise<UnsubscribeLinks>;
 }
 
 export interface UnsubscribingPorts {
@@ -45,7 +54,7 @@ export function createUnsubscribing({ store, ids, publicUrl }: UnsubscribingPort
   const tokenKey = async () => (key ??= await store.tokenKey(ids.randomBytes(TOKEN_KEY_BYTES)));
 
   return {
-    async linkOf({ accountId, emailId, list, recipients }) {
+    async linksOf({ accountId, address: ownAddress, emailId, list, recipients }) {
       if (publicUrl === null) throw new ServiceError('unsubscribe_unavailable');
       if (!isListName(list)) throw new ServiceError('invalid_list');
       const [recipient, ...others] = recipients;
@@ -55,7 +64,11 @@ export function createUnsubscribing({ store, ids, publicUrl }: UnsubscribingPort
         throw new ServiceError('recipient_unsubscribed', { values: { value: address, list } });
       }
       const nonce = ids.randomBytes(TOKEN_NONCE_BYTES);
-      return `${publicUrl}/unsubscribe/${sealToken(await tokenKey(), nonce, { accountId, list, address, emailId })}`;
+      const token = sealToken(await tokenKey(), nonce, { accountId, list, address, emailId });
+      return {
+        url: `${publicUrl}/unsubscribe/${token}`,
+        mailto: ownAddress === null ? null : formatUnsubscribeMailto(ownAddress, token),
+      };
     },
 
     useCases: {

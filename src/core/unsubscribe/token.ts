@@ -17,7 +17,7 @@ export const TOKEN_KEY_BYTES = 32;
 export const TOKEN_NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** Longer than any token made here, in characters; an address has 320 octets at most. */
-const MAX_TOKEN_CHARS = 1000;
+export const MAX_TOKEN_CHARS = 1000;
 
 /** Letters, digits, `-` and `_`. @param nonce unguessable, and never used twice with a key */
 export function sealToken(key: Buffer, nonce: Buffer, subscription: Subscription): string {

@@ -53,6 +53,8 @@ export interface Draft {
   readonly headers?: readonly CustomHeader[];
   /** An https address that unsubscribes the recipient with one POST; null for none. */
   readonly unsubscribeUrl?: string | null;
+  /** With it: a `mailto:` address that does so by mail; null for none. See core/unsubscribe/mailto.ts. */
+  readonly unsubscribeMailto?: string | null;
   /** 16 to 64 unguessable letters and digits: boundaries are made of them. */
   readonly boundarySeed: string;
 }
@@ -172,7 +174,7 @@ function formatHead(draft: Draft): string {
     (draft.threadIndex ? threadFields(draft.subject, subjectTokens, draft.threadIndex) : '') +
     (draft.autoSubmitted ? automaticFields(draft.autoSubmitted, headers) : '') +
     headers.map(formatCustom).join('') +
-    (draft.unsubscribeUrl ? unsubscribeFields(draft.unsubscribeUrl) : '') +
+    (draft.unsubscribeUrl ? unsubscribeFields(draft.unsubscribeUrl, draft.unsubscribeMailto ?? null) : '') +
     'MIME-Version: 1.0\r\n'
   );
 }
@@ -199,9 +201,10 @@ function formatCustom({ name, value, field, isStructured }: CustomHeader): strin
   return foldHeader(name, others, first);
 }
 
-/** RFC 2369 §3.2, RFC 8058 §3.1. */
-function unsubscribeFields(url: string): string {
-  return `List-Unsubscribe: <${url}>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n`;
+/** RFC 2369 §3.2, RFC 8058 §3.1: the preferred way first. Each stands on a line of its own, as both have a token. */
+function unsubscribeFields(url: string, mailto: string | null): string {
+  const byMail = mailto === null ? '' : `,\r\n <${mailto}>`;
+  return `List-Unsubscribe: <${url}>${byMail}\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n`;
 }
 
 function foldUnlessEmpty(name: string, tokens: readonly string[]): string {
