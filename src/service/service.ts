@@ -151,7 +151,7 @@ async function startParts(
   });
   teardown.push(() => listeners.close());
   const source = parts.mailboxSource;
-  const mailboxes = startMailboxes(config, {
+  const mailboxes = await startMailboxes(config, {
     source,
     pool,
     instanceId,

@@ -1,7 +1,7 @@
 /** Starts the reading of mailboxes, of the accounts that have one. */
 import { createMailboxRecords } from '../adapters/postgres/mailboxes/mailbox-records.ts';
 import type { Config } from '../config/config.ts';
-import { startMailboxReader, type MailboxReader, type MailboxReaderPorts } from '../worker/mailbox-reader.ts';
+import type { MailboxReader, MailboxReaderPorts } from '../worker/mailbox-reader.ts';
 
 export interface MailboxParts extends Omit<MailboxReaderPorts, 'records' | 'maxBytes' | 'random'> {
   readonly pool: Parameters<typeof createMailboxRecords>[0];
@@ -9,12 +9,14 @@ export interface MailboxParts extends Omit<MailboxReaderPorts, 'records' | 'maxB
   readonly instanceId: string;
 }
 
-export function startMailboxes(config: Config, parts: MailboxParts): MailboxReader {
+export async function startMailboxes(config: Config, parts: MailboxParts): Promise<MailboxReader> {
   const { pool, instanceId, ...ports } = parts;
   const accounts = config.accounts.flatMap(({ id, imap }) =>
     imap === null ? [] : [{ id, since: imap.since }],
   );
   if (accounts.length === 0) return { wake: () => undefined, stop: async () => undefined };
+  // Loaded when there is one to read: the others go without its memory.
+  const { startMailboxReader } = await import('../worker/mailbox-reader.ts');
   const reader = startMailboxReader(
     { ...ports, records: createMailboxRecords(pool), maxBytes: config.maxInboundBytes, random: Math.random },
     { owner: instanceId, accounts, ...config.mailboxes },

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../app/base/basics.ts';
 import { TokenError, type KeptTokens, type TokenStore } from '../../app/accounts/token-ports.ts';
 import { createSealer, type HeldTokens, type Sealer } from './sealed-tokens.ts';
-import { requestTokens, type TokenEndpoint } from './token-endpoint.ts';
+import type { TokenEndpoint } from './token-endpoint.ts';
 
 export interface OAuth2Account extends TokenEndpoint {
   readonly id: string;
@@ -217,6 +217,8 @@ export class AccountTokens {
   }
 
   async #request(refreshTokens: readonly string[]): Promise<HeldTokens> {
+    // Most services have no account with OAuth2, and go without the memory of its library.
+    const { requestTokens } = await import('./token-endpoint.ts');
     let refusal: TokenError | null = null;
     for (const refreshToken of refreshTokens) {
       const obtainedAt = Date.now();

@@ -1,6 +1,5 @@
 /** Parses the raw bytes of a received message. Whatever they are, the result can be recorded. */
 import type { AutomaticContext } from '../../core/delivery/automatic.ts';
-import { parseMessage } from '../../core/mime/parse/parse.ts';
 import type { ParsedMessage, ParseDefect } from '../../core/mime/parse/parsed-message.ts';
 import { MAX_HEADER_BYTES } from '../../core/mime/limits.ts';
 import type { Content } from '../files/file-ports.ts';
@@ -55,7 +54,7 @@ async function readFields(
   reason: ReadFailure,
 ): Promise<ReceivedMessage> {
   const result = await ports.reader.read('fields', { header: await readRawHeader(ports, raw) });
-  const fields: ParsedMessage = result.kind === 'read' ? result.value : parseMessage(Buffer.alloc(0));
+  const fields = result.kind === 'read' ? result.value : await readNothing();
   const message: ParsedMessage = {
     ...fields,
     // Of its bytes, so that two of them are never taken for one.
@@ -64,6 +63,12 @@ async function readFields(
     defects: ['not_parsed', DEFECTS[reason]],
   };
   return { message, replyText: null, automatic: null, bounce: null };
+}
+
+/** Reading is the work of other processes: this one loads what it takes for the rare message of which not even the header can be read. */
+async function readNothing(): Promise<ParsedMessage> {
+  const { parseMessage } = await import('../../core/mime/parse/parse.ts');
+  return parseMessage(Buffer.alloc(0));
 }
 
 /** The header of a message with the empty line behind it, as far as headers are read. */

@@ -6,7 +6,8 @@ import type { AutomaticContext, AutomaticMail } from '../../core/delivery/automa
 import type { Bounce } from '../../core/delivery/bounce.ts';
 import type { SafeHtml, SanitizeOptions } from '../../core/html/sanitize-html.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
-import type { CopyContent, SentCandidate, SentContent } from '../../core/message/sent-copy.ts';
+import type { CopyContent } from '../../core/message/copy-content.ts';
+import type { SentCandidate, SentContent } from '../../core/message/sent-copy.ts';
 import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
 import type { CheckedTemplate, FilledTemplate, TemplateContent } from '../../core/templates/template.ts';
 import type { Content } from '../files/file-ports.ts';

@@ -2,7 +2,7 @@
 import { readBaseSubject, subjectKeyOf } from '../../core/message/base-subject.ts';
 import type { MailAuthentication } from '../../core/message/authentication.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
-import { toCopyContent, type CopyContent } from '../../core/message/sent-copy.ts';
+import { toCopyContent, type CopyContent } from '../../core/message/copy-content.ts';
 import type { ParsedMessage } from '../../core/mime/parse/parsed-message.ts';
 import type { Account, IdSource, Logger } from '../base/basics.ts';
 import type { StoredAttachment } from '../emails/email-ports.ts';

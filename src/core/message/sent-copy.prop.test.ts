@@ -7,7 +7,8 @@ import { composeMessage } from '../mime/compose/compose.ts';
 import { htmlToText } from '../mime/text/html-to-text.ts';
 import { parseMessage } from '../mime/parse/parse.ts';
 import { decodeTransfer } from '../mime/parse/transfer-decoding.ts';
-import { isRewrittenCopy, toCopyContent } from './sent-copy.ts';
+import { toCopyContent } from './copy-content.ts';
+import { isRewrittenCopy } from './sent-copy.ts';
 import type { MessageId } from './message-id.ts';
 import { runs } from '../../../test/helpers/runs.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseMessage } from '../mime/parse/parse.ts';
-import { chooseSent, isRewrittenCopy, toCopyContent, type SentCandidate } from './sent-copy.ts';
+import { toCopyContent } from './copy-content.ts';
+import { chooseSent, isRewrittenCopy, type SentCandidate } from './sent-copy.ts';
 import type { MessageId } from './message-id.ts';
 
 const SENT: SentCandidate = {

@@ -3,36 +3,12 @@
  * the content decides: everything that a relay leaves as it is must be the same, so that two emails are never taken for
  * one. When a relay also changes the subject or adds to the text, the message becomes an email of its own.
  */
-import { addrSpec, type Address } from '../address/address.ts';
 import type { EmailState } from '../delivery/states.ts';
 import { htmlToText } from '../mime/text/html-to-text.ts';
-import { fieldValue, type HeaderField } from '../mime/parse/header-fields.ts';
-import type { ParsedMessage } from '../mime/parse/parsed-message.ts';
+import type { CopyContent, EmailContent } from './copy-content.ts';
 import { secondsOf, spaced } from './identity.ts';
-import { parseMessageId, type MessageId } from './message-id.ts';
+import type { MessageId } from './message-id.ts';
 import { parseMessageIdList } from './references.ts';
-
-/** What an email says, as far as no relay changes it. Addresses are `local@domain`; their order does not count. */
-export interface EmailContent {
-  /** Milliseconds do not count. */
-  readonly date: Date | null;
-  readonly from: readonly string[];
-  readonly to: readonly string[];
-  readonly cc: readonly string[];
-  /** Of a copy: empty also where the relay keeps them to itself. */
-  readonly bcc: readonly string[];
-  readonly subject: string;
-  readonly inReplyTo: readonly string[];
-  readonly text: string;
-  readonly html: string | null;
-  /** SHA-256 of each, lower-case hex. */
-  readonly attachmentDigests: readonly string[];
-}
-
-export interface CopyContent extends EmailContent {
-  /** Message-IDs that it had before, as the relay says. */
-  readonly originalIds: readonly MessageId[];
-}
 
 export interface SentContent extends EmailContent {
   readonly messageId: MessageId;
@@ -44,33 +20,6 @@ export interface SentCandidate extends SentContent {
   /** The relay's Message-ID of it is known; then it can't be another one. */
   readonly hasRelayMessageId: boolean;
 }
-
-// Seen in practice: Outlook.com and Gmail, where they replace a Message-ID.
-const ORIGINAL_ID_FIELDS = ['x-microsoft-original-message-id', 'x-google-original-message-id'];
-
-/** The Message-IDs that a relay says it replaced. */
-function originalMessageIds(fields: readonly HeaderField[]): readonly MessageId[] {
-  return ORIGINAL_ID_FIELDS.flatMap((name) => {
-    const value = fieldValue(fields, name);
-    const messageId = value === null ? null : parseMessageId(value);
-    return messageId === null ? [] : [messageId];
-  });
-}
-
-/** The copy in a parsed message. */
-export function toCopyContent(message: ParsedMessage, attachmentDigests: readonly string[]): CopyContent {
-  return {
-    ...message,
-    from: toTexts(message.from),
-    to: toTexts(message.to),
-    cc: toTexts(message.cc),
-    bcc: toTexts(message.bcc),
-    attachmentDigests,
-    originalIds: originalMessageIds(message.fields),
-  };
-}
-
-const toTexts = (addresses: readonly Address[]) => addresses.map(addrSpec);
 
 /** Whether a copy with another Message-ID is this sent email. */
 export function isRewrittenCopy(copy: CopyContent, sent: SentContent): boolean {

@@ -1,13 +1,17 @@
 /** Brings the schema up to date. Safe when several instances start at the same moment. */
 import type { Pool } from 'pg';
-import { SCHEMA } from './migrations/0001_schema.ts';
 import { PROTECTION } from './migrations/protection.ts';
 import { isAway } from './pool.ts';
 import { run, statement } from './statement.ts';
 import { inTransaction } from './transaction.ts';
 
-/** Name → its statements, in order; forward only. A migration that was ever released is never changed. */
-const MIGRATIONS: ReadonlyMap<string, readonly string[]> = new Map([['0001_schema', SCHEMA]]);
+/**
+ * Name → its statements, in order; forward only. A migration that was ever released is never changed. Loaded when it is carried out: nearly
+ * every start finds nothing to do.
+ */
+const MIGRATIONS: ReadonlyMap<string, () => Promise<readonly string[]>> = new Map([
+  ['0001_schema', async () => (await import('./migrations/0001_schema.ts')).SCHEMA],
+]);
 
 /** Any constant that no other user of the same database takes; `pg_locks` shows it. */
 const MIGRATION_LOCK = 0x656d6c77;
@@ -46,8 +50,8 @@ export async function migrateToLatest(pool: Pool): Promise<void> {
       if (missing.length === 0) return;
       await client.query(MAKE_SCHEMA);
       await client.query(MAKE_TABLE);
-      for (const [name, statements] of missing) {
-        for (const text of statements) await client.query(text);
+      for (const [name, load] of missing) {
+        for (const text of await load()) await client.query(text);
         await run(client, NOTE, { name });
       }
       for (const text of PROTECTION) await client.query(text);

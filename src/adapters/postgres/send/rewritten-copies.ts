@@ -4,7 +4,8 @@ import type { InboundStore } from '../../../app/receive/inbound-ports.ts';
 import { toSentContent } from '../../../app/receive/match-sent-copy.ts';
 import type { OutboundRecord } from '../../../app/send/outbound-ports.ts';
 import { isOwnMessageId, type MessageId } from '../../../core/message/message-id.ts';
-import { isRewrittenCopy, type CopyContent, type SentContent } from '../../../core/message/sent-copy.ts';
+import type { CopyContent } from '../../../core/message/copy-content.ts';
+import type { SentContent } from '../../../core/message/sent-copy.ts';
 import { AWAIT_SENDS, SENT_ELSEWHERE } from './insert-emails.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
@@ -69,6 +70,9 @@ export async function findRewrittenCopy(
 ): Promise<MessageId | null> {
   const { accountId, date, subject } = record;
   const rows = await run(executor, FIND_COPIES, { accountId, date, subject, limit: MAX_CANDIDATES });
+  if (rows.length === 0) return null;
+  // It reads HTML, for which a process that sends has no library loaded otherwise.
+  const { isRewrittenCopy } = await import('../../../core/message/sent-copy.ts');
   const sent = toSentContent(record);
   const copy = rows
     .map(toContent)
