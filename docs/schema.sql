@@ -8,6 +8,21 @@ create domain message_id as text check ((((length(VALUE) >= 1) AND (length(VALUE
 
 create sequence customer_rules_versions;
 
+create table address_mentions (
+  email_id uuid not null,
+  account_id account_id not null,
+  address text collate "C" not null,
+  kind smallint not null,
+  at timestamp with time zone not null,
+  name text not null,
+  constraint address_mentions_pkey PRIMARY KEY (email_id, address),
+  constraint address_mentions_email_id_fkey FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE,
+  constraint address_mentions_address_check CHECK ((address ~ '.@.'::text)),
+  constraint address_mentions_kind_check CHECK (((kind >= 1) AND (kind <= 4))),
+  constraint address_mentions_name_check CHECK ((length(name) <= 200))
+);
+CREATE INDEX address_mentions_newest ON address_mentions (account_id, address, kind, at DESC, email_id DESC);
+
 create table api_keys (
   id text collate "C" not null,
   name text not null,
@@ -520,7 +535,7 @@ CREATE TRIGGER emails_json_after_delete AFTER DELETE ON emails REFERENCING OLD T
 CREATE TRIGGER emails_json_after_insert AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_json_after_insert();
 CREATE TRIGGER emails_queue_inserted AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_queue_inserted();
 CREATE TRIGGER emails_queue_moved AFTER UPDATE OF thread_id, state, date ON emails FOR EACH ROW WHEN (((old.thread_id <> new.thread_id) OR (old.date <> new.date) OR (email_is_listed(old.state) <> email_is_listed(new.state)))) EXECUTE FUNCTION emails_queue_updated();
-CREATE TRIGGER emails_queue_rewritten AFTER UPDATE OF subject, text_body, from_address, to_addresses, cc_addresses, bcc_addresses ON emails FOR EACH ROW EXECUTE FUNCTION emails_queue_updated();
+CREATE TRIGGER emails_queue_rewritten AFTER UPDATE OF subject, text_body, from_address, to_addresses, cc_addresses, bcc_addresses, direction, automatic, authentication ON emails FOR EACH ROW EXECUTE FUNCTION emails_queue_updated();
 CREATE TRIGGER emails_sent_copies_after_sent AFTER INSERT OR UPDATE OF state ON emails FOR EACH ROW WHEN ((new.keeps_copy AND (new.state = 'sent'::text))) EXECUTE FUNCTION emails_sent_copies_after_sent();
 CREATE TRIGGER emails_tags_after_insert AFTER INSERT ON emails FOR EACH ROW WHEN ((new.tags <> '{}'::text[])) EXECUTE FUNCTION emails_tags();
 CREATE TRIGGER emails_tags_after_update AFTER UPDATE OF tags, date ON emails FOR EACH ROW WHEN ((((old.tags <> '{}'::text[]) OR (new.tags <> '{}'::text[])) AND ((old.tags IS DISTINCT FROM new.tags) OR (old.date IS DISTINCT FROM new.date)))) EXECUTE FUNCTION emails_tags();
@@ -614,6 +629,25 @@ create table key_clock (
   revision bigint not null default 1
 );
 CREATE UNIQUE INDEX key_clock_one ON key_clock ((true));
+
+create table known_address_words (
+  account_id account_id not null,
+  word text collate "C" not null,
+  address text collate "C" not null,
+  constraint known_address_words_pkey PRIMARY KEY (account_id, word, address)
+);
+
+create table known_addresses (
+  account_id account_id not null,
+  address text collate "C" not null,
+  name text not null default ''::text,
+  rank integer not null default 0,
+  is_written_to boolean not null default false,
+  last_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  words text collate "C" not null default ''::text,
+  constraint known_addresses_pkey PRIMARY KEY (account_id, address)
+);
+CREATE INDEX known_addresses_rank ON known_addresses (account_id, rank DESC, address);
 
 create table label_separations (
   label uuid not null,

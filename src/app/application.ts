@@ -1,6 +1,7 @@
 /**
  * What the service can do, as its edges (HTTP, CLI, listeners) see it. service/create-application.ts builds one.
  */
+import type { AddressUseCases } from './addresses/use-cases.ts';
 import type { CustomerUseCases } from './customers/use-cases.ts';
 import type { DraftUseCases } from './drafts/use-cases.ts';
 import type { EmailUseCases } from './emails/use-cases.ts';
@@ -33,6 +34,7 @@ export interface Application
     TemplateUseCases,
     ReceiveUseCases,
     CustomerUseCases,
+    AddressUseCases,
     EraseUseCases,
     ErasureUseCases,
     ThreadUseCases,

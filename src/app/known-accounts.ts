@@ -16,6 +16,7 @@ type AccountLists = Pick<
   | 'listEvents'
   | 'streamEvents'
   | 'listUnsubscribes'
+  | 'completeAddresses'
   | 'createWebhook'
   | 'changeWebhook'
   | 'createKey'
@@ -72,6 +73,10 @@ export function refuseUnknownAccounts(ports: KnownAccountsPorts, lists: AccountL
     async streamEvents(request, signal) {
       await check(request.accountId);
       return lists.streamEvents(request, signal);
+    },
+    async completeAddresses(request) {
+      await check(request.accountId);
+      return lists.completeAddresses(request);
     },
     async listUnsubscribes(request) {
       await check(request.accountId);

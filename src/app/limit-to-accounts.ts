@@ -271,6 +271,8 @@ export function limitToAccounts(
     receiveMessage: (request, folder) =>
       taking(folder, ownReceipt(request), (own) => application.receiveMessage(own, folder)),
 
+    completeAddresses: async (request) => application.completeAddresses(within(request)),
+
     readCustomer: (request) => application.readCustomer({ ...request, within: accounts }),
     listCustomers: (request) => application.listCustomers({ ...request, within: accounts }),
     // Customers have mail of all accounts.

@@ -20,7 +20,9 @@ import { createEventFeed } from '../adapters/postgres/events/event-feed.ts';
 import { onEventsWritten } from '../adapters/postgres/events/event-signal.ts';
 import { createSentCopyStore } from '../adapters/postgres/sent-copies/sent-copies.ts';
 import { createSentCopyOperations } from '../app/sent-copies/retry-sent-copy.ts';
-import { createSearchIndex } from '../adapters/postgres/search/search-index.ts';
+import { createKnownAddresses } from '../adapters/postgres/addresses/known-addresses.ts';
+import { learnAddresses } from '../adapters/postgres/addresses/learn-addresses.ts';
+import { createSearchIndex, type LearnFrom } from '../adapters/postgres/search/search-index.ts';
 import { createRefusedMergeStore } from '../adapters/postgres/threads/refused-merges.ts';
 import { createFolderCounter } from '../adapters/postgres/threads/folder-counts.ts';
 import { createThreadChanges } from '../adapters/postgres/threads/thread-work.ts';
@@ -34,6 +36,7 @@ import { checkReadiness } from '../app/check-readiness.ts';
 import { createAuditReads } from '../app/audit/use-cases.ts';
 import { createKeys } from '../app/keys/manage-keys.ts';
 import { createUpload } from '../app/uploads/create-upload.ts';
+import { createAddresses, ownAddressesOf } from '../app/addresses/use-cases.ts';
 import { createCustomers } from '../app/customers/customers.ts';
 import { createDecisions } from '../app/threads/decide-threads.ts';
 import { createKeyWork } from '../app/send/idempotency.ts';
@@ -137,7 +140,12 @@ export function createApplication(
   endAtTeardown(startKeyCleaner(keys, logger));
   const uploadPorts = { ...sendPorts, uploads: createUploadStore(pool), clock };
   endAtTeardown(startUploadCleaner(uploadPorts, logger));
-  wakeFor('search', startSearchIndexer(createSearchIndex(pool, logger, knowCustomersOf), logger));
+  const own = ownAddressesOf(parts.accounts.values());
+  const learnFrom: LearnFrom = async (client, ids) => {
+    await learnAddresses(client, ids, own);
+    await knowCustomersOf(client, ids);
+  };
+  wakeFor('search', startSearchIndexer(createSearchIndex(pool, logger, learnFrom), logger));
   const feed = createEventFeed(pool);
   const signal = createFeedSignal(() => numberer.follow());
   const numberer = startEventNumberer({ feed, signal, logger });
@@ -260,6 +268,7 @@ export function createApplication(
         ...templates,
         ...unsubscribes,
         ...createRefusedMerges(createRefusedMergeStore(pool)),
+        ...createAddresses(createKnownAddresses(pool), parts.accounts),
       },
     ),
     checkReadiness: () =>

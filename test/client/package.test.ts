@@ -50,6 +50,7 @@ const METHODS = {
   getAttachment: 'client.attachments.download',
   getImage: 'client.attachments.image',
   getSafeHtml: 'client.emails.html',
+  completeAddresses: 'client.addresses.complete',
   getCustomer: 'client.customers.get',
   listCustomers: 'client.customers.list',
   getCustomerAddresses: 'client.customers.addresses',

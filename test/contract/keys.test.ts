@@ -372,6 +372,11 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
     ['/api/emails?account_id=support', GET, UNKNOWN],
   ],
   listCustomerEmails: ({ customer }) => [[`/api/customer/${customer}/emails`, GET, 'lists']],
+  completeAddresses: () => [
+    ['/api/addresses', GET, 'lists'],
+    ['/api/addresses?q=ada', GET, 'lists'],
+    ['/api/addresses?account_id=support', GET, UNKNOWN],
+  ],
   getCustomer: ({ customer }) => [[`/api/customer/${customer}`, GET, 'lists']],
   listCustomers: () => [
     ['/api/customers', GET, 'lists'],

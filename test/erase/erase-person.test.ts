@@ -231,6 +231,9 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
         `${MARKER} in draft_files.filename`,
         `${MARKER} in suppressions.note`,
         `${ADDRESS} in unsubscribes.address`,
+        `${ADDRESS} in known_addresses.address`,
+        `${ADDRESS} in known_address_words.word`,
+        `${ADDRESS} in address_mentions.address`,
       ]),
     );
     expect(await ask('select act from audit_log order by position')).not.toEqual([]);

@@ -606,6 +606,17 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       customerReads.push(request);
       return { emails: toEmailsJson([sampleEmail]), nextCursor: null };
     },
+    completeAddresses: async () => [
+      {
+        address: 'ann@example.org',
+        name: 'Ann',
+        customerId: IDS.customer,
+        customerName: 'Example GmbH',
+        isWrittenTo: true,
+        lastAt: sampleEmail.date,
+        isSuppressed: false,
+      },
+    ],
     readCustomer: async () => ({
       ...sampleRegistration,
       counts: { emailsInbound: 3, emailsOutbound: 4, threadsOpen: 1, threadsDone: 2 },

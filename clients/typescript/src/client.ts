@@ -4,6 +4,7 @@ import { receiveMessage } from './receive.ts';
 import { Accounts } from './resources/accounts.ts';
 import { Audit } from './resources/audit.ts';
 import { Attachments } from './resources/attachments.ts';
+import { Addresses } from './resources/addresses.ts';
 import { Customers } from './resources/customers.ts';
 import { Drafts } from './resources/drafts.ts';
 import { Emails } from './resources/emails.ts';
@@ -30,6 +31,7 @@ export class EmailWorkerClient {
   readonly templates: Templates;
   readonly emails: Emails;
   readonly attachments: Attachments;
+  readonly addresses: Addresses;
   readonly customers: Customers;
   readonly events: Events;
   readonly webhooks: Webhooks;
@@ -53,6 +55,7 @@ export class EmailWorkerClient {
     this.templates = new Templates(transport);
     this.emails = new Emails(transport);
     this.attachments = new Attachments(transport);
+    this.addresses = new Addresses(transport);
     this.customers = new Customers(transport);
     this.events = new Events(transport);
     this.webhooks = new Webhooks(transport);

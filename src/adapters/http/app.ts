@@ -32,6 +32,7 @@ import { expectContinue } from './body/request-body.ts';
 import { registerSentCopyRoutes } from './sent-copies/sent-copies.ts';
 import { registerAccountRoutes } from './mailboxes/accounts.ts';
 import { registerAttachmentRoutes } from './emails/attachments.ts';
+import { registerAddressRoutes } from './addresses/addresses.ts';
 import { registerCustomerRuleRoutes } from './customers/customer-rules.ts';
 import { registerCustomerRoutes } from './customers/customers.ts';
 import { registerEventRoutes } from './events/events.ts';
@@ -241,6 +242,7 @@ function registerRoutes(
     registerSentCopyRoutes(secured, context);
     registerCustomerRoutes(secured, context);
     registerCustomerRuleRoutes(secured, context);
+    registerAddressRoutes(secured, context);
     registerEmailRoutes(secured, context);
     registerSafeHtmlRoutes(secured, context);
     registerEventRoutes(secured, context);

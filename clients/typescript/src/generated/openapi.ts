@@ -1024,6 +1024,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Complete addresses
+         * @description Addresses that mail came from or went to, those first that were used lately, often, and written to. Automatic mail and mail that failed authentication teach none; the addresses of the accounts are left out. A new one is there a moment after its email. Needs the right `read`.
+         */
+        get: operations["completeAddresses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/emails/{id}/raw": {
         parameters: {
             query?: never;
@@ -3058,6 +3078,25 @@ export interface components {
             claims: components["schemas"]["AmbiguousClaim"][];
             /** @description For the next page; null on the last one. */
             next_cursor: string | null;
+        };
+        KnownAddress: {
+            /** @description `local@domain`, lower-case. */
+            address: string;
+            /** @description The newest one that we wrote or a proven sender did, else that of a sender of whom nothing is known; empty when there is none. */
+            name: string;
+            /** @description Whose it is by the rules; null: no or several customers. */
+            customer_id: components["schemas"]["NullableUuid"];
+            /** @description The name of that customer; null: none. */
+            customer_name: string | null;
+            /** @description Mail was sent to it from here. */
+            written_to: boolean;
+            /** @description Of the newest email from or to it. */
+            last_at: components["schemas"]["Timestamp"];
+            /** @description Nothing is sent to it. */
+            suppressed: boolean;
+        };
+        KnownAddresses: {
+            addresses: components["schemas"]["KnownAddress"][];
         };
         VariantDetail: {
             id: components["schemas"]["Uuid"];
@@ -8811,6 +8850,51 @@ export interface operations {
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    completeAddresses: {
+        parameters: {
+            query?: {
+                /** @description What was typed: beginnings of the address, of its domain (`@acme`) or of words of its name, which all have to fit. Absent: those that are used most. */
+                q?: string;
+                /** @description Only addresses of mail of this account. */
+                account_id?: components["schemas"]["AccountId"];
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The best ones. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "addresses": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["KnownAddresses"];
+                };
+            };
+            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
         };
     };
     getRawEmail: {

@@ -75,6 +75,7 @@ describe('the OpenAPI document', () => {
       'delete /api/unsubscribes/{id}',
       'delete /api/webhooks/{id}',
       'get /api/accounts',
+      'get /api/addresses',
       'get /api/attachments/{id}',
       'get /api/audit',
       'get /api/customer/{customerId}',

@@ -2,6 +2,7 @@
  * Deletes emails, with everything that only they left behind, as a part of a transaction. Locks are taken in the order of
  * docs/architecture.md: the rules, the accounts' merges, the threads, the summaries, and the emails at last.
  */
+import { forgetAddressesOf } from '../addresses/learn-addresses.ts';
 import { sentCopyKey, sentIdentityKey } from '../../../core/message/identity.ts';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import { learnedOnlyFrom, unlearn } from '../customers/customer-addresses.ts';
@@ -67,6 +68,7 @@ export async function deleteEmails(
   await forgetOutcomes(trx, ids);
   const answering = await deleteDraftsAnswering(trx, ids);
   await run(trx, TELL_DELETED, { ids });
+  await forgetAddressesOf(trx, ids);
   await deleteRows(
     trx,
     emails.map(({ id }) => id),

@@ -38,6 +38,8 @@ export function createSearchIndex(pool: Pool, logger: Logger, learnFrom: LearnFr
       inTransaction(pool, async (client) => {
         const { ids, newest } = await takeSome(client);
         if (ids.length === 0) return { count: 0, isBusy: false };
+        // Who deletes emails locks them before all that hangs on them, and so does this.
+        await run(client, KEEP, { ids: [...ids] });
         for (let start = 0; start < ids.length; start += BATCH) {
           const rows = await run(client, READ, { ids: ids.slice(start, start + BATCH) });
           await write(client, rows, logger);
@@ -121,6 +123,11 @@ const TAKE = statement(
     where before < ${BATCH} and (select pg_try_advisory_xact_lock(${INDEX_LOCK}))
   ))
   returning id, email_ids`,
+);
+
+const KEEP = statement(
+  'search-keep-emails',
+  'select id from emails where id = any($ids::uuid[]) order by id for key share',
 );
 
 const READ = statement(

@@ -3,6 +3,14 @@ export {};
 
 declare module '../db/statement.ts' {
   interface StatementTypes {
+    'search-keep-emails': {
+      values: {
+        ids: readonly (string | null)[] | null;
+      };
+      row: {
+        id: string;
+      };
+    };
     'search-read': {
       values: {
         ids: readonly (string | null)[] | null;

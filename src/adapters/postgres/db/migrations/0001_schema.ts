@@ -1,5 +1,6 @@
 /** The whole schema, one area after the other; docs/schema.sql has it as PostgreSQL shows it. */
 import { ACCOUNTS } from './0001_schema/accounts.ts';
+import { ADDRESSES } from './0001_schema/addresses.ts';
 import { AUDIT } from './0001_schema/audit.ts';
 import { CUSTOMERS } from './0001_schema/customers.ts';
 import { DRAFTS } from './0001_schema/drafts.ts';
@@ -37,6 +38,7 @@ export const SCHEMA: readonly string[] = [
   ...UPLOADS,
   ...ERASE,
   ...SEARCH,
+  ...ADDRESSES,
   ...SEND,
   ...SENT_COPIES,
   ...DRAFTS,

@@ -1,0 +1,88 @@
+/** GET /api/addresses: addresses that were seen, for a field in which recipients are typed. */
+import { MAX_COMPLETED } from '../../../app/addresses/use-cases.ts';
+import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { AccountId } from '../schemas/page-schemas.ts';
+import { jsonResponse, NullableUuid, record, Timestamp } from '../schemas/schemas.ts';
+
+const DEFAULT_LIMIT = 10;
+
+const AddressesQuery = {
+  type: 'object',
+  // A misspelt filter must not answer with more than was asked for.
+  additionalProperties: false,
+  properties: {
+    q: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_QUERY_CHARS,
+      description:
+        'What was typed: beginnings of the address, of its domain (`@acme`) or of words of its name, which all have to fit. ' +
+        'Absent: those that are used most.',
+    },
+    account_id: { ...AccountId, description: 'Only addresses of mail of this account.' },
+    limit: { type: 'integer', minimum: 1, maximum: MAX_COMPLETED, default: DEFAULT_LIMIT },
+  },
+} as const;
+
+const KnownAddress = record('KnownAddress', {
+  address: { type: 'string', description: '`local@domain`, lower-case.' },
+  name: {
+    type: 'string',
+    description:
+      'The newest one that we wrote or a proven sender did, else that of a sender of whom nothing is known; empty when there is none.',
+  },
+  customer_id: { ...NullableUuid, description: 'Whose it is by the rules; null: no or several customers.' },
+  customer_name: { type: ['string', 'null'], description: 'The name of that customer; null: none.' },
+  written_to: { type: 'boolean', description: 'Mail was sent to it from here.' },
+  last_at: { ...Timestamp, description: 'Of the newest email from or to it.' },
+  suppressed: { type: 'boolean', description: 'Nothing is sent to it.' },
+});
+
+export function registerAddressRoutes(app: HttpServer, { applicationFor }: HttpContext): void {
+  app.get(
+    '/api/addresses',
+    {
+      schema: {
+        operationId: 'completeAddresses',
+        right: 'read',
+        tags: ['Customers'],
+        summary: 'Complete addresses',
+        description:
+          'Addresses that mail came from or went to, those first that were used lately, often, and written to. Automatic ' +
+          'mail and mail that failed authentication teach none; the addresses of the accounts are left out. A new one is there a ' +
+          'moment after its email.',
+        querystring: AddressesQuery,
+        response: {
+          200: jsonResponse(
+            'The best ones.',
+            record('KnownAddresses', { addresses: { type: 'array', items: KnownAddress } }),
+          ),
+          ...errorResponses(
+            'invalid_request',
+            'unknown_field',
+            'unknown_account',
+            'unauthorized',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { q = null, account_id: accountId = null, limit = DEFAULT_LIMIT } = request.query;
+      const found = await applicationFor(request).completeAddresses({ q, accountId, limit });
+      return {
+        addresses: found.map((one) => ({
+          address: one.address,
+          name: one.name,
+          customer_id: one.customerId,
+          customer_name: one.customerName,
+          written_to: one.isWrittenTo,
+          last_at: one.lastAt.toISOString(),
+          suppressed: one.isSuppressed,
+        })),
+      };
+    },
+  );
+}

@@ -1,0 +1,154 @@
+/**
+ * `KnownAddresses` on PostgreSQL: completes what was typed, in one statement.
+ *
+ * Two ways, as for searches (search-plan.ts): the addresses of an account are walked in the order of their rank for some
+ * thousand rows, which fills the answer when many fit. Where it does not, few fit, and they are looked up by their words, each of
+ * which is a row. So neither a single letter nor a rare name reads more than some thousand rows, of however many addresses.
+ */
+import type { Pool } from 'pg';
+import type { AddressesQuery, KnownAddress, KnownAddresses } from '../../../app/addresses/address-ports.ts';
+import { MAX_TYPED_WORDS, type TypedWord } from '../../../core/address/typed-address.ts';
+import { matchOf } from '../customers/match-customer.ts';
+import { run, statements } from '../db/statement.ts';
+
+/** Addresses that a walk looks at, of all accounts together; and of one at least. Some 2 ms. */
+const WALKED = 2000;
+const WALKED_OF_ONE = 100;
+
+/** Addresses that are looked up by a word, of all accounts together, and of one at least. Some 10 ms. */
+const LOOKED_UP = 5000;
+const LOOKED_UP_OF_ONE = 500;
+
+/** Rows that are counted to find the rarest of several words. */
+const COUNTED = 1000;
+
+/** Behind everything that begins like it. */
+const LAST_CHARACTER = '\u{10FFFF}';
+
+export function createKnownAddresses(pool: Pool): KnownAddresses {
+  return {
+    async complete(query) {
+      if (query.accountIds.length === 0) return [];
+      const rows = await run(pool, COMPLETE.of({ words: query.words.length }), valuesOf(query));
+      return rows.map((row): KnownAddress => ({
+        address: row.address,
+        name: row.name,
+        customerId: row.customer_id,
+        customerName: row.customer_name,
+        isWrittenTo: row.is_written_to,
+        lastAt: row.last_at,
+        isSuppressed: row.is_suppressed,
+      }));
+    },
+  };
+}
+
+function valuesOf({ accountIds, words, ownAddresses, limit }: AddressesQuery) {
+  const behindLineFeed = (word: TypedWord | undefined) =>
+    word === undefined ? null : word.map((form) => `\n${form}`);
+  return {
+    accountIds: [...accountIds],
+    ownAddresses: [...ownAddresses],
+    limit,
+    steps: Math.max(WALKED_OF_ONE, Math.ceil(WALKED / accountIds.length)),
+    lookUps: Math.max(LOOKED_UP_OF_ONE, Math.ceil(LOOKED_UP / accountIds.length)),
+    numbers: words.flatMap((word, index) => word.map(() => index)),
+    froms: words.flat(),
+    tos: words.flat().map((form) => `${form}${LAST_CHARACTER}`),
+    word1: behindLineFeed(words[0]),
+    word2: behindLineFeed(words[1]),
+    word3: behindLineFeed(words[2]),
+    word4: behindLineFeed(words[3]),
+  };
+}
+
+/** Whether all that was typed begins a word of the address `k`. A word has two forms at most. */
+const fits = (words: number): string =>
+  Array.from(
+    { length: words },
+    (_, index) =>
+      `(strpos(k.words, ($word${index + 1}::text[])[1]) > 0 or strpos(k.words, ($word${index + 1}::text[])[2]) > 0)`,
+  )
+    .map((condition) => `${condition} is true`)
+    .join(' and ') || 'true';
+
+/** The columns of an address, best first; its own mailbox is nobody's choice. */
+const OTHERS_THAN_OWN = 'k.address <> all ($ownAddresses::text[])';
+
+const WALK = (words: number) => `
+  select a.account_id, k.address, k.rank, k.fits
+  from unnest($accountIds::text[]) a (account_id) cross join lateral (
+    select k.address, k.rank, (${fits(words)}) and ${OTHERS_THAN_OWN} as fits
+    from known_addresses k where k.account_id = a.account_id
+    order by k.rank desc, k.address limit $steps::int
+  ) k`;
+
+/** The typed words, a row for each form. */
+const FORMS = 'unnest($numbers::int[], $froms::text[], $tos::text[]) t (number, low, high)';
+
+const OF_FORM = 'w.account_id = i.account_id and w.word >= t.low and w.word < t.high';
+
+/** The word that fewest addresses have; of one word, it is that. */
+const RAREST = (words: number) =>
+  words === 1
+    ? '0'
+    : `(
+      select t.number from ${FORMS} cross join lateral (
+        select count(*) as count from (
+          select from known_address_words w where ${OF_FORM} limit ${COUNTED}
+        ) w
+      ) c group by t.number order by sum(c.count), t.number limit 1
+    )`;
+
+const LOOK_UP = (words: number) => `
+  select i.account_id, k.address, k.rank
+  from (select account_id, (${RAREST(words)}) as rarest from unfilled i offset 0) i cross join lateral (
+    select k.address, k.rank
+    from (
+      select distinct w.address
+      from ${FORMS} cross join lateral (
+        select w.address from known_address_words w where ${OF_FORM} order by w.word, w.address limit $lookUps::int
+      ) w
+      where t.number = i.rarest
+    ) w cross join lateral (
+      select k.* from known_addresses k where k.account_id = i.account_id and k.address = w.address offset 0
+    ) k
+    where ${fits(words)} and ${OTHERS_THAN_OWN}
+    order by k.rank desc, k.address limit $limit::int
+  ) k`;
+
+const COMPLETE = statements(
+  'complete-addresses',
+  { words: Array.from({ length: MAX_TYPED_WORDS + 1 }, (_, index) => index) },
+  ({ words }) => `with walked as materialized (${WALK(words)}
+  ), unfilled as materialized (
+    select account_id from walked group by account_id
+    having count(*) = $steps::int and count(*) filter (where fits) < $limit::int
+  ), found as (
+    select account_id, address, rank from walked
+    where fits and account_id not in (select account_id from unfilled)
+    ${words === 0 ? '' : `union all ${LOOK_UP(words)}`}
+  ), best as (
+    select address, max(rank) as rank from found group by address order by 2 desc, 1 limit $limit::int
+  )
+  select b.address, n.name, n.is_written_to, n.last_at, m.customer_id, c.name as customer_name,
+    exists (select from suppressions s where s.address = b.address and s.lifted_at is null) as is_suppressed
+  from best b
+  cross join lateral (
+    -- Of several accounts, the one that used it last has its newest name.
+    select coalesce((array_agg(k.name order by k.last_at desc) filter (where k.name <> ''))[1], '') as name,
+      bool_or(k.is_written_to) as is_written_to, max(k.last_at) as last_at
+    from known_addresses k where k.account_id = any ($accountIds::text[]) and k.address = b.address
+  ) n
+  cross join lateral ${matchOf('array[b.address]', 'true')} m
+  left join customers c on c.customer_id = m.customer_id
+  order by b.rank desc, b.address`,
+).narrow<{
+  address: string;
+  name: string;
+  is_written_to: boolean;
+  last_at: Date;
+  customer_id: string | null;
+  customer_name: string | null;
+  is_suppressed: boolean;
+}>();

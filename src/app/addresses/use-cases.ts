@@ -1,0 +1,42 @@
+/** What the edges ask of addresses. */
+import { addrSpec } from '../../core/address/address.ts';
+import { typedAddress } from '../../core/address/typed-address.ts';
+import { normaliseAddress } from '../../core/customer/rules.ts';
+import { accountIdsOf, type AccountFilter } from '../base/account-filter.ts';
+import type { Account } from '../base/basics.ts';
+import type { KnownAddress, KnownAddresses } from './address-ports.ts';
+
+/** Addresses in one answer at most: what a list below a field shows. */
+export const MAX_COMPLETED = 50;
+
+export interface CompletionRequest extends AccountFilter {
+  /** As typed; null: nothing yet. */
+  readonly q: string | null;
+  /** 1 to MAX_COMPLETED. */
+  readonly limit: number;
+}
+
+export interface AddressUseCases {
+  completeAddresses(request: CompletionRequest): Promise<readonly KnownAddress[]>;
+}
+
+/** The addresses of the accounts themselves, which are never offered. */
+export const ownAddressesOf = (accounts: Iterable<Pick<Account, 'from'>>): ReadonlySet<string> =>
+  new Set([...accounts].map(({ from }) => normaliseAddress(addrSpec(from))));
+
+/** @param accounts those of the configuration: of the others nothing can be sent */
+export function createAddresses(
+  known: KnownAddresses,
+  accounts: ReadonlyMap<string, Pick<Account, 'from'>>,
+): AddressUseCases {
+  const ownAddresses = [...ownAddressesOf(accounts.values())];
+  return {
+    async completeAddresses({ q, limit, ...filter }) {
+      const words = q === null ? [] : typedAddress(q);
+      // Signs alone: there is nothing that begins so.
+      if (q !== null && words.length === 0) return [];
+      const accountIds = accountIdsOf(filter) ?? [...accounts.keys()];
+      return known.complete({ accountIds, words, ownAddresses, limit });
+    },
+  };
+}
