@@ -63,8 +63,10 @@ const REMEMBER = statement(
 const REMEMBER_IDENTITIES = statement(
   'remember-deleted-identities',
   `insert into deleted_identities (account_id, digest, email_id)
-  select n.account_id, keyed_digest(n.key), n.id
+  -- Equal emails that were sent within a second have one key in common.
+  select distinct on (n.account_id, n.key) n.account_id, keyed_digest(n.key), n.id
   from unnest($ids::uuid[], $accountIds::text[], $keys::bytea[]) n (id, account_id, key)
+  order by n.account_id, n.key, n.id desc
   on conflict (account_id, digest) do update set email_id = excluded.email_id`,
 );
 
