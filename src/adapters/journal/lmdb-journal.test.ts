@@ -225,6 +225,37 @@ describe('LMDB journal', () => {
     expect(all(again.journal)).toHaveLength(1);
   });
 
+  it('has no trace of what it has forgotten when it is opened again, and keeps what it has not', async () => {
+    const { journal, spool } = await openIn(temp.path);
+    const marker = Buffer.from('ada@acme.test');
+    const traces = async () => {
+      const found: string[] = [];
+      for (const entry of await readdir(temp.path, { recursive: true, withFileTypes: true })) {
+        const path = join(entry.parentPath, entry.name);
+        if (entry.isFile() && (await readFile(path)).includes(marker)) found.push(path);
+      }
+      return found;
+    };
+    for (const n of [1, 2, 3]) {
+      const attempt = makeAttempt(n);
+      const envelope = { ...attempt.envelope, rcptTo: [marker.toString()] as never };
+      await journal.prepare({ ...attempt, envelope }, spool.create());
+    }
+    for (const n of [1, 2]) await journal.remove(direct(n));
+    await close(journal);
+    const kept = await openIn(temp.path);
+    expect(all(kept.journal)).toHaveLength(1);
+    await kept.journal.remove(direct(3));
+    await close(kept.journal);
+    expect(await traces()).not.toEqual([]);
+    const again = await openIn(temp.path);
+    expect(again.journal.owner).toBe(journal.owner);
+    expect(all(again.journal)).toEqual([]);
+    expect(await traces()).toEqual([]);
+    await again.journal.prepare(makeAttempt(4), again.spool.create());
+    expect(all(again.journal)).toHaveLength(1);
+  });
+
   it('says disk_full, keeps what it has, and goes on when there is room again', async (context) => {
     await withTinyDisk(context, 16 * 1024 * 1024, async (disk) => {
       const { journal, spool } = await openIn(disk);

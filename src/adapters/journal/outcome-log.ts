@@ -6,12 +6,12 @@
  * Writes made together may fall into two transactions; `recover` removes what a crash between them leaves.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { asBinary } from 'lmdb';
 import type { Logger } from '../../app/base/basics.ts';
 import { asServiceError, committed, fromKey } from './commit.ts';
-import { diskFailure, syncFolder } from './disk.ts';
+import { diskFailure, isDiskFull, syncFolder } from './disk.ts';
 import {
   encodeValue,
   exists,
@@ -28,8 +28,6 @@ import { Room } from './room.ts';
 const KEPT_FOR_OUTCOMES_BYTES = 1024 * 1024;
 /** Keys read at a time, so that no read transaction stays open and holds back the reuse of pages. */
 const PAGE_OF_KEYS = 500;
-/** A log without entries larger than this is made anew at open: LMDB's file never shrinks. */
-const SHRINK_ABOVE_BYTES = 64 * 1024 * 1024;
 
 const ID_FILE = 'id';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -69,7 +67,7 @@ export class OutcomeLog {
     try {
       const path = join(folder, 'entries');
       const id = await loadOrCreateId(folder, path);
-      const env = await openShrunk(path);
+      const env = await openClean(path);
       closing.push(env);
       // Before the room is measured: each table takes some.
       for (const name of ['entries', 'outcomes', ...tableNames]) openTable(env, name);
@@ -205,7 +203,7 @@ export class OutcomeLog {
     for (const { key, value } of leftover) {
       if (this.has(key)) await this.#putOutcome(key, value);
     }
-    if (leftover.length > 0) this.#recent.clear();
+    await this.#recent.renew();
     await this.dropOrphans(this.#outcomes);
   }
 
@@ -221,13 +219,27 @@ export class OutcomeLog {
 /** Every key begins with the 16 bytes of an email's UUID. */
 const emailIdOf = (key: Buffer) => fromKey(key.subarray(0, 16));
 
-async function openShrunk(path: string): Promise<Environment> {
+/**
+ * A log without entries begins with a new file: LMDB's file never shrinks, and keeps in its free pages what was removed, until it
+ * writes over them. The new file takes the place of the old one at once, so that a crash leaves one of them.
+ */
+async function openClean(path: string): Promise<Environment> {
+  const data = join(path, 'data.mdb');
+  const fresh = `${path}.new`;
+  await rm(fresh, { recursive: true, force: true });
+  const isNew = !(await exists(data));
   const env = await openEnvironment(path);
-  const isEmpty = openTable(env, 'entries').getKeysCount({ limit: 1 }) === 0;
-  const { size } = await stat(join(path, 'data.mdb'));
-  if (!isEmpty || size <= SHRINK_ABOVE_BYTES) return env;
+  if (isNew || openTable(env, 'entries').getKeysCount({ limit: 1 }) > 0) return env;
   await env.close();
-  await rm(path, { recursive: true });
+  try {
+    await (await openEnvironment(fresh)).close();
+    await rename(join(fresh, 'data.mdb'), data);
+    await syncFolder(path);
+  } catch (error) {
+    // On a full disk the old one does as well.
+    if (!isDiskFull(error)) throw error;
+  }
+  await rm(fresh, { recursive: true, force: true });
   return openEnvironment(path);
 }
 

@@ -27,13 +27,17 @@ interface Store {
 
 export class RecentResults {
   /** null where nothing can be kept. */
-  readonly #store: Store | null;
+  #store: Store | null;
+  readonly #folder: string;
+  readonly #logger: Logger;
   /** Deleted together with the next write, so that forgetting costs no transaction of its own. */
   #forgotten: Buffer[] = [];
   #growing: Promise<void> | null = null;
 
-  private constructor(store: Store | null) {
+  private constructor(folder: string, store: Store | null, logger: Logger) {
+    this.#folder = folder;
     this.#store = store;
+    this.#logger = logger;
   }
 
   /** Opens what this boot of the machine has left below `folder`; deletes what another has. Does without room. */
@@ -45,14 +49,9 @@ export class RecentResults {
         await rm(join(folder, name), { recursive: true, force: true });
       }
     }
-    if (current === null) return new RecentResults(null);
-    try {
-      return new RecentResults(await openStore(join(folder, current)));
-    } catch (error) {
-      if (!isDiskFull(error)) throw error;
-      logger.warn({ err: error }, 'journal: no room to keep outcomes at once');
-      return new RecentResults(null);
-    }
+    if (current === null) return new RecentResults(folder, null, logger);
+    const path = join(folder, current);
+    return new RecentResults(path, await openIfRoom(path, logger), logger);
   }
 
   /** Everything left by the process before. */
@@ -60,8 +59,13 @@ export class RecentResults {
     return this.#store === null ? [] : [...this.#store.env.getRange()];
   }
 
-  clear(): void {
-    this.#withRoom(0, 0, (env) => env.clearSync());
+  /** Forgets what the process before left, with its file, which keeps in its free pages what was removed. Before anything is put. */
+  async renew(): Promise<void> {
+    if (this.#store === null) return;
+    await this.close();
+    this.#store = null;
+    await rm(this.#folder, { recursive: true, force: true });
+    this.#store = await openIfRoom(this.#folder, this.#logger);
   }
 
   /** False when it could not be kept. */
@@ -108,6 +112,16 @@ export class RecentResults {
     } finally {
       room.release(cost);
     }
+  }
+}
+
+async function openIfRoom(folder: string, logger: Logger): Promise<Store | null> {
+  try {
+    return await openStore(folder);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    logger.warn({ err: error }, 'journal: no room to keep outcomes at once');
+    return null;
   }
 }
 
