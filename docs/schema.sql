@@ -1554,13 +1554,17 @@ AS $function$
     -- They go on with the text of the email, and with its files.
     then left(e.json_before_text, -13) || left(e.json_after_text, -19) || '}'
     else event_email_json(e.json_before_text, e.json_after_text)
-  end, ',"state":"', state, '"}')
+  end, ',"state":"', state, '"',
+          -- Left out where nothing is known
+          ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}', '}')
     else event_with_notes(concat('{"email":', case
     when length(e.json_before_text) < 16000
     -- They go on with the text of the email, and with its files.
     then left(e.json_before_text, -13) || left(e.json_after_text, -19) || '}'
     else event_email_json(e.json_before_text, e.json_after_text)
-  end, ',"state":"', state, '"}'), e.tags, e.metadata)
+  end, ',"state":"', state, '"',
+          -- Left out where nothing is known
+          ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}', '}'), e.tags, e.metadata)
   end,
         event_author(e.author_key)
       from inserted e

@@ -12,7 +12,14 @@ export function toEmailsJson(emails: readonly EmailSummary[]): EmailsJson {
 export type ListedEmail = EmailSummary &
   Pick<
     EmailDetail,
-    'state' | 'stateDetail' | 'nextAttemptAt' | 'threadId' | 'accountId' | 'tags' | 'metadata'
+    | 'state'
+    | 'stateDetail'
+    | 'nextAttemptAt'
+    | 'threadId'
+    | 'accountId'
+    | 'authentication'
+    | 'tags'
+    | 'metadata'
   >;
 
 export function toListingJson(email: ListedEmail): EmailListingJson {
@@ -23,6 +30,7 @@ export function toListingJson(email: ListedEmail): EmailListingJson {
     next_attempt_at: email.nextAttemptAt?.toISOString() ?? null,
     thread_id: email.threadId,
     account_id: email.accountId,
+    authentication: email.authentication === null ? null : { verdict: email.authentication.verdict },
     tags: [...email.tags],
     metadata: { ...email.metadata },
   };

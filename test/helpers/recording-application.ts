@@ -255,6 +255,7 @@ const sampleThreadEmail: ThreadEmail = {
   automatic: null,
   newParticipant: false,
   author: { id: '4r8gk2m0vqxz', name: 'CRM' },
+  verdict: null,
   isUnread: false,
 };
 
@@ -348,6 +349,7 @@ export const sampleListing: ListedEmail = {
   state: 'deferred',
   stateDetail: '451 4.7.1 later',
   nextAttemptAt: new Date('2026-01-31T12:05:00.000Z'),
+  authentication: null,
   tags: ['angebot'],
   metadata: { order: 17 },
 };

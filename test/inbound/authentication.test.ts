@@ -41,6 +41,40 @@ it('is shown with the email', async () => {
   });
 });
 
+it('is one word in lists, in the thread and in the event', async () => {
+  const bad = await receiveWith([BAD], { from: `ada@${randomUUID()}.test` });
+  const silent = await receiveWith([], { from: `bea@${randomUUID()}.test` });
+  for (const [{ id, threadId }, told] of [
+    [bad, { verdict: 'failed' }],
+    [silent, null],
+  ] as const) {
+    const { emails } = await getJson<{ emails: { id: string; authentication: unknown }[] }>(
+      service,
+      '/api/emails?limit=200',
+    );
+    expect(emails.find((email) => email.id === id)?.authentication).toEqual(told);
+    const filtered = await getJson<{ emails: { authentication: unknown }[] }>(
+      service,
+      `/api/emails?thread_id=${threadId}`,
+    );
+    expect(filtered.emails.map(({ authentication }) => authentication)).toEqual([told]);
+    const page = await getJson<{ emails: { authentication: unknown }[] }>(
+      service,
+      `/api/threads/${threadId}`,
+    );
+    expect(page.emails.map(({ authentication }) => authentication)).toEqual([told]);
+    const eventOf = async () => {
+      const { events } = await getJson<{ events: { email_id: string; data: Record<string, unknown> }[] }>(
+        service,
+        '/api/events?type=email.received&limit=1000',
+      );
+      return events.find((event) => event.email_id === id)?.data;
+    };
+    await expect.poll(eventOf).toMatchObject({ state: 'received' });
+    expect((await eventOf())?.['authentication']).toEqual(told ?? undefined);
+  }
+});
+
 it('is not believed when a stranger wrote it', async () => {
   const forged = await receiveWith([GOOD.replace('mx.a.test', 'mx.evil.test'), GOOD]);
   expect((await emailOf(forged.id))['authentication']).toBeNull();

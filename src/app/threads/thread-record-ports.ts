@@ -3,6 +3,7 @@ import type { AddressView, AttachmentView, DeliveryView } from '../emails/email-
 import type { Place } from '../base/paging.ts';
 import type { AutomaticMail } from '../../core/delivery/automatic.ts';
 import type { KeyAuthor } from '../../core/keys/author.ts';
+import type { AuthVerdict } from '../../core/message/authentication.ts';
 import type { MessageId } from '../../core/message/message-id.ts';
 import type { EmailState } from '../../core/delivery/states.ts';
 import type { LinkRule } from '../../core/thread/place-inbound.ts';
@@ -80,6 +81,8 @@ export interface ThreadEmail {
   readonly newParticipant: boolean;
   /** The key that sent it; null: none. */
   readonly author: KeyAuthor | null;
+  /** Whether a received email is from whom it says; null: nothing that is trusted says anything. */
+  readonly verdict: AuthVerdict | null;
   readonly isUnread: boolean;
 }
 

@@ -1763,6 +1763,14 @@ export interface components {
             /** @description Also of one that was revoked. */
             name: string;
         };
+        /**
+         * @description `passed`: the domain of From is the sender’s. `failed`: DMARC says that it is not, or SPF does and nothing was signed; warn of such an email. `unknown`: nothing says either.
+         * @enum {string}
+         */
+        Verdict: "passed" | "failed" | "unknown";
+        AuthenticationVerdict: {
+            verdict: components["schemas"]["Verdict"];
+        };
         ThreadEmail: {
             id: components["schemas"]["Uuid"];
             message_id: components["schemas"]["MessageId"];
@@ -1806,6 +1814,8 @@ export interface components {
             new_participant: boolean;
             /** @description The key that sent it; null for any other email. */
             author: components["schemas"]["KeyAuthor"] | null;
+            /** @description Of a received email; null when nothing that is trusted says anything. */
+            authentication: components["schemas"]["AuthenticationVerdict"] | null;
             unread: boolean;
         };
         ThreadPage: {
@@ -2522,6 +2532,8 @@ export interface components {
             next_attempt_at: components["schemas"]["NullableTimestamp"];
             thread_id: components["schemas"]["Uuid"];
             account_id: string;
+            /** @description Of a received email; null when nothing that is trusted says anything. */
+            authentication: components["schemas"]["AuthenticationVerdict"] | null;
             /** @description As its send gave them. */
             tags: string[];
             metadata: components["schemas"]["Metadata"];
@@ -2562,11 +2574,7 @@ export interface components {
             selector: string | null;
         };
         Authentication: {
-            /**
-             * @description `passed`: the domain of From is the sender’s. `failed`: DMARC says that it is not, or SPF does and nothing was signed; warn of such an email. `unknown`: nothing says either.
-             * @enum {string}
-             */
-            verdict: "passed" | "failed" | "unknown";
+            verdict: components["schemas"]["Verdict"];
             /**
              * @description `checked` by this service, or by a trusted mail server that wrote it into the `header`.
              * @enum {string}
@@ -4941,6 +4949,7 @@ export interface operations {
                      *             "id": "4r8gk2m0vqxz",
                      *             "name": "CRM"
                      *           },
+                     *           "authentication": null,
                      *           "unread": false
                      *         }
                      *       ],
@@ -7003,6 +7012,9 @@ export interface operations {
                      *           "next_attempt_at": null,
                      *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
                      *           "account_id": "vertrieb",
+                     *           "authentication": {
+                     *             "verdict": "passed"
+                     *           },
                      *           "tags": [
                      *             "angebot"
                      *           ],
@@ -8819,6 +8831,9 @@ export interface operations {
                      *           "next_attempt_at": null,
                      *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
                      *           "account_id": "vertrieb",
+                     *           "authentication": {
+                     *             "verdict": "passed"
+                     *           },
                      *           "tags": [
                      *             "angebot"
                      *           ],

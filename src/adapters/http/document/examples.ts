@@ -65,6 +65,8 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   'Key.id': '4r8gk2m0vqxz',
   'Key.name': 'CRM',
   'KeyRequest.name': 'CRM',
+  'EmailListing.authentication': { verdict: 'passed' },
+  'ThreadEmail.authentication': null,
   'EmailDetail.author': null,
   'ThreadEmail.author': { id: '4r8gk2m0vqxz', name: 'CRM' },
   'Event.author': null,

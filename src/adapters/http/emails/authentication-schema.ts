@@ -16,14 +16,23 @@ const Outcome = {
 const Domain = { type: ['string', 'null'], description: 'Lower-case; null where none was told.' } as const;
 const DomainResult = record('DomainResult', { result: Outcome, domain: Domain });
 
+const verdict = {
+  title: 'Verdict',
+  type: 'string',
+  enum: AUTH_VERDICTS,
+  $comment:
+    '`passed`: the domain of From is the sender’s. `failed`: DMARC says that it is not, or SPF does and nothing was ' +
+    'signed; warn of such an email. `unknown`: nothing says either.',
+} as const;
+
+/** In lists: GET /api/emails/{id} has the rest. */
+export const NullableVerdict = {
+  anyOf: [record('AuthenticationVerdict', { verdict }), { type: 'null' }],
+  description: 'Of a received email; null when nothing that is trusted says anything.',
+} as const;
+
 export const Authentication = record('Authentication', {
-  verdict: {
-    type: 'string',
-    enum: AUTH_VERDICTS,
-    description:
-      '`passed`: the domain of From is the sender’s. `failed`: DMARC says that it is not, or SPF does and nothing was ' +
-      'signed; warn of such an email. `unknown`: nothing says either.',
-  },
+  verdict,
   source: {
     type: 'string',
     enum: ['checked', 'header'],

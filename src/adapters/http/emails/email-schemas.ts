@@ -15,6 +15,7 @@ import {
   Timestamp,
   Uuid,
 } from '../schemas/schemas.ts';
+import { NullableVerdict } from './authentication-schema.ts';
 import { pageSchema } from '../schemas/page-schemas.ts';
 
 export const SmtpReply = record('SmtpReply', {
@@ -80,6 +81,7 @@ const EmailListingSchema = record('EmailListing', {
   ...stateProperties,
   thread_id: Uuid,
   account_id: { type: 'string' },
+  authentication: NullableVerdict,
   ...noteProperties,
 });
 /** One page of the list over all threads. */

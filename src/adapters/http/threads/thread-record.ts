@@ -25,6 +25,7 @@ import {
 } from '../emails/email-detail.ts';
 import { PlacementRule, stateProperties } from '../emails/email-schemas.ts';
 import { toAddressJson } from '../emails/email-view.ts';
+import { NullableVerdict } from '../emails/authentication-schema.ts';
 import { NullableKeyAuthor } from '../schemas/author.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { PAGE_PARAMETERS, toPageRequest } from '../schemas/page-schemas.ts';
@@ -130,6 +131,7 @@ const ThreadEmailSchema = record('ThreadEmail', {
   },
   new_participant: { type: 'boolean', description: 'Its sender never took part in the thread before.' },
   author: { ...NullableKeyAuthor, description: 'The key that sent it; null for any other email.' },
+  authentication: NullableVerdict,
   unread: { type: 'boolean' },
 });
 
@@ -340,6 +342,7 @@ function toThreadEmailJson(email: ThreadEmail): XStatic<typeof ThreadEmailSchema
     automatic: email.automatic,
     new_participant: email.newParticipant,
     author: email.author,
+    authentication: email.verdict === null ? null : { verdict: email.verdict },
     unread: email.isUnread,
   };
 }

@@ -51,6 +51,7 @@ export const LISTING: EmailView = view(
     coalesce(to_json(e.state_detail)::text, 'null') || ',"next_attempt_at":' ||
     coalesce('"' || ${timestamp('case when q.owner is null then q.due_at end')} || '"', 'null') ||
     ',"thread_id":"' || e.thread_id || '","account_id":' || to_json(e.account_id::text) ||
+    ',"authentication":' || coalesce('{"verdict":"' || (e.authentication ->> 'verdict') || '"}', 'null') ||
     ',"tags":' || array_to_json(e.tags) || ',"metadata":' || coalesce(e.metadata, '{}') || '}'`,
 );
 

@@ -20,7 +20,7 @@ export interface FilteredPages {
   readonly isNarrow: boolean;
 }
 
-/** Threads of a label whose emails are sorted; where there are more, the list is walked, and soon meets some of them. */
+/** Threads of a label whose newest emails are looked up; where there are more, the list is walked, and soon meets some of them. */
 const FEW_THREADS = 2000;
 
 /** null where the plain list does it. @param limit one more than the page has */
@@ -39,9 +39,12 @@ export async function filteredPages(
     directions.includes(state === 'received' ? 'inbound' : 'outbound'),
   );
   const { direction: _direction, ...conditions } = filter;
+  const accountIds = accountIdsOf(asked);
   const values = {
     ...conditions,
-    accountIds: accountIdsOf(asked),
+    // Planned for its value, one account alone is a part of the index in the order of the list; of several it is not.
+    accountId: accountIds?.length === 1 ? (accountIds[0] ?? null) : null,
+    accountIds: accountIds?.length === 1 ? null : accountIds,
     tag,
     defect: asked.defect,
     directions,
@@ -97,22 +100,24 @@ const BOUNCED = `exists (
 const SCHEDULED = `($scheduledSince::timestamptz is null or q.due_at >= $scheduledSince)
     and ($scheduledUntil::timestamptz is null or q.due_at < $scheduledUntil)`;
 
-/** Of an email `e`. */
-const CONDITIONS = `e.state = any ($states::text[])
+/** Of an email `e`; all but that of the label. */
+const UNLABELLED = `e.state = any ($states::text[])
     and ($threadId::uuid is null or e.thread_id = ${THREAD})
     and ($customerId::uuid is null or e.customer_id = $customerId)
     and ($companyId::uuid is null or e.company_id = $companyId)
+    and ($accountId::text is null or e.account_id = $accountId)
     and ($accountIds::text[] is null or e.account_id = any ($accountIds))
     and ($tag::text is null or e.tags @> array[$tag])
     and ($defect::text is null or e.defects @> array[$defect])
     and ($bounced::boolean is null or $bounced = ${BOUNCED})
     and ($hasFiles::boolean is null
       or $hasFiles = exists (select from email_attachments a where a.email_id = e.id and not a.inline))
-    and ($label::text is null or e.thread_id in (select l.thread_id from thread_labels l where l.label = $label))
     and ($recordedSince::timestamptz is null or e.created_at >= $recordedSince)
     and (($scheduledSince::timestamptz is null and $scheduledUntil::timestamptz is null) or exists (
       select from send_queue q where q.email_id = e.id and ${SCHEDULED}
     ))`;
+const CONDITIONS = `${UNLABELLED}
+    and ($label::text is null or e.thread_id in (select l.thread_id from thread_labels l where l.label = $label))`;
 
 const ORDER = 'order by e.date desc, e.id desc';
 const afterOf = ({ isNext }: Choice) =>
@@ -126,7 +131,6 @@ const SOURCES = {
       select distinct r.email_id from delivery_reports r
       where r.outcome in (${BOUNCE_OUTCOMES.map((outcome) => `'${outcome}'`).join(', ')})
     ) r join emails e on e.id = r.email_id where`,
-  label: `thread_labels g join emails e on e.thread_id = g.thread_id where g.label = $label and`,
   files: `email_json j join emails e on e.id = j.email_id where j.files > 0 and`,
 } as const;
 
@@ -146,7 +150,16 @@ function list(choice: Choice, rows: string): string {
     return `select e.id, e.date from ${SOURCES.files} ${CONDITIONS} ${after}
       order by j.date desc, j.email_id desc limit ${rows}`;
   }
-  if (from === 'thread' || from === 'queue' || from === 'reports' || from === 'label') {
+  if (from === 'label') {
+    const ofThread = (thread: string, most: string) => `select e.id, e.date from emails e
+      where e.thread_id = ${thread} and ${UNLABELLED} ${afterOf(choice)} ${ORDER} limit ${most}`;
+    // A page has emails of so many threads at most: of those whose newest, of the emails that are asked for, is the newest.
+    return `select e.id, e.date from (
+        select g.thread_id from thread_labels g cross join lateral (${ofThread('g.thread_id', '1')}) e
+        where g.label = $label ${ORDER} limit ${rows}
+      ) t cross join lateral (${ofThread('t.thread_id', rows)}) e ${ORDER} limit ${rows}`;
+  }
+  if (from === 'thread' || from === 'queue' || from === 'reports') {
     return `select e.id, e.date from ${SOURCES[from]} ${CONDITIONS} ${afterOf(choice)} ${ORDER} limit ${rows}`;
   }
   const [values, condition] = PIECES[from];

@@ -67,7 +67,8 @@ const COUNT = statements(
   'count-folders',
   { ofAccounts: [false, true], ofOne: [false, true], hasAssignee: [false, true] },
   ({ ofAccounts, ofOne, hasAssignee }) => {
-    const own = ofAccounts ? 'account_id = any ($accountIds::text[])' : 'true';
+    const ofSome = ofOne ? 'account_id = ($accountIds::text[])[1]' : 'account_id = any ($accountIds::text[])';
+    const own = ofAccounts ? ofSome : 'true';
     const emails = (state: string) => count(`emails where ${own} and state = '${state}'`);
     return `
   select json_build_object(

@@ -8,6 +8,7 @@ import type { AddressView } from '../../../app/emails/email-ports.ts';
 import type { ThreadEmail, ThreadPages, ThreadRecord } from '../../../app/threads/thread-record-ports.ts';
 import type { KeyAuthor } from '../../../core/keys/author.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
+import type { AuthVerdict } from '../../../core/message/authentication.ts';
 import { toSnippet } from '../../../core/message/snippet.ts';
 import { run, statements, type RowOf } from '../db/statement.ts';
 import { ATTACHMENTS, AUTHOR, DELIVERIES, toDelivery, type DeliveryRow } from '../emails/email-detail.ts';
@@ -77,7 +78,7 @@ const emailJson = (withHtml: boolean) => `json_build_object(
     'is_truncated', coalesce(${isLong('e.text_body')}, false) or coalesce(${isLong('e.reply_text')}, false)
       ${withHtml ? `or coalesce(octet_length(e.html_body) > ${MAX_HTML_BYTES}, false)` : ''},
     'attachments', (${ATTACHMENTS}), 'placement', e.placement_rule, 'automatic', e.automatic ->> 'kind',
-    'new_participant', e.new_participant, 'author', ${AUTHOR},
+    'new_participant', e.new_participant, 'author', ${AUTHOR}, 'verdict', e.authentication ->> 'verdict',
     'unread', exists (select from unread_emails u where u.email_id = e.id)
   )`;
 
@@ -151,6 +152,7 @@ interface EmailRow {
   automatic: ThreadEmail['automatic'];
   new_participant: boolean;
   author: KeyAuthor | null;
+  verdict: AuthVerdict | null;
   unread: boolean;
 }
 
@@ -206,6 +208,7 @@ function toEmail(row: EmailRow): ThreadEmail {
     automatic: row.automatic,
     newParticipant: row.new_participant,
     author: row.author,
+    verdict: row.verdict,
     isUnread: row.unread,
   };
 }

@@ -117,7 +117,12 @@ export const EVENT_TRIGGERS = [
       )
       union all
       select 1, id, 'email.' || state, clock_timestamp(), account_id, id, thread_id, customer_id, company_id,
-        ${IS_HISTORICAL}, ${noted('e', `concat('{"email":', ${email('e')}, ',"state":"', state, '"}')`)},
+        ${IS_HISTORICAL}, ${noted(
+          'e',
+          `concat('{"email":', ${email('e')}, ',"state":"', state, '"',
+          -- Left out where nothing is known
+          ',"authentication":{"verdict":"' || (e.authentication ->> 'verdict') || '"}', '}')`,
+        )},
         event_author(e.author_key)
       from inserted e
       where state <> 'sending'`)}
