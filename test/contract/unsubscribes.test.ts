@@ -90,6 +90,13 @@ describe('an email of a list', () => {
     expect(await verifyByMailauth(Buffer.from(changed, 'latin1'), { [name]: value })).toEqual(['fail']);
   });
 
+  it('is shown with its list', async () => {
+    const response = await send('ann@customer.test', { list: 'Neues für Kunden' });
+    const { id } = (await response.json()) as { id: string };
+    const detail = await getJson<{ unsubscribe_list: string | null }>(service, `/api/emails/${id}`);
+    expect(detail.unsubscribe_list).toBe('Neues für Kunden');
+  });
+
   it.each([
     [{ list: 'x' }, { cc: 'bob@customer.test' }, [400, 'one_recipient_expected']],
     [{ list: 'x' }, { bcc: 'bob@customer.test' }, [400, 'one_recipient_expected']],

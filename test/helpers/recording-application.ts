@@ -306,6 +306,7 @@ export const sampleDetail: EmailDetail = {
   sender: null,
   replyTo: [],
   headers: { 'X-Ticket': '42' },
+  unsubscribeList: null,
   tags: ['angebot'],
   metadata: { order: 17 },
   defects: [],

@@ -113,6 +113,8 @@ export interface EmailDetail extends EmailSummary {
   readonly replyTo: readonly AddressView[];
   /** What its send added to the message; empty for a received email. */
   readonly headers: CustomHeaders;
+  /** The list that it was sent to, which its recipient can leave; null for none. */
+  readonly unsubscribeList: string | null;
   /** What its send noted on it. */
   readonly tags: readonly string[];
   readonly metadata: Metadata;

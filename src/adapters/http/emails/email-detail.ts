@@ -131,6 +131,10 @@ export const EmailDetailSchema = record('EmailDetail', {
     additionalProperties: { type: 'string' },
     description: 'The header fields that its send added; empty for a received email.',
   },
+  unsubscribe_list: {
+    type: ['string', 'null'],
+    description: 'The list of `unsubscribe` that it was sent to; null for none.',
+  },
   ...noteProperties,
   author: {
     ...NullableKeyAuthor,
@@ -242,6 +246,7 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
     sender_address: email.sender === null ? null : toAddressJson(email.sender),
     reply_to_addresses: email.replyTo.map(toAddressJson),
     headers: { ...email.headers },
+    unsubscribe_list: email.unsubscribeList,
     tags: [...email.tags],
     metadata: { ...email.metadata },
     author: email.author,

@@ -539,6 +539,7 @@ declare module '../db/statement.ts' {
         headers: ColumnTypes['emails.headers'];
         tags: string[];
         metadata: ColumnTypes['emails.metadata'] | null;
+        unsubscribe_list: string | null;
         author: unknown;
         unread: boolean | null;
         received_by: ColumnTypes['emails.received_by'] | null;
