@@ -49,6 +49,7 @@ import { createEventReads } from '../app/events/read-events.ts';
 import { createPlacementReads } from '../app/threads/placement.ts';
 import { createImageUrls } from '../app/emails/image-urls.ts';
 import { createReads } from '../app/emails/read-emails.ts';
+import { createMakeSafeHtml } from '../app/emails/make-safe-html.ts';
 import { createSafeHtml } from '../app/emails/safe-html.ts';
 import { createMailboxStatus } from '../app/mailboxes/read-mailbox-status.ts';
 import { createThreadReads } from '../app/threads/read-threads.ts';
@@ -190,14 +191,14 @@ export function createApplication(
   const checkDatabase = createDatabaseCheck(pool);
   const threads = createThreadReads(createThreadList(pool), { readThread: createThreadReader(pool) });
   const threadPages = createThreadPages(pool);
+  const makeSafe = createMakeSafeHtml(parts);
   const reads = {
     ...createReads(emails, blobs),
     ...createSafeHtml({
       store: emails,
       blobs,
-      reader: parts.reader,
+      makeSafe,
       imageUrls: createImageUrls(secrets, clock),
-      logger,
     }),
   };
   const mailboxes = createMailboxStatus({
@@ -212,6 +213,7 @@ export function createApplication(
   const { previewReply, ...replies } = createReplies({
     ...sendPorts,
     emails,
+    makeSafe,
     accounts: parts.accounts,
     send: (request, folder, emailId) => sendMessage(sendPorts, request, folder, emailId),
     sendOnce: carryOut,

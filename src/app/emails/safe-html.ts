@@ -1,33 +1,27 @@
 /** An email as a page shows it: its HTML made safe, its images at signed addresses; its text, where there is no such HTML. */
-import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { ServiceError } from '../../core/errors.ts';
 import { inlineType, rasterImageType, SIGNATURE_BYTES } from '../../core/html/image-type.ts';
 import { nothingRemoved } from '../../core/html/removed.ts';
 import { textAsHtml } from '../../core/html/text-as-html.ts';
-import type { Logger } from '../base/basics.ts';
 import type { BlobStore } from '../files/file-ports.ts';
-import type { MessageReader } from '../reading/reading-ports.ts';
-import { UnreadableMail } from '../reading/unreadable-mail.ts';
-import type { AttachmentView, EmailDetail, EmailStore, StoredAttachment } from './email-ports.ts';
+import type { AttachmentView, EmailStore, StoredAttachment } from './email-ports.ts';
 import type { ImageUrls } from './image-urls.ts';
+import type { MakeSafeHtml } from './make-safe-html.ts';
 import type { ShownImage } from './safe-html-view.ts';
 import type { EmailUseCases } from './use-cases.ts';
 
 export interface SafeHtmlPorts {
   readonly store: Pick<EmailStore, 'readEmail' | 'readAttachment'>;
   readonly blobs: Pick<BlobStore, 'get'>;
-  readonly reader: MessageReader;
+  readonly makeSafe: MakeSafeHtml;
   readonly imageUrls: ImageUrls;
-  readonly logger: Logger;
 }
 
 type SafeHtmlUseCases = Pick<EmailUseCases, 'readSafeHtml' | 'readSignedImage' | 'inlineTypeOf'>;
 
 export function createSafeHtml(ports: SafeHtmlPorts): SafeHtmlUseCases {
-  // What failed once is not tried again each time that it is looked at.
-  const failed = new UnreadableMail();
-  const { store, blobs, imageUrls } = ports;
+  const { store, blobs, makeSafe, imageUrls } = ports;
 
   async function readStart(attachment: StoredAttachment): Promise<Buffer> {
     const end = Math.min(attachment.sizeBytes, SIGNATURE_BYTES) - 1;
@@ -43,7 +37,7 @@ export function createSafeHtml(ports: SafeHtmlPorts): SafeHtmlUseCases {
       if (email === null) throw new ServiceError('email_not_found');
       const images = signImages(email.attachments, imageUrls);
       const byContentId = new Map(images.map(({ contentId, url }) => [contentId, url]));
-      const safe = await makeSafe(ports, failed, email, { allowRemote, images: byContentId });
+      const safe = await makeSafe(email, { allowRemote, images: byContentId });
       const imagesExpireAt = imageUrls.expiresAt();
       if (safe !== null) return { ...safe, madeFrom: 'html', images, imagesExpireAt };
       return {
@@ -80,25 +74,3 @@ function signImages(attachments: readonly AttachmentView[], urls: ImageUrls): re
   }
   return [...images.values()];
 }
-
-/** null where only the text can be shown. Throws `ServiceError('reading_unavailable')`. */
-async function makeSafe(
-  { reader, logger }: SafeHtmlPorts,
-  failed: UnreadableMail,
-  { id, htmlBody }: EmailDetail,
-  options: { readonly allowRemote: boolean; readonly images: ReadonlyMap<string, string> },
-) {
-  if (htmlBody === null || htmlBody.trim() === '') return null;
-  const digest = failed.isEmpty ? null : digestOf(htmlBody);
-  if (digest !== null && failed.reasonOf(digest) !== null) return null;
-  const result = await reader.read('safeHtml', { html: htmlBody, ...options });
-  if (result.kind === 'read') return result.value;
-  failed.add(digest ?? digestOf(htmlBody), result.reason);
-  logger.error(
-    { emailId: id, reason: result.reason, detail: result.detail },
-    'the HTML of an email could not be made safe; its text is shown',
-  );
-  return null;
-}
-
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');

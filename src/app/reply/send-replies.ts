@@ -3,7 +3,6 @@ import { ServiceError } from '../../core/errors.ts';
 import { formatMessageId } from '../../core/message/message-id.ts';
 import { addrSpec, quote as quoted } from '../../core/address/address.ts';
 import { parseAddressList } from '../../core/address/address-list.ts';
-import { isContentType } from '../../core/mime/compose/content-type.ts';
 import { makeQuote, type Quote } from '../../core/reply/quote.ts';
 import { replyRecipients, type ReplyRecipients } from '../../core/reply/reply-recipients.ts';
 import { replySubject } from '../../core/reply/reply-subject.ts';
@@ -11,22 +10,23 @@ import { withQuote } from '../../core/reply/with-quote.ts';
 import type { Account } from '../base/basics.ts';
 import { MAX_SENT_SUBJECT_CHARS } from '../base/limits.ts';
 import type { AddressView, AttachmentView, EmailDetail, EmailStore } from '../emails/email-ports.ts';
+import type { MakeSafeHtml } from '../emails/make-safe-html.ts';
 import { isReference } from '../send/take-references.ts';
-import type { AttachmentInput } from '../emails/prepare-attachments.ts';
 import { sizeOf } from '../files/content.ts';
-import type { BlobStore, SpoolFolder } from '../files/file-ports.ts';
+import type { SpoolFolder } from '../files/file-ports.ts';
 import { fillIn } from '../send/fill-in.ts';
 import { fingerprintSend } from '../send/fingerprint-send.ts';
 import { asksForQueue } from '../send/queue-request.ts';
 import type { KeyedSend } from '../send/send-once.ts';
 import type { SendOnceResult, SendRequest, SendResult } from '../send/use-cases.ts';
 import type { FillTemplate } from '../templates/fill-template.ts';
+import { imagesOfForward, imagesOfReply, quoteHtml, takenAlong } from './quote-html.ts';
 import type { ReplyOptions, ReplyRequest, ReplyUseCases } from './use-cases.ts';
 
 export interface ReplyPorts {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly emails: Pick<EmailStore, 'readEmail'>;
-  readonly blobs: Pick<BlobStore, 'get'>;
+  readonly makeSafe: MakeSafeHtml;
   readonly openFile: (path: string) => AsyncIterable<Buffer>;
   readonly fillTemplate: FillTemplate;
   /** Both take over the folder. */
@@ -49,7 +49,7 @@ export function createReplies(ports: ReplyPorts): Replies {
   async function send(request: ReplyRequest, folder: SpoolFolder, emailId?: string): Promise<SendResult> {
     let message: SendRequest;
     try {
-      message = await toSend(ports, request, await read(request.emailId), folder);
+      message = await toSend(ports, request, await read(request.emailId));
     } catch (error) {
       await folder.remove();
       throw error;
@@ -60,7 +60,9 @@ export function createReplies(ports: ReplyPorts): Replies {
   return {
     async previewReply(options) {
       const email = await read(options.emailId);
-      const quote = quoteOf(email, options);
+      // A page has no place for the files of an answer that nobody has sent yet.
+      const quoted = await quoteHtml(ports.makeSafe, email, []);
+      const quote = quoteOf(email, options, quoted?.html ?? null);
       return {
         emailId: email.id,
         kind: options.kind,
@@ -91,27 +93,28 @@ export function createReplies(ports: ReplyPorts): Replies {
   };
 }
 
-async function toSend(
-  ports: ReplyPorts,
-  request: ReplyRequest,
-  email: EmailDetail,
-  folder: SpoolFolder,
-): Promise<SendRequest> {
+async function toSend(ports: ReplyPorts, request: ReplyRequest, email: EmailDetail): Promise<SendRequest> {
   // The subject of an answer is that of the email, whatever the template says.
   const message = await fillIn(ports.fillTemplate, request.message, email.accountId);
   const derived = recipientsOf(ports, email, request);
   const files = request.kind === 'forward' && request.withFiles ? email.attachments : [];
-  refuseTooMuch(request, files);
-  const attachments = [...message.attachments];
-  for (const file of files) attachments.push(await takeAlong(ports, file, folder));
+  const room = refuseTooMuch(request, files);
+  const written = { textBody: message.textBody, htmlBody: message.htmlBody };
+  // Whoever writes plain text quotes plain text.
+  const isText = message.htmlBody === null && message.textBody !== null;
+  const candidates = files.length > 0 ? imagesOfForward(email) : imagesOfReply(email, room);
+  const quoted = !request.quote || isText ? null : await quoteHtml(ports.makeSafe, email, candidates);
+  const quote = request.quote ? quoteOf(email, request, quoted?.html ?? null) : null;
+  const images = quote?.isHtml === true ? (quoted?.images ?? NO_IMAGES) : NO_IMAGES;
+  const taken = files.length > 0 ? files : [...images.keys()];
   return {
     ...message,
     to: message.to ?? derived.to.map(formatMailbox),
     // A caller that names its own recipients wants no others.
     cc: message.cc ?? (message.to === null ? derived.cc.map(formatMailbox) : []),
     subject: message.subject ?? subjectOf(email, request),
-    ...(request.quote ? withQuote(message, quoteOf(email, request)) : {}),
-    attachments,
+    ...(quote === null ? written : withQuote(written, quote)),
+    attachments: [...message.attachments, ...taken.map((file) => takenAlong(file, images))],
     accountId: email.accountId,
     threadId: email.threadId,
     inReplyTo: formatMessageId(email.messageId),
@@ -119,11 +122,11 @@ async function toSend(
   };
 }
 
-function quoteOf(email: EmailDetail, options: ReplyOptions): Quote {
-  return makeQuote(
-    { ...email, safeHtml: null },
-    { ...options, kind: options.kind === 'forward' ? 'forward' : 'reply' },
-  );
+const NO_IMAGES: ReadonlyMap<AttachmentView, string> = new Map();
+
+function quoteOf(email: EmailDetail, options: ReplyOptions, safeHtml: string | null): Quote {
+  const kind = options.kind === 'forward' ? 'forward' : 'reply';
+  return makeQuote({ ...email, safeHtml }, { ...options, kind });
 }
 
 function subjectOf(email: EmailDetail, { kind }: ReplyOptions): string {
@@ -159,8 +162,11 @@ function formatMailbox({ name, address }: AddressView): string {
   return name === '' ? address : `${quoted(name)} <${address}>`;
 }
 
-/** Before any file is fetched. */
-function refuseTooMuch(request: ReplyRequest, files: readonly AttachmentView[]): void {
+/** Before any file is fetched; returns what more there is room for. */
+function refuseTooMuch(
+  request: ReplyRequest,
+  files: readonly AttachmentView[],
+): { readonly files: number; readonly bytes: number } {
   const given = request.message.attachments;
   const count = given.length + files.length;
   const bytes =
@@ -169,26 +175,5 @@ function refuseTooMuch(request: ReplyRequest, files: readonly AttachmentView[]):
   if (count > request.maxFiles || bytes > request.maxFileBytes) {
     throw new ServiceError('attachments_too_large', { values: { limit: request.maxFileBytes } });
   }
+  return { files: request.maxFiles - count, bytes: request.maxFileBytes - bytes };
 }
-
-/** Through a file of the spool, never through memory: the new email has a copy of its own, whatever becomes of the other. */
-async function takeAlong(
-  { blobs }: ReplyPorts,
-  { filename, contentType, storagePath }: AttachmentView,
-  folder: SpoolFolder,
-): Promise<AttachmentInput> {
-  const stream = await blobs.get(storagePath);
-  if (stream === null) {
-    throw new ServiceError('content_missing', { cause: new Error(`no file ${storagePath}`) });
-  }
-  const name = filename.trim() === '' ? NAMELESS : filename;
-  return {
-    filename: name,
-    // A received part may say anything of its type.
-    contentType: isContentType(contentType) ? contentType : null,
-    content: await folder.write(stream),
-  };
-}
-
-/** What a file is called that came without a name. */
-const NAMELESS = 'attachment';

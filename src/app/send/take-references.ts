@@ -80,12 +80,15 @@ export async function takeReferences(
     taken.push({
       ...rest,
       content: await folder.write(stream),
-      filename: filename ?? file.filename,
+      filename: filename ?? (file.filename.trim() === '' ? NAMELESS : file.filename),
       // A received part may say anything of its type.
       contentType: contentType ?? (isContentType(file.contentType) ? file.contentType : null),
     });
   }
   return taken;
 }
+
+/** What a file is called that came without a name. */
+const NAMELESS = 'attachment';
 
 const nameOf = ({ kind, id }: FileReference) => `${kind}:${id}`;

@@ -189,3 +189,22 @@ describe('whatever comes', () => {
     expect(make('').html).toBe(`<div data-email-body="1" style="${BOX}"></div>`);
   });
 });
+
+describe('for an answer', () => {
+  const quote = (html: string) =>
+    sanitizeHtml(html, { allowRemote: false, images: new Map([['logo', 'cid:new']]), altTexts: true }).html;
+
+  it('has images by their new Content-IDs, and the alternative texts of all others', () => {
+    const html =
+      '<img src="cid:logo" alt="a"><img src="cid:other" alt="<b>b</b>"><img src="https://x.test/1" alt="c"><img src="//x.test/2" width="1">' +
+      '<img src="cid:new" alt="d"><img alt="e">';
+    expect(quote(html)).toMatch(
+      /^<div [^>]*><img alt="a" src="cid:new">&#x3C;b>b&#x3C;\/b>c<img alt="d" src="cid:new">e<\/div>$/,
+    );
+  });
+
+  it('has no other address of that kind', () => {
+    expect(make('<img src="cid:logo" alt="a">').html).not.toContain('cid:');
+    expect(quote('<a href="cid:new">x</a><p style="background:url(cid:other)">y</p>')).not.toContain('cid:');
+  });
+});

@@ -37,6 +37,8 @@ export interface SanitizeOptions {
   readonly allowRemote: boolean;
   /** The addresses that stand for images of the email, by their Content-IDs. */
   readonly images: ReadonlyMap<string, string>;
+  /** An image that is left out leaves its alternative text: for programs that draw a broken image. Default: false. */
+  readonly altTexts?: boolean;
 }
 
 export interface SafeHtml {
@@ -51,7 +53,8 @@ export interface SafeHtml {
 const SCHEMA: Schema = {
   tagNames: [...ALLOWED_ELEMENTS],
   attributes: ALLOWED_ATTRIBUTES,
-  protocols: { href: ['http', 'https', 'mailto', 'tel'], src: ['http', 'https', 'data'] },
+  // `cid` only as an address that stands for an image of the email.
+  protocols: { href: ['http', 'https', 'mailto', 'tel'], src: ['http', 'https', 'data', 'cid'] },
   strip: Object.keys(DROPPED),
   ancestors: {},
   required: {},
@@ -185,6 +188,9 @@ class Sanitizer {
     }
     this.#setStyle(element, properties);
     if (tag === 'img' && !this.#setImage(element, properties)) return [];
+    if (tag === 'img' && properties.src === undefined && this.#options.altTexts === true) {
+      return typeof properties.alt === 'string' ? [{ type: 'text', value: properties.alt }] : [];
+    }
     const children = this.#toContent(element.childNodes);
     if (tag === 'a') this.#setLink(element, properties, children);
     this.#spend(tag.length);

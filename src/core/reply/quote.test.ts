@@ -103,7 +103,7 @@ describe('a forward', () => {
 
 describe('what a person wrote', () => {
   it('stands above the quote, inside of the body of a document', () => {
-    const quote = { text: 'q', html: '<i>q</i>' };
+    const quote = { text: 'q', html: '<i>q</i>', isHtml: false };
     expect(
       withQuote({ textBody: 'Hallo\n', htmlBody: '<html><body><p>Hallo</p></body></html>' }, quote),
     ).toEqual({
@@ -113,10 +113,14 @@ describe('what a person wrote', () => {
   });
 
   it('may be nothing', () => {
-    expect(withQuote({ textBody: null, htmlBody: null }, { text: 'q', html: '' })).toEqual({
+    expect(
+      withQuote({ textBody: null, htmlBody: null }, { text: 'q', html: '<i>q</i>', isHtml: false }),
+    ).toEqual({
       textBody: 'q\n',
       htmlBody: null,
     });
+    const quote = { text: 'q', html: '<i>q</i>', isHtml: true };
+    expect(withQuote({ textBody: null, htmlBody: null }, quote).htmlBody).toBe('<i>q</i>');
   });
 });
 

@@ -32,6 +32,8 @@ export interface Quote {
   /** `\n` line ends, no line end at the end. */
   readonly text: string;
   readonly html: string;
+  /** It has the HTML of the email, and not its text. */
+  readonly isHtml: boolean;
   /** Something of the email was too long, or quoted too deep, and was left out. */
   readonly isCut: boolean;
 }
@@ -41,11 +43,13 @@ export function makeQuote(email: QuotedEmail, options: QuoteOptions): Quote {
   const html =
     email.safeHtml !== null && email.safeHtml.length <= MAX_QUOTE_HTML_CHARS ? email.safeHtml : null;
   const isCut = body.isCut || (email.safeHtml !== null && html === null);
+  const isHtml = html !== null;
   if (options.kind === 'forward') {
     const block = headerBlock(email, options);
     return {
       text: `${block.join('\n')}\n\n${body.lines.join('\n')}`,
       html: `<div>${block.map(escapeText).join('<br>')}</div><br><div>${html ?? toHtml(body.lines)}</div>`,
+      isHtml,
       isCut,
     };
   }
@@ -55,6 +59,7 @@ export function makeQuote(email: QuotedEmail, options: QuoteOptions): Quote {
     html:
       `<div>${escapeText(attribution)}</div>` +
       `<blockquote type="cite" style="${BLOCKQUOTE_STYLE}">${html ?? toHtml(body.lines)}</blockquote>`,
+    isHtml,
     isCut,
   };
 }

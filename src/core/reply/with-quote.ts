@@ -6,9 +6,14 @@ export interface Written {
   readonly htmlBody: string | null;
 }
 
-/** In each form that the person wrote; a person who wrote nothing sends the text of the quote. */
-export function withQuote({ textBody, htmlBody }: Written, quote: Pick<Quote, 'text' | 'html'>): Written {
-  if (textBody === null && htmlBody === null) return { textBody: `${quote.text}\n`, htmlBody: null };
+/** In each form that the person wrote; a person who wrote nothing sends the quote as the email was. */
+export function withQuote(
+  { textBody, htmlBody }: Written,
+  quote: Pick<Quote, 'text' | 'html' | 'isHtml'>,
+): Written {
+  if (textBody === null && htmlBody === null) {
+    return { textBody: `${quote.text}\n`, htmlBody: quote.isHtml ? quote.html : null };
+  }
   return {
     textBody: textBody === null ? null : `${textBody.trimEnd()}\n\n${quote.text}\n`,
     htmlBody: htmlBody === null ? null : appendHtml(htmlBody, `<br>${quote.html}`),

@@ -2222,7 +2222,7 @@ export interface components {
             subject: string;
             /** @description What stands below the text that the person writes. */
             quote_text: string;
-            /** @description The same for HTML. It holds nothing of the email that was not made safe. */
+            /** @description The same for HTML: the HTML of the email, made safe, with alternative texts for its images; its text where it has none. A reply that is sent has small images themselves. */
             quote_html: string;
             /** @description Something of the email is too long, and left out. */
             quote_cut: boolean;
@@ -2714,6 +2714,8 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
+            /** @description The list of `unsubscribe` that it was sent to; null for none. */
+            unsubscribe_list: string | null;
             /** @description As its send gave them. */
             tags: string[];
             metadata: components["schemas"]["Metadata"];
@@ -3659,6 +3661,10 @@ export interface components {
             /** @enum {unknown} */
             code?: "email_not_found";
         };
+        DatabaseUnavailableOrReadingUnavailableOrShuttingDownError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "database_unavailable" | "reading_unavailable" | "shutting_down";
+        };
         DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "duplicate_field" | "invalid_base64" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_request" | "invalid_send_at" | "invalid_text" | "invalid_uuid" | "unknown_account" | "unknown_field";
@@ -3974,6 +3980,16 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["EmailNotFoundError"];
+            };
+        };
+        /** @description Codes: `database_unavailable`, `reading_unavailable`, `shutting_down`. */
+        DatabaseUnavailableOrReadingUnavailableOrShuttingDownError: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
             };
         };
         /** @description Codes: `busy`, `database_unavailable`, `disk_full`, `shutting_down`, `storage_unavailable`. */
@@ -5697,7 +5713,7 @@ export interface operations {
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+            503: components["responses"]["DatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
         };
     };
     replyToEmail: {
@@ -7319,6 +7335,7 @@ export interface operations {
                      *       "headers": {
                      *         "X-Ticket": "4711"
                      *       },
+                     *       "unsubscribe_list": null,
                      *       "tags": [
                      *         "angebot"
                      *       ],
@@ -9140,19 +9157,7 @@ export interface operations {
             404: components["responses"]["EmailNotFoundError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
-            /** @description Codes: `database_unavailable`, `reading_unavailable`, `shutting_down`. */
-            503: {
-                headers: {
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "database_unavailable" | "reading_unavailable" | "shutting_down";
-                    };
-                };
-            };
+            503: components["responses"]["DatabaseUnavailableOrReadingUnavailableOrShuttingDownError"];
         };
     };
     listEvents: {

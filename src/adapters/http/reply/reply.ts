@@ -59,7 +59,8 @@ const Preview = record('ReplyPreview', {
   quote_text: { type: 'string', description: 'What stands below the text that the person writes.' },
   quote_html: {
     type: 'string',
-    description: 'The same for HTML. It holds nothing of the email that was not made safe.',
+    description:
+      'The same for HTML: the HTML of the email, made safe, with alternative texts for its images; its text where it has none. A reply that is sent has small images themselves.',
   },
   quote_cut: { type: 'boolean', description: 'Something of the email is too long, and left out.' },
   attachments: {
@@ -163,6 +164,7 @@ export function registerReplyRoutes(
             'unauthorized',
             'email_not_found',
             'database_unavailable',
+            'reading_unavailable',
           ),
         },
       },

@@ -1,0 +1,38 @@
+/** The HTML of an email made safe, in the processes that read mail of strangers; what failed once is not tried again. */
+import { createHash } from 'node:crypto';
+import type { SafeHtml, SanitizeOptions } from '../../core/html/sanitize-html.ts';
+import type { Logger } from '../base/basics.ts';
+import type { MessageReader } from '../reading/reading-ports.ts';
+import { UnreadableMail } from '../reading/unreadable-mail.ts';
+import type { EmailDetail } from './email-ports.ts';
+
+/** null where only the text can be shown. Throws `ServiceError('reading_unavailable')`. */
+export type MakeSafeHtml = (
+  email: Pick<EmailDetail, 'id' | 'htmlBody'>,
+  options: SanitizeOptions,
+) => Promise<SafeHtml | null>;
+
+export function createMakeSafeHtml({
+  reader,
+  logger,
+}: {
+  readonly reader: MessageReader;
+  readonly logger: Logger;
+}): MakeSafeHtml {
+  const failed = new UnreadableMail();
+  return async ({ id, htmlBody }, options) => {
+    if (htmlBody === null || htmlBody.trim() === '') return null;
+    const digest = failed.isEmpty ? null : digestOf(htmlBody);
+    if (digest !== null && failed.reasonOf(digest) !== null) return null;
+    const result = await reader.read('safeHtml', { html: htmlBody, ...options });
+    if (result.kind === 'read') return result.value;
+    failed.add(digest ?? digestOf(htmlBody), result.reason);
+    logger.error(
+      { emailId: id, reason: result.reason, detail: result.detail },
+      'the HTML of an email could not be made safe; its text is shown',
+    );
+    return null;
+  };
+}
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,0 +1,80 @@
+/** The HTML of an email as an answer quotes it: made safe, with those of its images that travel along. */
+import { contentIdsIn } from '../../core/mime/text/content-ids.ts';
+import type { AttachmentView, EmailDetail } from '../emails/email-ports.ts';
+import type { MakeSafeHtml } from '../emails/make-safe-html.ts';
+import type { SendAttachment } from '../send/take-references.ts';
+
+/** Images that a reply takes along, in bytes together: logos and screenshots, and not a photograph with each answer. */
+const MAX_REPLY_IMAGE_BYTES = 1024 * 1024;
+const MAX_REPLY_IMAGES = 20;
+
+/** What programs show within HTML; any other is a file. */
+const RASTER = /^image\/(?:png|jpe?g|gif|webp|bmp)$/i;
+
+/** A Content-ID that no other file of the email has. */
+type NewContentIds = ReadonlyMap<AttachmentView, string>;
+
+export interface QuotedHtml {
+  readonly html: string;
+  /** Of the email's files, those that the HTML shows, by their new Content-IDs. */
+  readonly images: NewContentIds;
+}
+
+/** Room for images that nobody asked for. */
+interface Room {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/**
+ * null where only the text can be quoted. An image without a place in `images` leaves its alternative text, and so does one that
+ * would be fetched from elsewhere: an answer must not tell a stranger that it is read.
+ *
+ * @param candidates see imagesOfReply, imagesOfForward
+ */
+export async function quoteHtml(
+  makeSafe: MakeSafeHtml,
+  email: EmailDetail,
+  candidates: readonly AttachmentView[],
+): Promise<QuotedHtml | null> {
+  const ids = new Map(candidates.map((image) => [image, `quoted-${image.id}`]));
+  const byContentId = new Map<string, string>();
+  for (const [{ contentId }, id] of ids) {
+    // Of several with the same one, the first.
+    if (contentId !== null && !byContentId.has(contentId)) byContentId.set(contentId, `cid:${id}`);
+  }
+  const safe = await makeSafe(email, { allowRemote: false, images: byContentId, altTexts: true });
+  if (safe === null || safe.isCut) return null;
+  const shown = contentIdsIn(safe.html);
+  return { html: safe.html, images: new Map([...ids].filter(([, id]) => shown.has(id))) };
+}
+
+const isImage = ({ contentId, contentType }: AttachmentView) =>
+  contentId !== null && RASTER.test(contentType);
+
+/** All of them travel along anyway. */
+export const imagesOfForward = (email: EmailDetail): readonly AttachmentView[] =>
+  email.attachments.filter(isImage);
+
+/** Small ones: the others leave their alternative text. */
+export function imagesOfReply(email: EmailDetail, room: Room): readonly AttachmentView[] {
+  let bytes = Math.min(room.bytes, MAX_REPLY_IMAGE_BYTES);
+  let count = Math.min(room.files, MAX_REPLY_IMAGES);
+  return email.attachments.filter((file) => {
+    if (!file.inline || !isImage(file) || count <= 0 || file.sizeBytes > bytes) return false;
+    bytes -= file.sizeBytes;
+    count -= 1;
+    return true;
+  });
+}
+
+/** A file of the email, with its new Content-ID where the quote shows it. */
+export function takenAlong(file: AttachmentView, images: NewContentIds): SendAttachment {
+  const contentId = images.get(file);
+  return {
+    filename: null,
+    contentType: null,
+    content: { kind: 'attachment', id: file.id },
+    ...(contentId === undefined ? {} : { contentId }),
+  };
+}
