@@ -16,6 +16,8 @@ export interface WokenLoop extends Loop {
 export interface LoopOptions {
   /** From the end of a round to the beginning of the next, in ms; the first begins at once. */
   readonly intervalMs: number;
+  /** The same after a round that failed. Default: `intervalMs`. */
+  readonly retryMs?: number;
   /**
    * True: after the pause, a round waits for `wake`; but one that failed is repeated anyway. Default: false, it begins
    * when the pause is over.
@@ -31,7 +33,15 @@ export interface LoopOptions {
 }
 
 export function startLoop(options: LoopOptions): WokenLoop {
-  const { intervalMs, waitsForWake = false, run, failure, logger, timers = systemTimers } = options;
+  const {
+    intervalMs,
+    retryMs = intervalMs,
+    waitsForWake = false,
+    run,
+    failure,
+    logger,
+    timers = systemTimers,
+  } = options;
   const failures = createFailureLog(logger, failure);
   const stopping = new AbortController();
   let cancel = () => {};
@@ -49,14 +59,16 @@ export function startLoop(options: LoopOptions): WokenLoop {
   }
 
   async function runOnce(): Promise<void> {
+    let pauseMs = intervalMs;
     try {
       await run(stopping.signal);
       failures.worked();
     } catch (error) {
       failures.failed(error);
       isDue = true;
+      pauseMs = retryMs;
     }
-    if (!stopping.signal.aborted) cancel = timers.after(intervalMs, begin);
+    if (!stopping.signal.aborted) cancel = timers.after(pauseMs, begin);
   }
 
   cancel = timers.after(0, begin);

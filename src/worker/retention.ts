@@ -4,11 +4,13 @@ import { startLoop, type Loop } from './loop.ts';
 
 /** A rule counts days. */
 const INTERVAL_MS = 3_600_000;
+const RETRY_MS = 10_000;
 
 export function startRetention(ports: RetentionPorts): Loop {
   return startLoop({
     intervalMs: INTERVAL_MS,
-    failure: 'threads that are kept no longer could not be deleted; the next try is in an hour',
+    retryMs: RETRY_MS,
+    failure: 'threads that are kept no longer could not be deleted; it is tried again',
     logger: ports.logger,
     run: (signal) => deleteQuietThreads(ports, signal),
   });
