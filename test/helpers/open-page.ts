@@ -13,24 +13,26 @@ const DESKTOP = { viewport: { width: 1360, height: 860 }, locale: 'en-GB' };
 export function usePages() {
   let browser: Browser;
   let complaints: string[] = [];
+  let expected: string[] = [];
 
   beforeAll(async () => {
     browser = await startChromium();
   });
   afterEach(async () => {
-    const heard = complaints;
+    const heard = complaints.filter((complaint) => !expected.some((words) => complaint.includes(words)));
     complaints = [];
+    expected = [];
     await Promise.all(browser.contexts().map((context) => context.close()));
     if (heard.length > 0) throw new Error(`the browser complained: ${heard.join('\n')}`);
   });
   afterAll(() => browser.close());
 
   return {
-    /** Opens a place of the page and logs in. */
-    async open(
+    /** Opens a place of the page, and logs in: whether that worked is for the caller to see. */
+    async logIn(
       url: string,
       place: string,
-      secret = TEST_SECRET,
+      secret: string,
       options: BrowserContextOptions = DESKTOP,
     ): Promise<Page> {
       const context = await browser.newContext({ baseURL: url, ...options });
@@ -44,8 +46,22 @@ export function usePages() {
       await page.goto(place);
       await page.locator('input[name=secret]').fill(secret);
       await page.keyboard.press('Enter');
+      return page;
+    },
+    /** The same with a secret that opens it. */
+    async open(
+      url: string,
+      place: string,
+      secret = TEST_SECRET,
+      options: BrowserContextOptions = DESKTOP,
+    ): Promise<Page> {
+      const page = await this.logIn(url, place, secret, options);
       await page.locator('#list').waitFor();
       return page;
+    },
+    /** What the browser says with these words in this test is as it should be. */
+    expectComplaint(words: string): void {
+      expected.push(words);
     },
   };
 }

@@ -103,11 +103,9 @@ describe('a message that cannot be taken', () => {
       },
     });
     await waitUntil('the others are there', async () => (await world.emails()).length === 2);
-    const before = await world.counts();
-    expect(before.map(({ waiting, succeeded }) => ({ waiting, succeeded }))).toContainEqual({
-      waiting: 1,
-      succeeded: false,
-    });
+    await expect
+      .poll(async () => (await world.counts()).map(({ waiting, succeeded }) => ({ waiting, succeeded })))
+      .toContainEqual({ waiting: 1, succeeded: false });
     await waitUntil('it is there', async () => {
       await letTimePass(worlds.database);
       expect((await world.counts()).every(({ quarantined }) => quarantined === 0)).toBe(true);

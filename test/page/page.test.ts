@@ -1,64 +1,31 @@
 /** The page in Chromium, as the service serves it, with real mail. Build the page first: `npm run build -w page`. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { skipWithoutChromium, startChromium } from '../helpers/chromium.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { skipWithoutChromium } from '../helpers/chromium.ts';
 import { mail, newId, receive } from '../helpers/inbound-mail.ts';
+import { accessibilityFaults, usePages } from '../helpers/open-page.ts';
 import { getJson, startServiceWithSink } from '../helpers/running-service.ts';
 import { TEST_SECRET, type ServiceProcess } from '../helpers/service-process.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const DESKTOP = { viewport: { width: 1360, height: 860 }, locale: 'en-GB' };
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, locale: 'de-DE' };
 /** Newer than all other mail of this file. */
 const DATE = () => new Date().toUTCString().replace('GMT', '+0000');
 
 describe.skipIf(skipWithoutChromium())('the page', () => {
+  const pages = usePages();
   let service: ServiceProcess;
   let end: () => Promise<void>;
-  let browser: Browser;
-  /** What the browser complained of in the test that runs. */
-  let complaints: string[] = [];
 
   beforeAll(async () => {
-    [{ service, end }, browser] = await Promise.all([startServiceWithSink(), startChromium()]);
+    ({ service, end } = await startServiceWithSink());
   });
-  afterEach(async () => {
-    await Promise.all(browser.contexts().map((context) => context.close()));
-    if (complaints.length > 0) throw new Error(`the browser complained: ${complaints.join('\n')}`);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await end();
-  });
+  afterAll(() => end());
 
-  async function open(path: string, options: BrowserContextOptions = DESKTOP): Promise<Page> {
-    complaints = [];
-    const context = await browser.newContext({ baseURL: service.url, ...options });
-    const page = await context.newPage();
-    page.on('console', (message) => {
-      // The browser itself reports each answer of 4xx; that nobody is logged in is one.
-      if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))
-        complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
-    await page.goto(path);
-    await page.locator('input[name=secret]').fill(TEST_SECRET);
-    await page.keyboard.press('Enter');
-    await page.locator('#list').waitFor();
-    return page;
-  }
+  const open = (place: string, options?: BrowserContextOptions): Promise<Page> =>
+    pages.open(service.url, place, TEST_SECRET, options);
 
   const receiveNow = (subject: string, fields: object = {}) =>
     receive(service, mail({ subject, date: DATE(), from: 'Ann <ann@customer.test>', ...fields }));
-
-  /** What axe finds, by rule and place. */
-  async function faultsOf(page: Page): Promise<string[]> {
-    await page.evaluate(AXE);
-    return page.evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
-      .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`);
-  }
 
   it('opens a linked thread after the log-in, and marks it as read', async () => {
     const { threadId } = await receiveNow('Linked', { body: 'See https://example.com/offer.' });
@@ -79,13 +46,9 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
   });
 
   it('refuses a wrong secret in words', async () => {
-    complaints = [];
-    const page = await (await browser.newContext({ baseURL: service.url, ...DESKTOP })).newPage();
-    await page.goto('/');
-    await page.locator('input[name=secret]').fill('wrong-secret-of-32-characters-123456');
-    await page.keyboard.press('Enter');
+    const page = await pages.logIn(service.url, '/', 'wrong-secret-of-32-characters-123456');
     await page.getByText('This key is not valid').waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await accessibilityFaults(page)).toEqual([]);
   });
 
   it('shows new mail by itself, and goes through the list by keys', async () => {
@@ -100,7 +63,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await page.getByRole('heading', { name: 'First of two' }).waitFor();
     await page.keyboard.press('k');
     await page.getByRole('heading', { name: 'Second of two' }).waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await accessibilityFaults(page)).toEqual([]);
   });
 
   it('finishes a thread by a key, and takes that back', async () => {
@@ -193,7 +156,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
       '"Ann, of Example" <ann@customer.test>',
     );
     await page.getByText('Draft saved').waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await accessibilityFaults(page)).toEqual([]);
     // As after a crash.
     await page.context().close();
     page = await open(`/t/${threadId}`);
@@ -230,7 +193,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     expect(await frame.contentFrame().locator('img[src^="https://tracker"]').count()).toBe(0);
     await page.getByRole('button', { name: 'Show images' }).click();
     await frame.contentFrame().locator('img[src^="https://tracker"]').waitFor({ state: 'attached' });
-    complaints = complaints.filter((complaint) => !complaint.includes('ERR_NAME_NOT_RESOLVED'));
+    pages.expectComplaint('ERR_NAME_NOT_RESOLVED');
   });
 
   it('shows one pane at a time on a phone, in German', async () => {
@@ -240,7 +203,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await page.locator('.row', { hasText: 'Unterwegs' }).tap();
     await page.getByRole('heading', { name: 'Unterwegs' }).waitFor();
     expect(await page.locator('.pane-list').isVisible()).toBe(false);
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Zurück' }).tap();
     await page.locator('.row', { hasText: 'Unterwegs' }).waitFor();
     await page.getByRole('button', { name: 'Menü' }).tap();
