@@ -87,6 +87,15 @@ describe('the audit log', () => {
     expect((await service.request('/api/audit?cursor=x')).status).toBe(400);
   });
 
+  it.each(['%00', '%ED%A0%80', 'a%00b@example.com', '%EF%BF%BF'])(
+    'takes a refusal of %s as well',
+    async (address) => {
+      const response = await service.request(`/api/suppressions/${address}`, { method: 'DELETE' });
+      expect(response.status).toBeGreaterThanOrEqual(400);
+      expect(response.status).toBeLessThan(500);
+    },
+  );
+
   it.each(['audit_log', 'audit_outcomes'])('lets nothing of %s be changed or deleted', async (table) => {
     for (const sql of [`delete from ${table}`, `update ${table} set at = now()`]) {
       await expect(query(database.connectionString, sql)).rejects.toThrow('the audit log is never changed');

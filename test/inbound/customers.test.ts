@@ -47,6 +47,7 @@ it('links past mail by the time of the answer, and lists the mail that no custom
       other_customer_ids: [],
     })),
     complete: true,
+    name: null,
     relinked: { linked: 2, moved: 0, unlinked: 0 },
   });
   expect(await emailsOf(one)).toEqual([first.id, second.id].sort());

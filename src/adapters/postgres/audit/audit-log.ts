@@ -8,22 +8,22 @@ export function createAuditLog(pool: Pool): AuditLog {
   return {
     async begin({ author, act, target, targetAddress = null, details }) {
       const [row] = await run(pool, BEGIN, {
-        author: JSON.stringify(author),
+        author: toJson(author),
         act,
-        target,
-        targetAddress,
-        details: JSON.stringify(details),
+        target: target === null ? null : toText(target),
+        targetBytes: targetAddress === null ? null : Buffer.from(`audit:${targetAddress}`),
+        details: toJson(details),
       });
       if (row === undefined) throw new Error('an entry of the audit log was not made');
       return row.position;
     },
 
     async end(position, code, details) {
-      await run(pool, END, { position, code, details: JSON.stringify(details) });
+      await run(pool, END, { position, code, details: toJson(details) });
     },
 
     async add(acts) {
-      if (acts.length > 0) await run(pool, ADD, { acts: JSON.stringify(acts) });
+      if (acts.length > 0) await run(pool, ADD, { acts: toJson(acts) });
     },
 
     forget: (before, limit) =>
@@ -57,11 +57,17 @@ function toEntry(row: RowOf<typeof LIST>): AuditEntry {
   };
 }
 
+/** What is refused is told as well, so this may be any text; PostgreSQL takes neither NUL nor half of a surrogate pair. */
+const toText = (text: string): string => text.replaceAll('\0', '\ufffd').toWellFormed();
+
+const toJson = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? toText(part) : part));
+
 const BEGIN = statement(
   'begin-audit',
   `insert into audit_log (author, act, target, details)
-  values ($author, $act, case when $targetAddress::text is null then $target::text
-    else 'digest:' || encode(keyed_digest(convert_to('audit:' || $targetAddress, 'UTF8')), 'hex') end, $details)
+  values ($author, $act, case when $targetBytes::bytea is null then $target::text
+    else 'digest:' || encode(keyed_digest($targetBytes), 'hex') end, $details)
   returning position`,
 );
 

@@ -13,7 +13,7 @@ declare module '../db/statement.ts' {
       values: {
         author: string | null;
         act: string | null;
-        targetAddress: string | null;
+        targetBytes: Buffer | null;
         target: string | null;
         details: string | null;
       };
