@@ -152,7 +152,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await page.getByRole('heading', { name: 'To be answered' }).waitFor();
     await page.keyboard.press('r');
     await page.getByRole('textbox', { name: 'Message' }).fill('Many thanks!');
-    expect(await page.getByRole('textbox', { name: 'To' }).inputValue()).toBe(
+    expect(await page.getByRole('combobox', { name: 'To' }).inputValue()).toBe(
       '"Ann, of Example" <ann@customer.test>',
     );
     await page.getByText('Draft saved').waitFor();

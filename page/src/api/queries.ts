@@ -3,6 +3,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { Page } from 'email-worker-client';
 import type { Source } from '../features/folders/folder.ts';
 import { toDraftRow, toEmailRow, toThreadRow, type Row } from '../features/threads/rows.ts';
+import { draftsAreKept } from '../features/write/draft-keeper.ts';
 import { client } from './client.ts';
 import { readSession } from './session.ts';
 
@@ -17,6 +18,9 @@ export const keys = {
   customer: (id: string) => ['customer', id],
   safeHtml: (emailId: string) => ['html', emailId],
   threadDraft: (threadId: string) => ['draft', threadId],
+  draft: (id: string) => ['new-draft', id],
+  accounts: ['accounts'],
+  addresses: (q: string) => ['addresses', q],
   replyPreview: (emailId: string, kind: string) => ['reply', emailId, kind],
   thread: (id: string) => ['thread', id],
 } as const;
@@ -119,4 +123,33 @@ export const replyPreviewQuery = (emailId: string, kind: 'reply' | 'reply_all' |
   queryOptions({
     queryKey: keys.replyPreview(emailId, kind),
     queryFn: ({ signal }) => client.emails.previewReply(emailId, { kind }, { signal }),
+  });
+
+/** A draft as it was left, read anew each time that it is opened. */
+export const draftQuery = (id: string) =>
+  queryOptions({
+    queryKey: keys.draft(id),
+    queryFn: async ({ signal }) => {
+      await draftsAreKept();
+      return client.drafts.get(id, { signal });
+    },
+    staleTime: Infinity,
+    gcTime: 0,
+  });
+
+export const accountsQuery = queryOptions({
+  queryKey: keys.accounts,
+  queryFn: ({ signal }) => client.accounts.list({ signal }),
+});
+
+const OFFERED_ADDRESSES = 8;
+const ADDRESSES_STALE_MS = 5000;
+
+/** What a field for recipients offers. */
+export const addressesQuery = (q: string) =>
+  queryOptions({
+    queryKey: keys.addresses(q),
+    queryFn: ({ signal }) => client.addresses.complete({ q, limit: OFFERED_ADDRESSES }, { signal }),
+    // Addresses of new mail are known a moment after it.
+    staleTime: ADDRESSES_STALE_MS,
   });

@@ -16,8 +16,14 @@ export function listPlace(folder: Folder) {
     : ({ to: '/search', search: { q: folder.query } } as const);
 }
 
+/** In place of the identifier of a draft: one that is begun. */
+export const NEW_DRAFT = 'new';
+
+export const draftPlace = (draftId: string) => ({ to: '/write/$draftId', params: { draftId } }) as const;
+
 interface Places {
   openThread(threadId: string): void;
+  openDraft(draftId: string): void;
   openList(): void;
 }
 
@@ -26,6 +32,7 @@ export function usePlaces(folder: Folder): Places {
   return useMemo(
     () => ({
       openThread: (threadId) => void navigate(threadPlace(folder, threadId)),
+      openDraft: (draftId) => void navigate(draftPlace(draftId)),
       openList: () => void navigate(listPlace(folder)),
     }),
     [navigate, folder],

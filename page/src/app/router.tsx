@@ -14,7 +14,8 @@ import { readFolder, searchFolder } from '../features/folders/folder.ts';
 import { useWords } from '../i18n/index.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { MailView } from './mail-view.tsx';
-import { useSession } from './session.tsx';
+import { NEW_DRAFT } from './places.ts';
+import { useMay, useSession } from './session.tsx';
 import { Shell } from './shell.tsx';
 
 const HOME = 'open';
@@ -64,6 +65,13 @@ const threadRoute = createRoute({
   },
 });
 
+const writeRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/write',
+  component: WriteView,
+});
+const writeDraftRoute = createRoute({ getParentRoute: () => writeRoute, path: '$draftId' });
+
 const operateRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/operate/$section',
@@ -76,6 +84,7 @@ export const router = createRouter({
     folderRoute.addChildren([folderThreadRoute]),
     searchRoute.addChildren([searchThreadRoute]),
     threadRoute,
+    writeRoute.addChildren([writeDraftRoute]),
     operateRoute,
   ]),
   defaultPreload: false,
@@ -101,6 +110,20 @@ function SearchView() {
   const { q } = useSearch({ from: searchRoute.id });
   const { threadId } = useParams({ strict: false });
   return <MailView folder={searchFolder(q, text)} threadId={threadId ?? null} />;
+}
+
+/** A new message, or a draft of one, beside the drafts. */
+function WriteView() {
+  const { text } = useWords();
+  const { name } = useSession();
+  const mayWrite = useMay('draft');
+  const { draftId } = useParams({ strict: false });
+  const folder = readFolder('drafts', name, text);
+  return folder === null || !mayWrite ? (
+    <NotFound />
+  ) : (
+    <MailView folder={folder} threadId={null} draftId={draftId ?? NEW_DRAFT} />
+  );
 }
 
 function OperateSection() {

@@ -1,12 +1,18 @@
 /** The frame of every view: the folders at the left, or in a drawer where the window is narrow. */
+import { useNavigate } from '@tanstack/react-router';
 import { useSyncExternalStore, useState, type ReactNode } from 'react';
 import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
 import { useLiveEvents } from '../api/live.ts';
 import { Sidebar } from '../features/folders/sidebar.tsx';
 import { useWords } from '../i18n/index.tsx';
 import { DrawerContext } from './drawer.ts';
+import { NEW_DRAFT, draftPlace } from './places.ts';
+import { useMay } from './session.tsx';
 import { ShortcutHelp } from './shortcut-help.tsx';
+import { useShortcuts } from './shortcuts.ts';
 import './shell.css';
+
+const NONE = {};
 
 interface ShellProps {
   readonly children: ReactNode;
@@ -17,6 +23,9 @@ export function Shell({ children }: ShellProps) {
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   const isOnline = useOnline();
   useLiveEvents();
+  const mayWrite = useMay('draft');
+  const navigate = useNavigate();
+  useShortcuts(mayWrite ? { c: () => void navigate(draftPlace(NEW_DRAFT)) } : NONE);
   return (
     <DrawerContext value={setDrawerOpen}>
       <a className="skip-link" href="#list">

@@ -1,6 +1,6 @@
 /** The folders with what is in them, and who is logged in. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import {
   Archive,
   AtSign,
@@ -10,6 +10,7 @@ import {
   FilePen,
   Inbox,
   Mail,
+  PenLine,
   Reply,
   Send,
   UserRound,
@@ -17,8 +18,10 @@ import {
 } from 'lucide-react';
 import type { Folders } from 'email-worker-client';
 import { foldersQuery } from '../../api/queries.ts';
-import { useSession } from '../../app/session.tsx';
+import { NEW_DRAFT, draftPlace } from '../../app/places.ts';
+import { useMay, useSession } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
+import { IconButton } from '../../ui/button.tsx';
 import { EMAIL_FOLDERS, THREAD_FOLDERS, accountFolder, labelFolder, type FixedFolder } from './folder.ts';
 import { UserMenu } from './user-menu.tsx';
 import './sidebar.css';
@@ -64,6 +67,8 @@ interface SidebarProps {
 export function Sidebar({ onGo }: SidebarProps) {
   const { text } = useWords();
   const { name } = useSession();
+  const mayWrite = useMay('draft');
+  const navigate = useNavigate();
   const { data } = useQuery(foldersQuery(name));
   const fixed = (folder: FixedFolder) => (
     <FolderLink
@@ -82,6 +87,17 @@ export function Sidebar({ onGo }: SidebarProps) {
       <div className="sidebar-head">
         <img src="/icon.svg" alt="" />
         <span className="truncate">{text.app.name}</span>
+        {mayWrite && (
+          <IconButton
+            icon={PenLine}
+            label={text.app.newMessage}
+            shortcut="C"
+            onPress={() => {
+              onGo?.();
+              void navigate(draftPlace(NEW_DRAFT));
+            }}
+          />
+        )}
       </div>
       <nav className="sidebar-scroll" aria-label={text.folders.title}>
         <ul className="folder-group">{THREAD_FOLDERS.map(fixed)}</ul>

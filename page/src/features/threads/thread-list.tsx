@@ -22,6 +22,8 @@ import './thread-list.css';
 interface ThreadListProps {
   readonly folder: Folder;
   readonly threadId: string | null;
+  /** The draft that is written; null: none is. */
+  readonly draftId: string | null;
   /** Gets what goes on to the next thread. */
   readonly leaveRef: RefObject<() => void>;
 }
@@ -36,7 +38,7 @@ const OVERSCAN = 8;
 const AHEAD = 20;
 const BONES = 9;
 
-export function ThreadList({ folder, threadId, leaveRef }: ThreadListProps) {
+export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListProps) {
   const { text } = useWords();
   const mayChange = useMay('operate');
   const [selection, setSelection] = useState({ of: folder.key, ids: NONE });
@@ -94,6 +96,7 @@ export function ThreadList({ folder, threadId, leaveRef }: ThreadListProps) {
             folder={folder}
             rows={rows}
             threadId={threadId}
+            draftId={draftId}
             leaveRef={leaveRef}
             scrollRef={scrollRef}
             selected={selected}
@@ -128,9 +131,9 @@ interface RowsProps extends ThreadListProps {
 }
 
 function Rows(props: RowsProps) {
-  const { folder, rows, threadId, leaveRef, scrollRef, selected, isChoosing, onSelect, hasMore, onNearEnd } =
-    props;
-  const { openThread, openList } = usePlaces(folder);
+  const { folder, rows, threadId, draftId, leaveRef, scrollRef, selected } = props;
+  const { isChoosing, onSelect, hasMore, onNearEnd } = props;
+  const { openThread, openDraft, openList } = usePlaces(folder);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scrollRef.current,
@@ -143,14 +146,17 @@ function Rows(props: RowsProps) {
     tellScrolled(last, LIST_PAGE);
     if (last >= rows.length - AHEAD) onNearEnd();
   }, [last, rows.length, onNearEnd]);
-  const current = rows.findIndex((row) => row.threadId !== null && row.threadId === threadId);
+  const current = rows.findIndex((row) =>
+    row.threadId === null ? row.draftId !== null && row.draftId === draftId : row.threadId === threadId,
+  );
   const step = (by: number): void => {
     const index = current === -1 ? 0 : Math.min(Math.max(current + by, 0), rows.length - 1);
-    const id = rows[index]?.threadId;
-    if (id === null || id === undefined) return;
+    const row = rows[index];
+    if (row === undefined || (row.threadId === null && row.draftId === null)) return;
     virtual.scrollToIndex(index, { align: 'auto' });
-    openThread(id);
-    focusRow(scrollRef, rows[index]?.id ?? '');
+    if (row.threadId !== null) openThread(row.threadId);
+    else if (row.draftId !== null) openDraft(row.draftId);
+    focusRow(scrollRef, row.id);
   };
   const leave = (): void => {
     const next = rows[current + 1] ?? rows[current - 1];

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { Paperclip, Reply } from 'lucide-react';
 import { memo } from 'react';
-import { threadPlace } from '../../app/places.ts';
+import { draftPlace, threadPlace } from '../../app/places.ts';
 import { useWords } from '../../i18n/index.tsx';
 import { Avatar } from '../../ui/avatar.tsx';
 import type { Folder } from '../folders/folder.ts';
@@ -33,6 +33,12 @@ export const ThreadRow = memo(function ThreadRow(props: ThreadRowProps) {
   const { folder, row, top, position, isCurrent, isChecked, isStop, onCheck, onStep } = props;
   const { text } = useWords();
   const subject = row.subject === '' ? text.list.noSubject : row.subject;
+  const place =
+    row.threadId !== null
+      ? threadPlace(folder, row.threadId)
+      : row.draftId !== null
+        ? draftPlace(row.draftId)
+        : null;
   return (
     <li
       className="row"
@@ -42,13 +48,13 @@ export const ThreadRow = memo(function ThreadRow(props: ThreadRowProps) {
       data-is-unread={row.isUnread ? '' : undefined}
       data-is-checked={isChecked ? '' : undefined}
     >
-      {row.threadId === null ? (
+      {place === null ? (
         <span className="row-link">
           <RowText row={row} subject={subject} />
         </span>
       ) : (
         <Link
-          {...threadPlace(folder, row.threadId)}
+          {...place}
           className="row-link"
           data-row={row.id}
           tabIndex={isStop ? 0 : -1}

@@ -2,25 +2,29 @@
  * Keeps what somebody writes as a draft of the service: some moments after the last key, one request at a time, and always the
  * newest text. A draft that another window changed is not overwritten.
  */
-import { EmailWorkerError, type Draft, type DraftRequest } from 'email-worker-client';
+import { EmailWorkerError, type Attachment, type Draft, type DraftRequest } from 'email-worker-client';
 import { client } from '../../api/client.ts';
 
 export type Fields = NonNullable<DraftRequest['message']>;
+export type Files = NonNullable<DraftRequest['attachments']>;
 export type KeeperState = 'idle' | 'saving' | 'saved' | 'failed' | 'elsewhere';
 
 /** Often enough that a crash takes no sentence, seldom enough that typing costs no request for each word. */
 const SAVE_AFTER_MS = 700;
 const RETRY_AFTER_MS = 5000;
 
-export interface Version {
-  readonly id: string;
-  readonly version: number;
-}
+/** What closed keepers still save. */
+const closing = new Set<Promise<void>>();
+
+/** Drafts are as they were left when it resolves. */
+export const draftsAreKept = async (): Promise<void> => {
+  await Promise.all(closing);
+};
 
 export class DraftKeeper {
   readonly #base: DraftRequest;
   readonly #tell: (state: KeeperState) => void;
-  #draft: Version | null;
+  #draft: Draft | null;
   #wanted: Fields | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #running: Promise<void> = Promise.resolve();
@@ -39,13 +43,31 @@ export class DraftKeeper {
   }
 
   /** Everything is stored when it resolves. Throws what the service says against it. */
-  async flush(fields: Fields): Promise<Version> {
+  async flush(fields: Fields): Promise<Draft> {
     this.#wanted = { ...this.#wanted, ...fields };
     this.#cancelTimer();
     await this.#running;
     await this.#save();
     if (this.#draft === null) throw new Error('the draft was not stored');
     return this.#draft;
+  }
+
+  /**
+   * The files that it has from now on, by those that it has; what is written is stored along with them. Throws what the service
+   * says against it, and then it has the files that it had.
+   */
+  async setFiles(choose: (files: readonly Attachment[]) => Files): Promise<readonly Attachment[]> {
+    this.#cancelTimer();
+    const set = this.#running.then(() => {
+      if (this.#isClosed) throw new Error('the draft is closed');
+      return this.#save(choose(this.#draft?.attachments ?? []));
+    });
+    this.#running = set.catch(() => {
+      this.#tell(this.#wanted !== null ? 'failed' : this.#draft === null ? 'idle' : 'saved');
+      if (this.#wanted !== null) this.#schedule(RETRY_AFTER_MS);
+    });
+    await set;
+    return this.#draft?.attachments ?? [];
   }
 
   open(): void {
@@ -57,7 +79,10 @@ export class DraftKeeper {
     this.#isClosed = true;
     this.#cancelTimer();
     if (this.#wanted !== null) this.#start();
-    return this.#running;
+    const end = this.#running;
+    closing.add(end);
+    void end.finally(() => closing.delete(end));
+    return end;
   }
 
   /** Throws when it could not be deleted. */
@@ -96,19 +121,23 @@ export class DraftKeeper {
       });
   }
 
-  async #save(): Promise<void> {
+  async #save(files: Files | null = null): Promise<void> {
     const message = this.#wanted;
-    if (message === null) return;
+    if (message === null && files === null) return;
     this.#wanted = null;
     this.#tell('saving');
+    const change = {
+      ...(message === null ? {} : { message }),
+      ...(files === null ? {} : { attachments: files }),
+    };
     try {
       this.#draft =
         this.#draft === null
-          ? await client.drafts.create({ ...this.#base, message })
-          : await client.drafts.change(this.#draft.id, this.#draft.version, { message });
+          ? await client.drafts.create({ ...this.#base, ...change })
+          : await client.drafts.change(this.#draft.id, this.#draft.version, change);
     } catch (error) {
       // What was written since goes before it.
-      this.#wanted = { ...message, ...(this.#wanted as Fields | null) };
+      if (message !== null) this.#wanted = { ...message, ...(this.#wanted as Fields | null) };
       throw error;
     }
     this.#tell('saved');

@@ -1,0 +1,108 @@
+/** Writes a message of its own, in place of a thread. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCanGoBack, useNavigate, useRouter } from '@tanstack/react-router';
+import { EmailWorkerError, type Draft } from 'email-worker-client';
+import { ArrowLeft, FilePen } from 'lucide-react';
+import { accountsQuery, draftQuery, keys } from '../../api/queries.ts';
+import { useSession } from '../../app/session.tsx';
+import { useWords } from '../../i18n/index.tsx';
+import { IconButton } from '../../ui/button.tsx';
+import { Empty, Failure } from '../../ui/empty.tsx';
+import { toField } from './addresses.ts';
+import { WriterForm } from './writer-form.tsx';
+
+/** What the service sends from when nothing is said. */
+const DEFAULT_ACCOUNT = 'default';
+
+interface NewMessageProps {
+  /** The draft that is continued; null: begun anew. */
+  readonly draftId: string | null;
+}
+
+export default function NewMessage({ draftId }: NewMessageProps) {
+  const { text } = useWords();
+  const { accounts: visible } = useSession();
+  const draft = useQuery({ ...draftQuery(draftId ?? ''), enabled: draftId !== null });
+  const accounts = useQuery(accountsQuery);
+  const back = useBack();
+  const isReady = (draftId === null || draft.isSuccess) && !accounts.isPending;
+  const senders = (accounts.data ?? []).filter(
+    ({ id, from_address: from }) => from !== null && (visible === null || visible.includes(id)),
+  );
+  return (
+    <div className="new-message">
+      <header className="new-message-head">
+        <IconButton icon={ArrowLeft} label={text.app.back} onPress={back} />
+        <h1>{text.write.newTitle}</h1>
+      </header>
+      {draft.isError ? (
+        isGone(draft.error) ? (
+          <Empty icon={FilePen} title={text.write.draftGone} />
+        ) : (
+          <Failure title={text.app.unreachable} onRetry={() => void draft.refetch()} />
+        )
+      ) : (
+        isReady && (
+          <Message
+            draft={draft.data ?? null}
+            accounts={senders.map(({ id, from_address: from }) => ({ id, address: from?.address ?? id }))}
+            onLeave={back}
+          />
+        )
+      )}
+    </div>
+  );
+}
+
+const isGone = (error: Error): boolean =>
+  error instanceof EmailWorkerError && error.code === 'draft_not_found';
+
+/** To where the writer was opened from. */
+function useBack(): () => void {
+  const router = useRouter();
+  const navigate = useNavigate();
+  const canGoBack = useCanGoBack();
+  return () => {
+    if (canGoBack) router.history.back();
+    else void navigate({ to: '/f/$folder', params: { folder: 'drafts' } });
+  };
+}
+
+interface MessageProps {
+  readonly draft: Draft | null;
+  readonly accounts: readonly { readonly id: string; readonly address: string }[];
+  readonly onLeave: () => void;
+}
+
+function Message({ draft, accounts, onLeave }: MessageProps) {
+  const { text } = useWords();
+  const { name } = useSession();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const message = draft?.message ?? {};
+  const sender = draft?.account_id ?? (accounts.find(({ id }) => id === DEFAULT_ACCOUNT) ?? accounts[0])?.id;
+  return (
+    <WriterForm
+      title={text.write.newTitle}
+      note={null}
+      placeholder={text.write.newPlaceholder}
+      base={{ author: name }}
+      draft={draft}
+      initial={{
+        to: toField(message.to) ?? '',
+        cc: toField(message.cc) ?? '',
+        bcc: toField(message.bcc) ?? '',
+        subject: message.subject ?? '',
+        text_body: message.text_body ?? '',
+        ...(sender === undefined ? {} : { account_id: sender }),
+      }}
+      accounts={accounts}
+      focus="to"
+      needsSubject
+      onKept={() => void queryClient.invalidateQueries({ queryKey: keys.lists })}
+      onEnd={onLeave}
+      onTakenBack={(again) => void navigate({ to: '/write/$draftId', params: { draftId: again.id } })}
+      onClose={onLeave}
+    />
+  );
+}

@@ -1,0 +1,217 @@
+/** What is written, kept as a draft; sending it, which may be taken back for some seconds; and throwing it away. */
+import { useQueryClient } from '@tanstack/react-query';
+import { EmailWorkerError, type Attachment, type Draft, type DraftRequest } from 'email-worker-client';
+import { useEffect, useRef, useState } from 'react';
+import { client } from '../../api/client.ts';
+import { refreshLists } from '../../api/live.ts';
+import { useWords } from '../../i18n/index.tsx';
+import { notify } from '../../ui/toast.tsx';
+import { trimEntries } from './addresses.ts';
+import { DraftKeeper, type Fields, type Files, type KeeperState } from './draft-keeper.ts';
+import type { PendingFile } from './files.tsx';
+import { speaksOfFile } from './missing-file.ts';
+
+export interface WriterFields {
+  readonly to: string;
+  readonly cc: string;
+  readonly bcc: string;
+  readonly subject: string;
+  readonly text_body: string;
+  /** Absent: the one that answers, or the default. */
+  readonly account_id?: string;
+}
+
+export interface WriterOptions {
+  /** Whose it is and what it answers. */
+  readonly base: DraftRequest;
+  /** What is continued; null: begun anew. */
+  readonly draft: Draft | null;
+  readonly initial: WriterFields;
+  readonly needsSubject?: boolean;
+  /** Without words it goes out, too. */
+  readonly mayBeEmpty?: boolean;
+  /** Files go along that are no files of the draft. */
+  readonly hasOtherFiles?: boolean;
+  /** It was left, and everything is stored. */
+  readonly onKept: () => void;
+  /** There is no draft any more: it was sent or thrown away. */
+  readonly onEnd: () => void;
+  /** It was sent, and then not: there is a draft again. */
+  readonly onTakenBack: (draft: Draft) => void;
+}
+
+/** How long a send can be taken back. */
+const UNDO_MS = 10_000;
+/** The notice goes a little before, so that who is late is not told that it worked. */
+const UNDO_SHOWN_MS = 9000;
+/** What the service takes unless it is configured otherwise: 25 MiB for all files together. */
+const MAX_FILE_BYTES = 25 * 1024 * 1024;
+
+let lastPending = 0;
+
+const isRefused = (error: unknown, ...codes: readonly string[]): boolean =>
+  error instanceof EmailWorkerError && error.code !== null && codes.includes(error.code);
+
+export function useWriter(options: WriterOptions) {
+  const { base, draft, initial, onEnd, onTakenBack } = options;
+  const { text, format } = useWords();
+  const queryClient = useQueryClient();
+  const [state, setState] = useState<KeeperState>(draft === null ? 'idle' : 'saved');
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isSending, setSending] = useState(false);
+  const [fields, setFields] = useState(initial);
+  const [files, setFiles] = useState<readonly Attachment[]>(draft?.attachments ?? []);
+  const [pending, setPending] = useState<readonly PendingFile[]>([]);
+  /** Was told that no file is there, and may want it so. */
+  const [isWarned, setWarned] = useState(false);
+  const [keeper] = useState(() => new DraftKeeper(base, draft, setState));
+  const onKept = useRef(options.onKept);
+  useEffect(() => {
+    onKept.current = options.onKept;
+  });
+  // The text is kept when the reader goes elsewhere, and the draft is found again when they come back.
+  useEffect(() => {
+    keeper.open();
+    return () => void keeper.close().then(() => onKept.current());
+  }, [keeper]);
+
+  /** A draft is of its account from the beginning. */
+  const sender = fields.account_id === undefined ? {} : { account_id: fields.account_id };
+
+  const change = (changed: Partial<WriterFields>): void => {
+    setFields({ ...fields, ...changed });
+    setProblem(null);
+    keeper.change({ ...sender, ...changed });
+  };
+
+  const attach = async (added: readonly File[]): Promise<void> => {
+    if (added.length === 0) return;
+    const bytes =
+      files.reduce((sum, { size_bytes }) => sum + size_bytes, 0) +
+      [...pending.map(({ file }) => file), ...added].reduce((sum, { size }) => sum + size, 0);
+    if (bytes > MAX_FILE_BYTES) {
+      setProblem(text.write.tooLarge(format.size(MAX_FILE_BYTES)));
+      return;
+    }
+    setProblem(null);
+    setPending((those) => [...those, ...added.map((file) => ({ id: ++lastPending, file }))]);
+    keeper.change(sender);
+    try {
+      setFiles(await keeper.setFiles((kept) => [...kept.map(({ id }) => ({ id })), ...added]));
+    } catch (error) {
+      setProblem(
+        isRefused(error, 'attachments_too_large', 'payload_too_large', 'too_many_attachments')
+          ? text.write.refusedFiles
+          : isRefused(error, 'draft_changed')
+            ? text.write.elsewhere
+            : text.write.notAttached,
+      );
+    } finally {
+      setPending((those) => those.filter(({ file }) => !added.includes(file)));
+    }
+  };
+
+  const remove = async (file: Attachment): Promise<void> => {
+    try {
+      setFiles(
+        await keeper.setFiles((kept) => kept.filter(({ id }) => id !== file.id).map(({ id }) => ({ id }))),
+      );
+    } catch {
+      setProblem(text.thread.changeFailed);
+    }
+  };
+
+  const lack = (): string | null => {
+    if (`${fields.to}${fields.cc}${fields.bcc}`.trim() === '') return text.write.noRecipient;
+    if (options.needsSubject === true && fields.subject.trim() === '') return text.write.noSubject;
+    if (options.mayBeEmpty !== true && fields.text_body.trim() === '') return text.write.noText;
+    if (pending.length > 0) return text.write.filesPending;
+    const hasFiles = files.length > 0 || options.hasOtherFiles === true;
+    if (!hasFiles && !isWarned && speaksOfFile(`${fields.subject}\n${fields.text_body}`)) {
+      setWarned(true);
+      return text.write.noFile;
+    }
+    return null;
+  };
+
+  const takeBack = async (emailId: string): Promise<void> => {
+    try {
+      await client.emails.cancel(emailId);
+    } catch {
+      notify(text.write.tooLate);
+      return;
+    }
+    const attachments = await recorded(emailId, files);
+    onTakenBack(await client.drafts.create({ ...base, message: fields, attachments }));
+    refreshLists(queryClient);
+    notify(text.write.undone);
+  };
+
+  const send = async (): Promise<void> => {
+    if (isSending) return;
+    const lacking = lack();
+    setProblem(lacking);
+    if (lacking !== null) return;
+    setSending(true);
+    try {
+      const message: Fields = {
+        ...fields,
+        to: trimEntries(fields.to),
+        cc: trimEntries(fields.cc),
+        bcc: trimEntries(fields.bcc),
+        send_at: new Date(Date.now() + UNDO_MS).toISOString(),
+      };
+      const { id, version } = await keeper.flush(message);
+      const sent = await client.drafts.send(id, version);
+      keeper.forget();
+      onEnd();
+      notify(text.write.willSend, {
+        action: {
+          label: text.app.undo,
+          run: () => {
+            if ('id' in sent) void takeBack(sent.id).catch(() => notify(text.write.notSaved));
+            else notify(text.write.tooLate);
+          },
+        },
+        lastsMs: UNDO_SHOWN_MS,
+      });
+      refreshLists(queryClient);
+    } catch (error) {
+      setSending(false);
+      const reason = error instanceof EmailWorkerError ? error.text : '';
+      setProblem(
+        isRefused(error, 'draft_changed') ? text.write.elsewhere : `${text.write.failed} ${reason}`.trim(),
+      );
+    }
+  };
+
+  const discard = async (): Promise<void> => {
+    try {
+      await keeper.discard();
+      refreshLists(queryClient);
+      notify(text.write.discarded);
+      onEnd();
+    } catch {
+      setProblem(text.thread.changeFailed);
+    }
+  };
+
+  return { fields, files, pending, state, problem, isSending, change, attach, remove, send, discard };
+}
+
+/** The files of a draft that is gone, as the email that it became has them; what a forward took along is not among them. */
+async function recorded(emailId: string, files: readonly Attachment[]): Promise<Files> {
+  if (files.length === 0) return [];
+  const { email_attachments: those } = await client.emails.get(emailId);
+  const rest = [...those];
+  const ours = files.flatMap(({ filename, size_bytes }) => {
+    const at = rest.findIndex((file) => file.filename === filename && file.size_bytes === size_bytes);
+    return at === -1 ? [] : rest.splice(at, 1);
+  });
+  return Promise.all(
+    ours.map(async ({ id, filename, content_type }) => {
+      const download = await client.attachments.download(id);
+      return { filename, content_type, content: await download.blob() };
+    }),
+  );
+}

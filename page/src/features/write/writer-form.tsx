@@ -1,0 +1,157 @@
+/** The fields of what is written, its files, and what can be done with it. */
+import { Send, Trash2 } from 'lucide-react';
+import { useId, useState, type ClipboardEvent, type DragEvent, type KeyboardEvent } from 'react';
+import { useMay } from '../../app/session.tsx';
+import { useWords } from '../../i18n/index.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
+import type { KeeperState } from './draft-keeper.ts';
+import { AttachButton, DraftFiles } from './files.tsx';
+import { Recipients } from './recipients.tsx';
+import { useWriter, type WriterOptions } from './use-writer.ts';
+import './writer.css';
+
+interface WriterFormProps extends WriterOptions {
+  readonly title: string;
+  /** Below the text. */
+  readonly note: string | null;
+  readonly placeholder: string;
+  /** Who may send it, by the address that it then comes from; one or none is no choice. */
+  readonly accounts?: readonly { readonly id: string; readonly address: string }[];
+  readonly alwaysCc?: boolean;
+  /** What is written in first. */
+  readonly focus: 'to' | 'text' | null;
+  readonly onClose: () => void;
+}
+
+export function WriterForm(props: WriterFormProps) {
+  const { title, note, placeholder, accounts = [], alwaysCc = false, focus, onClose } = props;
+  const { text } = useWords();
+  const maySend = useMay('send');
+  const id = useId();
+  const { fields, files, pending, state, problem, isSending, ...writer } = useWriter(props);
+  const [hasCc, setCc] = useState(alwaysCc || fields.cc !== '');
+  const [hasBcc, setBcc] = useState(fields.bcc !== '');
+  const [isDropping, setDropping] = useState(false);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && maySend) {
+      event.preventDefault();
+      void writer.send();
+    }
+    if (event.key === 'Escape') {
+      event.preventDefault();
+      onClose();
+    }
+  };
+  const recipients = (field: 'to' | 'cc' | 'bcc', autoFocus = false) => (
+    <Recipients
+      label={text.write[field]}
+      value={fields[field]}
+      onChange={(value) => writer.change({ [field]: value })}
+      onKeyDown={onKeyDown}
+      autoFocus={autoFocus}
+    >
+      {field === 'to' && (
+        <span className="writer-more">
+          {!hasCc && <Button onPress={() => setCc(true)}>{text.write.cc}</Button>}
+          {!hasBcc && <Button onPress={() => setBcc(true)}>{text.write.bcc}</Button>}
+        </span>
+      )}
+    </Recipients>
+  );
+  const states: Readonly<Record<KeeperState, string>> = {
+    idle: '',
+    saving: text.write.saving,
+    saved: text.write.saved,
+    failed: text.write.notSaved,
+    elsewhere: text.write.elsewhere,
+  };
+  const onDrop = (event: DragEvent): void => {
+    setDropping(false);
+    if (event.dataTransfer.files.length === 0) return;
+    event.preventDefault();
+    void writer.attach([...event.dataTransfer.files]);
+  };
+  const onPaste = (event: ClipboardEvent): void => {
+    const pasted = [...event.clipboardData.files];
+    // Office programs give a picture of the text, too.
+    if (pasted.length === 0 || event.clipboardData.types.includes('text/plain')) return;
+    event.preventDefault();
+    void writer.attach(pasted);
+  };
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the button does what dropping does
+    <section
+      className="writer"
+      aria-label={title}
+      data-is-dropping={isDropping ? '' : undefined}
+      onDragOver={(event) => {
+        if (!event.dataTransfer.types.includes('Files')) return;
+        event.preventDefault();
+        setDropping(true);
+      }}
+      onDragLeave={() => setDropping(false)}
+      onDrop={onDrop}
+      onPaste={onPaste}
+    >
+      {accounts.length > 1 && (
+        <div className="writer-field">
+          <label htmlFor={`${id}-from`}>{text.write.from}</label>
+          <select
+            id={`${id}-from`}
+            value={fields.account_id}
+            onChange={(event) => writer.change({ account_id: event.target.value })}
+            onKeyDown={onKeyDown}
+          >
+            {accounts.map((account) => (
+              <option key={account.id} value={account.id}>
+                {account.address}
+              </option>
+            ))}
+          </select>
+        </div>
+      )}
+      {recipients('to', focus === 'to')}
+      {hasCc && recipients('cc')}
+      {hasBcc && recipients('bcc')}
+      <div className="writer-field">
+        <label htmlFor={`${id}-subject`}>{text.write.subject}</label>
+        <input
+          id={`${id}-subject`}
+          value={fields.subject}
+          onChange={(event) => writer.change({ subject: event.target.value })}
+          onKeyDown={onKeyDown}
+          autoComplete="off"
+          spellCheck
+        />
+      </div>
+      <textarea
+        aria-label={text.write.text}
+        placeholder={placeholder}
+        value={fields.text_body}
+        onChange={(event) => writer.change({ text_body: event.target.value })}
+        onKeyDown={onKeyDown}
+        autoFocus={focus === 'text'}
+      />
+      {note !== null && <p className="writer-note">{note}</p>}
+      <DraftFiles files={files} pending={pending} onRemove={(file) => void writer.remove(file)} />
+      {problem !== null && (
+        <p className="writer-problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <div className="writer-foot">
+        {maySend && (
+          <Button look="primary" onPress={() => void writer.send()} isPending={isSending}>
+            <Send size={16} aria-hidden />
+            {text.write.send}
+          </Button>
+        )}
+        <AttachButton onFiles={(added) => void writer.attach(added)} />
+        <p className="writer-state truncate" role="status">
+          {states[state]}
+        </p>
+        <IconButton icon={Trash2} label={text.write.discard} onPress={() => void writer.discard()} />
+      </div>
+    </section>
+  );
+}
