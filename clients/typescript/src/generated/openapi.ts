@@ -2366,7 +2366,7 @@ export interface components {
             answers?: components["schemas"]["DraftAnswerInput"] | null;
             message?: components["schemas"]["DraftMessage"];
             /** @description All files that it has from now on: new ones with their `content`, and by `id` those that it keeps. */
-            attachments?: ((components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"]) | components["schemas"]["KeptFile"])[] | null;
+            attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["KeptFile"])[] | null;
         };
         /** @description Another one with each change; `If-Match` names it in quotes. */
         DraftVersion: number;

@@ -11,6 +11,7 @@ import type { HttpLimits } from '../connections/limits.ts';
 import { ForwardBody, readFlag, readLanguage, readReplyBody, readTimeZone } from '../reply/reply-body.ts';
 import { Uuid } from '../schemas/schemas.ts';
 import {
+  AttachmentBody,
   readAttachments,
   readSendBody,
   readSendFields,
@@ -23,7 +24,7 @@ import {
   type Fields,
 } from '../send/send-body.ts';
 
-const { attachments: ATTACHMENTS, ...MESSAGE_PROPERTIES } = SendBody.properties;
+const { attachments: _files, ...MESSAGE_PROPERTIES } = SendBody.properties;
 
 /** What a send may say, complete or not. Nothing but types is promised: it is judged when it is sent. */
 export const DraftMessageBody = {
@@ -61,8 +62,6 @@ const KeptFile = {
   properties: { id: { ...Uuid, description: 'A file that the draft has already.' } },
 } as const;
 
-const [{ items: NEW_FILE }] = ATTACHMENTS.anyOf;
-
 export const DraftBody = {
   type: 'object',
   title: 'DraftRequest',
@@ -79,7 +78,7 @@ export const DraftBody = {
     },
     message: DraftMessageBody,
     attachments: {
-      anyOf: [{ type: 'array', items: { anyOf: [NEW_FILE, KeptFile] } }, { type: 'null' }],
+      anyOf: [{ type: 'array', items: { anyOf: [AttachmentBody, KeptFile] } }, { type: 'null' }],
       description:
         'All files that it has from now on: new ones with their `content`, and by `id` those that it keeps.',
     },

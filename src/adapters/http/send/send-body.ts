@@ -45,7 +45,7 @@ const CONTENT_ID = OptionalText(
   'For an image that the HTML shows by `cid:…`. One that it does not refer to is a file like any other.',
 );
 
-const AttachmentBody = {
+export const AttachmentBody = {
   type: 'object',
   title: 'AttachmentInput',
   additionalProperties: false,
