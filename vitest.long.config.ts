@@ -8,11 +8,10 @@ export default defineConfig({
     include: [
       '{src,test}/**/*.{prop,long}.test.ts',
       'test/contract/{http-fuzz,service-fuzz}.test.ts',
-      'test/crash/crash.test.ts',
       'test/fuzz/readers.test.ts',
       'src/adapters/postgres/receive/record-inbound.test.ts',
-      'test/e2e/{poison-mail,thread-oracle}.test.ts',
-      'test/{import/interrupted,inbound/real-mail,mailbox/dovecot}.test.ts',
+      'test/e2e/thread-oracle.test.ts',
+      'test/{inbound/real-mail,mailbox/dovecot}.test.ts',
     ],
     env: { TEST_LONG: '1' },
   },

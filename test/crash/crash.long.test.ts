@@ -4,14 +4,13 @@
  */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { IS_LONG } from '../helpers/runs.ts';
 import { createReport } from './report.ts';
 import { type RoundResult, runRound } from './round.ts';
 import { createWorld, type Setup } from './world.ts';
 
 const env = process.env;
 const MAIN = env['CRASH_MAIN'] ?? fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const ROUNDS = Number(env['CRASH_ROUNDS'] ?? (IS_LONG ? 3 : 2));
+const ROUNDS = Number(env['CRASH_ROUNDS'] ?? 3);
 /** Begins no round after this time. */
 const MINUTES = Number(env['CRASH_MINUTES'] ?? 1_000);
 const FROM = Number(env['CRASH_FROM'] ?? 1);
@@ -24,11 +23,7 @@ interface Run {
   readonly seed: number;
 }
 
-const RUNS: readonly Run[] = CHOSEN ? chosenRuns() : IS_LONG ? longRuns() : shortRuns();
-
-function shortRuns(): readonly Run[] {
-  return (['embedded', 'external'] as const).map((setup) => ({ setup, starved: false, seed: 1 }));
-}
+const RUNS: readonly Run[] = CHOSEN ? chosenRuns() : longRuns();
 
 /** Fixed seeds, and a new one. */
 function longRuns(): readonly Run[] {

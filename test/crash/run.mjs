@@ -19,7 +19,14 @@ const { values } = parseArgs({
 });
 const { status } = spawnSync(
   process.execPath,
-  ['node_modules/vitest/vitest.mjs', 'run', 'test/crash/crash.test.ts', '--disable-console-intercept'],
+  [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--config',
+    'vitest.long.config.ts',
+    'test/crash/crash.long.test.ts',
+    '--disable-console-intercept',
+  ],
   {
     stdio: 'inherit',
     env: {

@@ -12,7 +12,6 @@ import { fillMaildir } from '../helpers/maildir.ts';
 import { POISON_MAILS } from '../helpers/poison-mails.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
-import { IS_LONG } from '../helpers/runs.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
@@ -174,7 +173,7 @@ it(
   TIMEOUT_MS,
 );
 
-it.runIf(IS_LONG)(
+it(
   'records poison mail that comes by LMTP and what comes behind it, and answers meanwhile',
   async () => {
     const running = await start({ LMTP_LISTEN: '127.0.0.1:0', MAIL_FROM: 'sales@example.com' });
@@ -196,7 +195,7 @@ it.runIf(IS_LONG)(
   TIMEOUT_MS,
 );
 
-describe.skipIf(!IS_LONG || skipWithoutMailServers())('poison mail in the mailbox of a Dovecot', () => {
+describe.skipIf(skipWithoutMailServers())('poison mail in the mailbox of a Dovecot', () => {
   let dovecot: DovecotServer;
   beforeEach(async () => {
     dovecot = await startDovecot();

@@ -13,7 +13,6 @@ import {
 import { joinMbox } from '../helpers/mbox.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
-import { IS_LONG } from '../helpers/runs.ts';
 import { startServiceProcess } from '../helpers/service-process.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
@@ -119,42 +118,39 @@ it('Ctrl-C ends it in order, and it goes on', async () => {
 });
 
 // Four thousand emails are a third of a minute of work.
-it.runIf(IS_LONG)(
-  'beside a service that is restarted with its embedded database: it waits, and misses nothing',
-  async () => {
-    // So many that it is still running when the service has stopped.
-    const conversations = 800;
-    const mails = await makeMails(path.join(temp.path, 'mails'), conversations);
-    const dataDir = path.join(temp.path, 'data');
-    await mkdir(dataDir);
-    const before = await startServiceProcess({ dataDir });
-    const command = startCommand(['import', mails], { dataDir });
-    const countOf = async (service: typeof before) => {
-      const { emails } = (await (await service.request('/api/emails?limit=200')).json()) as {
-        emails: object[];
-      };
-      return emails.length;
+it('beside a service that is restarted with its embedded database: it waits, and misses nothing', async () => {
+  // So many that it is still running when the service has stopped.
+  const conversations = 800;
+  const mails = await makeMails(path.join(temp.path, 'mails'), conversations);
+  const dataDir = path.join(temp.path, 'data');
+  await mkdir(dataDir);
+  const before = await startServiceProcess({ dataDir });
+  const command = startCommand(['import', mails], { dataDir });
+  const countOf = async (service: typeof before) => {
+    const { emails } = (await (await service.request('/api/emails?limit=200')).json()) as {
+      emails: object[];
     };
-    await waitUntil('some emails are recorded', async () => (await countOf(before)) >= 30);
-    await before.stop();
-    await waitUntil('the command waits', () => command.stderr().includes('waiting until it is back'));
-    const after = await startServiceProcess({ dataDir });
-    expect(await command.ended()).toBe(0);
-    expect(command.stdout()).toContain('failed 0');
-    const seen = new Set<string>();
-    for (let cursor = ''; ;) {
-      const page = (await (await after.request(`/api/emails?limit=200${cursor}`)).json()) as {
-        emails: { message_id: string }[];
-        next_cursor: string | null;
-      };
-      for (const { message_id } of page.emails) {
-        expect(seen.has(message_id)).toBe(false);
-        seen.add(message_id);
-      }
-      if (page.next_cursor === null) break;
-      cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`;
+    return emails.length;
+  };
+  await waitUntil('some emails are recorded', async () => (await countOf(before)) >= 30);
+  await before.stop();
+  await waitUntil('the command waits', () => command.stderr().includes('waiting until it is back'));
+  const after = await startServiceProcess({ dataDir });
+  expect(await command.ended()).toBe(0);
+  expect(command.stdout()).toContain('failed 0');
+  const seen = new Set<string>();
+  for (let cursor = ''; ;) {
+    const page = (await (await after.request(`/api/emails?limit=200${cursor}`)).json()) as {
+      emails: { message_id: string }[];
+      next_cursor: string | null;
+    };
+    for (const { message_id } of page.emails) {
+      expect(seen.has(message_id)).toBe(false);
+      seen.add(message_id);
     }
-    expect(seen.size).toBe(conversations * LENGTH);
-    await after.stop();
-  },
-);
+    if (page.next_cursor === null) break;
+    cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`;
+  }
+  expect(seen.size).toBe(conversations * LENGTH);
+  await after.stop();
+});
