@@ -31,7 +31,8 @@ export default defineConfig({
       'src/adapters/postgres/embedded/**',
       'src/adapters/postgres/**/*.prop.test.ts',
       'src/adapters/postgres/search/search.test.ts',
-      // It sets what its session is to have.
+      // They set what their sessions are to have.
+      'src/adapters/postgres/addresses/addresses.test.ts',
       'src/adapters/postgres/emails/pages.test.ts',
     ],
   },
