@@ -29,8 +29,8 @@ const LIMITS = {
   'a send into a thread': { files: 105, functions: 395 },
   'a received mail': { files: 72, functions: 257 },
   'a thread read': { files: 21, functions: 55 },
-  // 383 on a quiet machine. On a busy one the mailbox is looked at again, or watched anew, with each of the mails.
-  'a mail taken from a mailbox': { files: 90, functions: 430 },
+  // 383 alone; 431 when the search indexer takes each of the mails, with the addresses in it, before the next one comes.
+  'a mail taken from a mailbox': { files: 90, functions: 450 },
 } as const;
 
 let database: TestDatabase;
