@@ -15,6 +15,7 @@ import type { KeyedSend } from '../send/send-once.ts';
 import type { SendOnceResult, SendOutcome, SendRequest, SendResult } from '../send/use-cases.ts';
 import type { DraftContent, DraftRecord, DraftRefusal, DraftStore } from './draft-ports.ts';
 import type { DraftChange, DraftFileInput, DraftSend, DraftUseCases } from './use-cases.ts';
+import { toStorable } from '../../core/storable-text.ts';
 
 export interface DraftPorts {
   readonly drafts: DraftStore;
@@ -192,13 +193,7 @@ async function toRecord(
   if (JSON.stringify(message).length > MAX_DRAFT_CHARS) throw new ServiceError('payload_too_large');
   const { author = old.author, answers = old.answers } = change;
   const textOf = (value: unknown) =>
-    [value ?? []]
-      .flat()
-      .map(String)
-      .join(', ')
-      .slice(0, MAX_SHOWN_CHARS)
-      .replaceAll('\u0000', '')
-      .toWellFormed();
+    toStorable([value ?? []].flat().map(String).join(', ').slice(0, MAX_SHOWN_CHARS));
   const idOf = (name: string) => (typeof message[name] === 'string' ? message[name] : null);
   const accountId = idOf('account_id');
   if (accountId !== null && !ACCOUNT_ID.test(accountId)) {

@@ -41,6 +41,7 @@ import { refuseLoop, type LoopGuardPorts } from './refuse-loop.ts';
 import type { SuppressionList } from './suppressions.ts';
 import type { FillTemplate } from '../templates/fill-template.ts';
 import type { Unsubscribing } from '../unsubscribes/unsubscribes.ts';
+import { toStorable } from '../../core/storable-text.ts';
 
 export interface PrepareSendPorts extends LoopGuardPorts {
   readonly accounts: ReadonlyMap<string, Account>;
@@ -289,7 +290,7 @@ function accountOf(ports: PrepareSendPorts, accountId: string): Account {
 /** For programs that show no HTML; null where there is nothing to read, or so much that it would only swell the message. */
 function textAlternative(text: string): string | null {
   const isWorthSending = text.trim() !== '' && text.length <= MAX_TEXT_ALTERNATIVE_CHARS;
-  return isWorthSending ? text.replaceAll('\0', '').toWellFormed() : null;
+  return isWorthSending ? toStorable(text) : null;
 }
 
 /** Empty for HTML that can't be read: it is sent nevertheless, and kept. */

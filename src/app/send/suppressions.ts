@@ -23,6 +23,7 @@ import { createCursorForm, readPage } from '../base/paging.ts';
 import type { Timers } from '../base/timers.ts';
 import type { SuppressionChange, SuppressionStore } from './suppression-ports.ts';
 import type { SecurityLog } from '../base/security-log.ts';
+import { isStorable } from '../../core/storable-text.ts';
 
 /** Changes read by one statement; requests wait while they are entered, some ten milliseconds. */
 const REFRESH_BATCH = 5000;
@@ -199,8 +200,7 @@ export function createSuppressionOperations(
     },
 
     async suppress(address, note, keyId = null) {
-      // PostgreSQL takes no NUL and no half of a surrogate pair.
-      if (note !== null && (note.includes('\u0000') || !note.isWellFormed())) {
+      if (note !== null && !isStorable(note)) {
         throw new ServiceError('invalid_text', { values: { field: 'note' } });
       }
       const suppression = await store.suppress(readKey(address), note, keyId);

@@ -7,6 +7,7 @@ import { PLACE_CURSOR, readPage } from '../base/paging.ts';
 import { checkTemplate, fillTemplate, findTemplate, type TemplateReadingPorts } from './fill-template.ts';
 import type { TemplateRefusal, TemplateStore } from './template-ports.ts';
 import type { TemplateUseCases } from './use-cases.ts';
+import { isStorable } from '../../core/storable-text.ts';
 
 export interface TemplatePorts extends TemplateReadingPorts {
   readonly templates: TemplateStore;
@@ -73,7 +74,7 @@ function refuseUnusable({
   if (textBody === null && htmlBody === null) throw new ServiceError('missing_body');
   for (const [field, line] of Object.entries({ name, subject })) textTokens(line, field);
   for (const [field, text] of Object.entries({ text_body: textBody, html_body: htmlBody })) {
-    if (text !== null && (text.includes('\u0000') || !text.isWellFormed())) {
+    if (text !== null && !isStorable(text)) {
       throw new ServiceError('invalid_text', { values: { field } });
     }
   }

@@ -23,6 +23,7 @@ import {
   wrongType,
   type Fields,
 } from '../send/send-body.ts';
+import { isStorable } from '../../../core/storable-text.ts';
 
 const { attachments: _files, ...MESSAGE_PROPERTIES } = SendBody.properties;
 
@@ -109,7 +110,7 @@ function readAuthor(body: Fields): string | null {
   if ((author?.length ?? 0) > MAX_AUTHOR_CHARS) {
     throw invalidRequest('too_long', { field: 'author', limit: MAX_AUTHOR_CHARS });
   }
-  if (author !== null && (author.includes('\u0000') || !author.isWellFormed())) {
+  if (author !== null && !isStorable(author)) {
     throw new ServiceError('invalid_text', { values: { field: 'author' } });
   }
   return author;

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import type { AuditEntry, AuditLog } from '../../../app/audit/audit-ports.ts';
 import { run, runCounting, statement, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { markUnstorable } from '../../../core/storable-text.ts';
 
 export function createAuditLog(pool: Pool): AuditLog {
   return {
@@ -10,7 +11,7 @@ export function createAuditLog(pool: Pool): AuditLog {
       const [row] = await run(pool, BEGIN, {
         author: toJson(author),
         act,
-        target: target === null ? null : toText(target),
+        target: target === null ? null : markUnstorable(target),
         targetBytes: targetAddress === null ? null : Buffer.from(`audit:${targetAddress}`),
         details: toJson(details),
       });
@@ -57,11 +58,9 @@ function toEntry(row: RowOf<typeof LIST>): AuditEntry {
   };
 }
 
-/** What is refused is told as well, so this may be any text; PostgreSQL takes neither NUL nor half of a surrogate pair. */
-const toText = (text: string): string => text.replaceAll('\0', '\ufffd').toWellFormed();
-
+/** What is refused is told as well, so this may hold any text. */
 const toJson = (value: unknown): string =>
-  JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? toText(part) : part));
+  JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? markUnstorable(part) : part));
 
 const BEGIN = statement(
   'begin-audit',

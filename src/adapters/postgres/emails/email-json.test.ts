@@ -16,7 +16,7 @@ import {
   openMailStores,
   type MessageStore,
 } from '../../../../test/helpers/mail-stores.ts';
-import { clean } from './received-values.ts';
+import { toStorable } from '../../../core/storable-text.ts';
 
 const MIB = 1024 * 1024;
 
@@ -73,7 +73,7 @@ const text = fc
       )
       .map((signs) => signs.join('')),
   )
-  .map(clean);
+  .map(toStorable);
 const address = fc.record({
   name: fc.oneof(text, fc.constant(null)),
   address: text,

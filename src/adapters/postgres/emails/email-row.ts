@@ -12,7 +12,8 @@ import type { CustomHeaders } from '../../../core/message/custom-headers.ts';
 import type { MailAuthentication } from '../../../core/message/authentication.ts';
 import type { MessageId } from '../../../core/message/message-id.ts';
 import { longText, type LongTexts } from './long-texts.ts';
-import { clean, toView } from './received-values.ts';
+import { toStorable } from '../../../core/storable-text.ts';
+import { toView } from './received-values.ts';
 
 /** What a message says. */
 export interface EmailContent {
@@ -96,7 +97,7 @@ function toRow(content: EmailContent, email: Partial<NewEmail> & Pick<NewEmail, 
   const { read } = content;
   const { arrival, choice, placement } = email;
   const short = (column: string, text: string | null | undefined) =>
-    column in long || typeof text !== 'string' ? null : clean(text);
+    column in long || typeof text !== 'string' ? null : toStorable(text);
   return {
     message_id: content.messageId,
     relay_message_id: content.relayMessageId,
@@ -107,7 +108,7 @@ function toRow(content: EmailContent, email: Partial<NewEmail> & Pick<NewEmail, 
     to_addresses: content.to.map(toView),
     cc_addresses: content.cc.map(toView),
     bcc_addresses: content.bcc.map(toView),
-    subject: clean(content.subject),
+    subject: toStorable(content.subject),
     automatic: content.automatic,
     date: content.date,
     text_body: short('text_body', content.textBody),
@@ -115,12 +116,12 @@ function toRow(content: EmailContent, email: Partial<NewEmail> & Pick<NewEmail, 
     long_texts: long,
     attachments: content.attachments.map((attachment) => ({
       id: attachment.id,
-      filename: clean(attachment.filename),
+      filename: toStorable(attachment.filename),
       content_type: attachment.contentType,
       size_bytes: attachment.sizeBytes,
       storage_path: attachment.storagePath,
       sha256: attachment.sha256,
-      content_id: attachment.contentId === null ? null : clean(attachment.contentId),
+      content_id: attachment.contentId === null ? null : toStorable(attachment.contentId),
       inline: attachment.inline,
     })),
     written_message_id: read?.writtenMessageId,

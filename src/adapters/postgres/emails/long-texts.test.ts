@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../../test/helpers/postgres.ts';
 import { createTestPool } from '../../../../test/helpers/test-pool.ts';
 import { dropLongTexts, isLong, longText, sendLongTexts, TEXT_PIECE_CHARS } from './long-texts.ts';
-import { clean } from './received-values.ts';
+import { toStorable } from '../../../core/storable-text.ts';
 
 const OWNER = '5f1f1c1e-0000-4000-8000-000000000001';
 
@@ -31,7 +31,7 @@ describe('a long text', () => {
     const long = await sendLongTexts(pool, OWNER, { text_body: text, html_body: null, reply_text: text });
     expect(long).toEqual({ text_body: 'text_body', reply_text: 'text_body' });
     const { rows } = await pool.query(`select ${longText('$1', '$2')} as text`, [OWNER, 'text_body']);
-    expect(rows[0]?.text === clean(text)).toBe(true);
+    expect(rows[0]?.text === toStorable(text)).toBe(true);
     await dropLongTexts(pool, OWNER, long);
     expect((await pool.query('select from text_pieces')).rows).toEqual([]);
   });

@@ -1,14 +1,10 @@
 /** What strangers wrote, in a form that PostgreSQL accepts. */
+import { toStorable } from '../../../core/storable-text.ts';
 import type { AddressView } from '../../../app/emails/email-ports.ts';
 import { addrSpec, type Address } from '../../../core/address/address.ts';
 
 /** Seen in practice: addresses that can't be read; their text stands in the local part, without a domain. */
 export function toView(address: Address): AddressView {
   const text = address.domain === '' ? address.localPart : addrSpec(address);
-  return { name: clean(address.name), address: clean(text) };
-}
-
-/** PostgreSQL takes no NUL and no half of a surrogate pair. */
-export function clean(text: string): string {
-  return text.replaceAll('\u0000', '').toWellFormed();
+  return { name: toStorable(address.name), address: toStorable(text) };
 }

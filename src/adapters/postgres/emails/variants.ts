@@ -8,7 +8,7 @@ import {
   type VariantStore,
 } from '../../../app/receive/variant-ports.ts';
 import { dropLongTexts, isLong, longText, sendLongTexts } from './long-texts.ts';
-import { clean } from './received-values.ts';
+import { toStorable } from '../../../core/storable-text.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { run, statement, type Executor } from '../db/statement.ts';
 
@@ -82,7 +82,7 @@ async function add(pool: Pool, variant: VariantRecord): Promise<'kept' | 'known'
       receivedAt: variant.receivedAt,
       source: variant.source === null ? null : JSON.stringify(variant.source),
       isSentCopy: variant.isSentCopy,
-      text: isLong(variant.textBody) ? null : clean(variant.textBody),
+      text: isLong(variant.textBody) ? null : toStorable(variant.textBody),
       sizeBytes: variant.rawSizeBytes,
       raw: variant.raw,
       rawPath: variant.rawPath,

@@ -1,6 +1,7 @@
 /** Which process reads which account: the leases of `mailbox_accounts`. All times are the database's. */
 import { LeaseLost, type MailboxRecords } from '../../../app/mailboxes/mailbox-record-ports.ts';
 import { run, statement, type Executor, type Statement } from '../db/statement.ts';
+import { markUnstorable } from '../../../core/storable-text.ts';
 
 export function createMailboxLeases(
   pool: Executor,
@@ -24,7 +25,7 @@ export function createMailboxLeases(
 
 /** What a server says may be long, and hold characters that a text of PostgreSQL can't. */
 export function storable(reason: string): string {
-  return reason.replaceAll('\0', '\uFFFD').toWellFormed().slice(0, MAX_REASON_CHARS);
+  return markUnstorable(reason).slice(0, MAX_REASON_CHARS);
 }
 
 const MAX_REASON_CHARS = 1000;

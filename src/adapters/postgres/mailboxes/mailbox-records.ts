@@ -14,7 +14,8 @@ import { findRecorded } from '../emails/find-recorded.ts';
 import { createMailboxLeases, fenced, HELD, storable } from './mailbox-leases.ts';
 import { MAILBOX_COLUMNS, toProgress } from './mailbox-progress.ts';
 import type { HeaderSummaryJson } from '../db/column-types.ts';
-import { clean, toView } from '../emails/received-values.ts';
+import { toStorable } from '../../../core/storable-text.ts';
+import { toView } from '../emails/received-values.ts';
 import { run, statement, type RowOf } from '../db/statement.ts';
 
 export function createMailboxRecords(pool: Pool): MailboxRecords {
@@ -107,7 +108,7 @@ function toSummaryJson(summary: HeaderSummary | null): string | null {
   if (summary === null) return null;
   const { subject, from, date, sizeBytes } = summary;
   const json: HeaderSummaryJson = {
-    subject: subject === null ? null : clean(subject),
+    subject: subject === null ? null : toStorable(subject),
     from: from === null ? null : toView(from),
     date: date?.toISOString() ?? null,
     size_bytes: sizeBytes,

@@ -8,7 +8,8 @@ import { normaliseAddress } from '../../../core/customer/rules.ts';
 import type { Executor } from '../db/statement.ts';
 import { turnIntoSent } from '../emails/write-emails.ts';
 import { addTakers } from '../send/send-states.ts';
-import { clean, toView } from '../emails/received-values.ts';
+import { toStorable } from '../../../core/storable-text.ts';
+import { toView } from '../emails/received-values.ts';
 
 /** `state_detail` of an email that this service did not send itself. */
 export const SENT_COPY_DETAIL = 'sent by another program; known from its copy in the Sent mailbox';
@@ -23,7 +24,7 @@ export function counterpartiesOf({ from, to, cc, bcc }: SentCopy): readonly stri
 /** Its recipients, each once, as far as their addresses can be read. */
 export function takersOf({ to, cc, bcc }: SentCopy): readonly string[] {
   const readable = [...to, ...cc, ...bcc].filter(({ domain }) => domain !== '');
-  return dedupeAddresses(readable).map((address) => clean(addrSpec(address)));
+  return dedupeAddresses(readable).map((address) => toStorable(addrSpec(address)));
 }
 
 /** Returns the thread of an email that was recorded as a received one and is a sent one now; null for any other. */

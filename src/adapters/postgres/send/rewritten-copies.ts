@@ -9,7 +9,7 @@ import type { SentContent } from '../../../core/message/sent-copy.ts';
 import { AWAIT_SENDS, SENT_ELSEWHERE } from './insert-emails.ts';
 import { inLinkingTransaction } from '../db/linking-transaction.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
-import { clean } from '../emails/received-values.ts';
+import { toStorable } from '../../../core/storable-text.ts';
 import { tieRelayMessageId } from './relay-message-ids.ts';
 import { toMessageId } from '../emails/rows.ts';
 
@@ -28,10 +28,10 @@ export function createCopyMatching(pool: Pool): Pick<InboundStore, 'awaitSends' 
       const rows = await run(pool, FIND_SENDS, {
         accountId,
         date: date === null ? null : new Date(Math.floor(date.getTime() / 1000) * 1000),
-        recipient: recipient === undefined ? null : clean(recipient.toLowerCase()),
+        recipient: recipient === undefined ? null : toStorable(recipient.toLowerCase()),
         originalIds,
         limit: MAX_CANDIDATES,
-        subject: clean(subject),
+        subject: toStorable(subject),
       });
       return rows.map((row) => ({
         id: row.id,

@@ -21,7 +21,7 @@ import type { ThreadList, ThreadReader } from '../../../app/threads/thread-list-
 import type { MessageId } from '../../../core/message/message-id.ts';
 import type { ThreadChanges } from '../../../app/threads/thread-record-ports.ts';
 import { ServiceError } from '../../../core/errors.ts';
-import { clean } from '../emails/received-values.ts';
+import { toStorable } from '../../../core/storable-text.ts';
 import { isRetryable } from '../db/pool.ts';
 import { createSendOperations } from '../send/send-operations.ts';
 import { createThreadReader } from './read-thread.ts';
@@ -256,7 +256,7 @@ async function perform(step: Operation): Promise<void> {
       const email = await chosen('emails', step.pick);
       if (email === null) return;
       const { storagePath, id } = attachment();
-      const values = step.kind === 'attach' ? [email, id, storagePath] : [email, clean(step.word)];
+      const values = step.kind === 'attach' ? [email, id, storagePath] : [email, toStorable(step.word)];
       await retried(() => pool.query(CHANGES[step.kind], values));
       return;
     }

@@ -5,6 +5,7 @@
 import { ServiceError } from '../../errors.ts';
 import { encodeBase64Lines } from './base64.ts';
 import { QUOTED_PRINTABLE_ADVANTAGE, QUOTED_PRINTABLE_LINE_CHARS, TEXT_LINE_OCTETS } from '../limits.ts';
+import { isStorable } from '../../storable-text.ts';
 
 export interface EncodedText {
   readonly transferEncoding: '7bit' | 'quoted-printable' | 'base64';
@@ -35,8 +36,7 @@ const QP_COLUMNS = QUOTED_PRINTABLE_LINE_CHARS - 1;
  * Throws `invalid_text` for NUL (RFC 5321 §2.3.8 hosts may drop it) and for lone surrogates, which UTF-8 lacks.
  */
 export function encodeText(text: string, field: string, keepsPlain: boolean): EncodedText {
-  if (text.includes('\0') || !text.isWellFormed())
-    throw new ServiceError('invalid_text', { values: { field } });
+  if (!isStorable(text)) throw new ServiceError('invalid_text', { values: { field } });
   const bytes = Buffer.from(toCrlf(text), 'utf8');
   const { plain, quotedOctets, lines } = measure(bytes);
   if (plain && keepsPlain) return { transferEncoding: '7bit', bytes };
