@@ -1,6 +1,6 @@
 /**
  * The application in the name of a key: what it sends, and what it does to threads, sends, customers and suppressed addresses, is
- * recorded as done by it. What is done with the secret of the configuration is done in nobody's name.
+ * recorded as done by it. What is done with the secret of the configuration has no name.
  */
 import type { Application } from './application.ts';
 import type { DraftSend } from './drafts/use-cases.ts';

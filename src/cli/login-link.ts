@@ -13,8 +13,8 @@ export const loginLinkCommand = defineCommand({
   name: 'login-link',
   summary: 'Prints a link that logs a browser in, once and within an hour.',
   description:
-    'The only line of the result is the link. It logs in as `API_SECRET`, which may do everything, or with `--key` as that key: whoever has ' +
-    'the link has what the key may do, so give it to its person alone. The service may run meanwhile.',
+    'The only line of the result is the link. It logs in as `API_SECRET`, which may do everything, or with `--key` as that key: ' +
+    'a holder of the link may do what the key may, so give it to its person alone. The service may run meanwhile.',
   arguments: [],
   options: {
     key: { type: 'string', value: 'key', meaning: 'The id or the name of a key. Default: API_SECRET.' },

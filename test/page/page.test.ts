@@ -94,7 +94,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     expect(status).toBe(200);
     await page.getByRole('button', { name: 'Assign', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Assign to me' }).click();
-    await page.getByText('Somebody changed this thread meanwhile').waitFor();
+    await page.getByText('This thread was changed meanwhile').waitFor();
     await page.getByRole('button', { name: 'Assigned to Somebody else' }).waitFor();
     const { thread } = await getJson<{ thread: { assignee: string } }>(service, `/api/threads/${threadId}`);
     expect(thread.assignee).toBe('Somebody else');

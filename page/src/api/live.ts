@@ -11,7 +11,7 @@ import { keys } from './queries.ts';
 /** Events that come together cost one round of requests. */
 const GATHER_MS = 300;
 const RETRY_MS = 3000;
-/** A list is read again from its beginning, so that it costs the same however far somebody has scrolled. */
+/** A list is read again from its beginning, so that it costs the same however far the reader has scrolled. */
 const KEPT_PAGES = 3;
 
 export function useLiveEvents(): void {

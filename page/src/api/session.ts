@@ -13,12 +13,12 @@ export interface Session {
 
 export type Credential = { readonly secret: string } | { readonly token: string };
 
-/** Why nobody was logged in: the credential is wrong, there were too many tries, or the service can't be reached. */
+/** Why logging in failed: the credential is wrong, there were too many tries, or the service can't be reached. */
 export type LoginFailure = 'refused' | 'throttled' | 'unreachable';
 
 const PATH = '/api/session';
 
-/** null: nobody. Throws when the service does not answer. */
+/** null: not logged in. Throws when the service does not answer. */
 export async function readSession(signal?: AbortSignal): Promise<Session | null> {
   const response = await fetch(PATH, { signal: signal ?? null, headers: PAGE_HEADERS });
   if (response.status === 401) return null;

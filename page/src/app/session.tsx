@@ -6,7 +6,7 @@ export const SessionContext = createContext<Session | null>(null);
 
 export function useSession(): Session {
   const session = use(SessionContext);
-  if (session === null) throw new Error('nobody is logged in here');
+  if (session === null) throw new Error('there is no session here');
   return session;
 }
 

@@ -40,7 +40,7 @@ export const operateEn = {
     },
   },
   sends: {
-    hint: 'Mail that is not sent yet, that failed, or whose outcome nobody knows.',
+    hint: 'Mail that is not sent yet, that failed, or whose outcome is not known.',
     states: {
       unknown: 'Outcome unknown',
       failed: 'Failed',

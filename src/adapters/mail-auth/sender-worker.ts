@@ -39,7 +39,7 @@ async function check({ raw, client, mailFrom }: SenderQuestion): Promise<AuthRes
       ip: client.address,
       helo: client.helo,
       sender: mailFrom ?? '',
-      // Written into texts that nobody reads.
+      // Written into texts that are not used.
       mta: 'localhost',
       resolver: lookups.ofMessage(),
       disableBimi: true,

@@ -19,7 +19,7 @@ export interface KnownAddress {
   /** By the rules for its address; null when no customer has it, or several have. */
   readonly customerId: string | null;
   readonly customerName: string | null;
-  /** Somebody wrote to it from here. */
+  /** An email went to it from here. */
   readonly isWrittenTo: boolean;
   /** Of the newest email that speaks of it. */
   readonly lastAt: Date;

@@ -1,6 +1,6 @@
 /**
  * Addresses of images within an email, which a browser fetches by itself, without a secret: signed (HMAC-SHA256, RFC 2104)
- * for one file and a short time, so that whoever has one sees that image for an hour and nothing else.
+ * for one file and a short time, so that its holder sees that image for an hour and nothing else.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../base/basics.ts';

@@ -21,7 +21,7 @@ export interface RetentionPorts extends DeleteEmailsPorts {
 
 /** Threads that are looked for together. */
 const FOUND_AT_ONCE = 500;
-/** After each thread the database is left to others, in ms: so a backlog of years takes days, and nobody notices. */
+/** After each thread the database is left to others, in ms: so a backlog of years takes days, without a load that is felt. */
 const PAUSE_MS = 50;
 const DAY_MS = 86_400_000;
 

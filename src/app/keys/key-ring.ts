@@ -128,7 +128,7 @@ export class KeyRing {
   }
 }
 
-/** Aborted, within about a second, when the key opens nothing any more. Call `stop` when nobody waits for it any more. */
+/** Aborted, within about a second, when the key opens nothing any more. Call `stop` when the signal is no longer needed. */
 export function watchKey(
   ring: Pick<KeyRing, 'refresh'>,
   { isValid }: ShownKey,

@@ -20,7 +20,7 @@ export interface QuotedHtml {
   readonly images: NewContentIds;
 }
 
-/** Room for images that nobody asked for. */
+/** Room for images that the caller did not attach. */
 interface Room {
   readonly files: number;
   readonly bytes: number;

@@ -60,7 +60,7 @@ export function createReplies(ports: ReplyPorts): Replies {
   return {
     async previewReply(options) {
       const email = await read(options.emailId);
-      // A page has no place for the files of an answer that nobody has sent yet.
+      // A page has no place for the files of an answer that is not sent yet.
       const quoted = await quoteHtml(ports.makeSafe, email, []);
       const quote = quoteOf(email, options, quoted?.html ?? null);
       return {
@@ -100,7 +100,7 @@ async function toSend(ports: ReplyPorts, request: ReplyRequest, email: EmailDeta
   const files = request.kind === 'forward' && request.withFiles ? email.attachments : [];
   const room = refuseTooMuch(request, files);
   const written = { textBody: message.textBody, htmlBody: message.htmlBody };
-  // Whoever writes plain text quotes plain text.
+  // An answer in plain text quotes plain text.
   const isText = message.htmlBody === null && message.textBody !== null;
   const candidates = files.length > 0 ? imagesOfForward(email) : imagesOfReply(email, room);
   const quoted = !request.quote || isText ? null : await quoteHtml(ports.makeSafe, email, candidates);

@@ -15,7 +15,7 @@ export interface SessionUseCases {
   openBySecret(secret: string): Promise<OpenedSession | null>;
   /** null: the link was used, has expired, or its key opens nothing. Throws `busy` when very many are tried. */
   openByLink(token: string): Promise<OpenedSession | null>;
-  /** Whose session it is; null: nobody's. A promise only when a copy has to be read. */
+  /** Whose session it is; null: not a session. A promise only when a copy has to be read. */
   find(token: string): ShownKey | null | Promise<ShownKey | null>;
   /** For what lasts: `isValid` of what was found is at most a second late afterwards. */
   refresh(): Promise<void>;

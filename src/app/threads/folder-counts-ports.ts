@@ -9,7 +9,7 @@ export const MAX_COUNTED_LABELS = 100;
 export const MAX_COUNTED_ACCOUNTS = 50;
 
 export interface FolderCountsQuery extends AccountFilter {
-  /** Whose threads are counted as `mine`; null: nobody's. */
+  /** Whose threads are counted as `mine`; null: none are. */
   readonly assignee: string | null;
 }
 

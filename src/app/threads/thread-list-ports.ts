@@ -17,7 +17,7 @@ export interface ThreadFilter extends AccountFilter {
   /** The newest email that a person wrote is inbound. */
   readonly unanswered: boolean | null;
   readonly status: ThreadStatus | null;
-  /** Who looks after them; `isAssigned` says whether somebody does. */
+  /** The assignee; `isAssigned` asks only whether there is one. */
   readonly assignee: string | null;
   readonly isAssigned: boolean | null;
   readonly label: string | null;

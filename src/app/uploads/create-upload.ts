@@ -60,7 +60,7 @@ async function describeUpload(ports: UploadPorts, request: UploadRequest): Promi
 const GRACE_MS = 3_600_000;
 const AT_ONCE = 100;
 
-/** Deletes what has expired, the files first: a row without a file harms nobody, and is found again. */
+/** Deletes what has expired, the files first: a row without a file does no harm, and is found again. */
 export async function removeExpiredUploads({
   uploads,
   blobs,

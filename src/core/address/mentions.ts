@@ -39,10 +39,10 @@ interface Named {
   readonly address?: string | null;
 }
 
-/** Addresses that one email teaches. Ours: above it are mailings, whose recipients nobody types one by one. */
+/** Addresses that one email teaches. Ours: above it are mailings, whose recipients are not typed one by one. */
 export const MAX_MENTIONS = 200;
 
-/** Nobody writes to them. Input: at most MAX_ADDR_SPEC_OCTETS characters. */
+/** Machines that read no mail. Input: at most MAX_ADDR_SPEC_OCTETS characters. */
 const MACHINE = /^(?:no[._-]?reply|do[._-]?not[._-]?reply|mailer-daemon|postmaster|bounces?)(?:[+._-]|@)/;
 
 /** A character of no address, or one that would end a word of the index. */

@@ -1,5 +1,5 @@
 /**
- * Makes the HTML of an email safe to show, whoever wrote it. parse5 reads it as browsers do; a new tree is made of what may
+ * Makes the HTML of an email safe to show, even when it is hostile. parse5 reads it as browsers do; a new tree is made of what may
  * stay, and hast-util-sanitize has the last word on it. No element comes out whose content is read in another way than that
  * of all others (`style`, `noscript`, `svg`, …): HTML that says something else when it is read again needs one. Read again
  * and made safe again, the result stays the same; that is checked each time.

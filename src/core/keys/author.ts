@@ -12,5 +12,5 @@ export type Author =
   | { readonly kind: 'key'; readonly id: string; readonly name: string }
   /** A person at the command line, by the name of the system's user. */
   | { readonly kind: 'command'; readonly user: string }
-  /** Somebody whose log-in was refused; see core/edge/address-group.ts. */
+  /** A caller whose log-in was refused; see core/edge/address-group.ts. */
   | { readonly kind: 'stranger'; readonly address: string };

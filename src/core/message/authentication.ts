@@ -73,7 +73,7 @@ function verdictOf({ spf, dkim, dmarc }: AuthResults, fromDomain: string | null)
   return spf?.result === 'fail' && !dkim.some(({ result }) => result === 'pass') ? 'failed' : 'unknown';
 }
 
-/** The domain that somebody registered; the same for all its hosts. */
+/** The domain as it was registered; the same for all its hosts. */
 const siteOf = (domain: string): string => getDomain(domain) ?? domain.toLowerCase();
 
 /** Such an email teaches nothing: not that its address takes part in a thread, and not whose thread it is. */

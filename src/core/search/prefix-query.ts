@@ -4,7 +4,7 @@
  */
 import { wordsOf, type WordForms } from './words.ts';
 
-/** Words of a query that count; nobody types more of a name. */
+/** Words of a query that count; a name seldom has more. */
 const MAX_WORDS = 8;
 
 /** The words of what was typed. */

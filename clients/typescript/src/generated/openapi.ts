@@ -663,7 +663,7 @@ export interface paths {
         put?: never;
         /**
          * Erase a person
-         * @description Everything with the address: emails that name it as sender or recipient, whoever else they name, with their files; reports about it; what was learned about it; what events say of it. A suppressed address stays suppressed, known by a digest. It goes on in the background, and is safe to repeat. What was erased does not come back; new mail of the person is recorded. Needs the right `admin`.
+         * @description Everything with the address: emails that name it as sender or recipient, even beside others, with their files; reports about it; what was learned about it; what events say of it. A suppressed address stays suppressed, known by a digest. It goes on in the background, and is safe to repeat. What was erased does not come back; new mail of the person is recorded. Needs the right `admin`.
          */
         post: operations["erasePerson"];
         delete?: never;
@@ -1113,7 +1113,7 @@ export interface paths {
         };
         /**
          * Read the HTML of an email, safe to be shown
-         * @description Whoever wrote it: scripts, forms, frames and remote content are left out, links open in a new window and tell nothing of the page, `cid:` images have signed addresses that work for an hour. An email without HTML has its text in the same form. With `Accept: text/html`, as the frame of a page sends it, the answer is a document: without scripts, sandboxed by its own Content-Security-Policy, and framed by pages of this service alone. Needs the right `read`.
+         * @description For mail of any sender: scripts, forms, frames and remote content are left out, links open in a new window and tell nothing of the page, `cid:` images have signed addresses that work for an hour. An email without HTML has its text in the same form. With `Accept: text/html`, as the frame of a page sends it, the answer is a document: without scripts, sandboxed by its own Content-Security-Policy, and framed by pages of this service alone. Needs the right `read`.
          */
         get: operations["getSafeHtml"];
         put?: never;
@@ -1636,7 +1636,7 @@ export interface components {
         ThreadLabel: string;
         /** Format: uuid */
         NullableUuid: string | null;
-        /** @description Who looks after a thread: a name or an identifier of the caller; null: nobody. */
+        /** @description Who looks after a thread: a name or an identifier of the caller; null: not assigned. */
         Assignee: string | null;
         EmailPreview: {
             id: components["schemas"]["Uuid"];
@@ -1854,7 +1854,7 @@ export interface components {
             done: components["schemas"]["FolderCount"];
             /** @description Open threads of `assignee`; 0 when none was given. */
             mine: components["schemas"]["FolderCount"];
-            /** @description Open threads that nobody looks after. */
+            /** @description Open threads without an assignee. */
             unassigned: components["schemas"]["FolderCount"];
         };
         EmailFolders: {
@@ -3328,7 +3328,7 @@ export interface components {
         };
         Author: {
             /**
-             * @description The shared secret, a key, a command of a person on the machine, or somebody whose log-in was refused.
+             * @description The shared secret, a key, a command of a person on the machine, or a caller whose log-in was refused.
              * @enum {string}
              */
             kind: "secret" | "key" | "command" | "stranger";
@@ -4671,7 +4671,7 @@ export interface operations {
                 status?: components["schemas"]["ThreadStatus"];
                 /** @description Only threads that this person looks after. */
                 assignee?: components["schemas"]["AssigneeName"];
-                /** @description Only threads that somebody looks after, or only those that nobody does. */
+                /** @description Only threads with an assignee, or only those without one. */
                 assigned?: boolean;
                 /** @description Only threads with this label. */
                 label?: components["schemas"]["ThreadLabel"];

@@ -39,7 +39,7 @@ const ICONS: Readonly<Record<FixedFolder, LucideIcon>> = {
   unknown: CircleHelp,
 };
 
-/** What waits for somebody has a count; what is finished would only be noise. */
+/** What waits for a person has a count; on what is finished a count is noise. */
 function countOf(folder: FixedFolder, { threads, emails }: Folders): number | null {
   switch (folder) {
     case 'open':

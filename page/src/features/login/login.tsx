@@ -10,7 +10,7 @@ import './login.css';
 export type LoginReason = 'none' | 'ended' | 'tokenRefused' | LoginFailure;
 
 interface LoginProps {
-  /** Why the form is there, beside that nobody is logged in. */
+  /** Why the form is there, apart from the missing session. */
   readonly reason: LoginReason;
   readonly onLogin: (session: Session) => void;
 }

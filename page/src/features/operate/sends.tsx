@@ -1,4 +1,4 @@
-/** Mail that is not sent: what waits, what failed, and what somebody must decide. */
+/** Mail that is not sent: what waits, what failed, and what an operator must decide. */
 import { Link } from '@tanstack/react-router';
 import type { EmailListing } from 'email-worker-client';
 import { MailCheck } from 'lucide-react';

@@ -28,7 +28,7 @@ function AnswerOrDraft({ threadId, emails }: AnswerProps) {
   const draft = useQuery(threadDraftQuery(threadId, name)).data ?? null;
   /** What was chosen; `draft` shows the one that is there. */
   const [chosen, setChosen] = useState<WriterMode | 'draft' | 'none'>('draft');
-  // Mail that did not go out, and mail of programs, is answered by nobody.
+  // Mail that did not go out, and mail of programs, is not answered.
   const newest =
     emails.findLast(({ direction, automatic }) => direction === 'inbound' && automatic === null) ??
     emails.findLast(({ state }) => state !== 'cancelled');

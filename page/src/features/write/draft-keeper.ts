@@ -1,5 +1,5 @@
 /**
- * Keeps what somebody writes as a draft of the service: some moments after the last key, one request at a time, and always the
+ * Keeps what is being written as a draft of the service: some moments after the last key, one request at a time, and always the
  * newest text. A draft that another window changed is not overwritten.
  */
 import { EmailWorkerError, type Attachment, type Draft, type DraftRequest } from 'email-worker-client';

@@ -28,7 +28,7 @@ export interface HttpContext extends EmailsResponse {
   /** For requests that last: whether their key still opens. */
   readonly keys: Pick<KeyRing, 'refresh'>;
   readonly checkReadiness: Application['checkReadiness'];
-  /** What signed addresses open, whoever has them. */
+  /** What signed addresses open, for any holder. */
   readonly signedImages: Pick<Application, 'readSignedImage' | 'openAttachment'>;
   /** For recipients, who have a token and no key. */
   readonly unsubscribing: Pick<Application, 'readUnsubscribeToken' | 'unsubscribe'>;

@@ -91,7 +91,7 @@ export function registerSafeHtmlRoutes(app: HttpServer, { applicationFor }: Http
         tags: ['Emails'],
         summary: 'Read the HTML of an email, safe to be shown',
         description:
-          'Whoever wrote it: scripts, forms, frames and remote content are left out, links open in a new window and tell ' +
+          'For mail of any sender: scripts, forms, frames and remote content are left out, links open in a new window and tell ' +
           'nothing of the page, `cid:` images have signed addresses that work for an hour. An email without HTML has its ' +
           'text in the same form. With `Accept: text/html`, as the frame of a page sends it, the answer is a document: without ' +
           'scripts, sandboxed by its own Content-Security-Policy, and framed by pages of this service alone.',

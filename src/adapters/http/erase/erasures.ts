@@ -80,7 +80,7 @@ export function registerErasureRoutes(
         tags: ['Erasure'],
         summary: 'Erase a person',
         description:
-          'Everything with the address: emails that name it as sender or recipient, whoever else they name, with their ' +
+          'Everything with the address: emails that name it as sender or recipient, even beside others, with their ' +
           'files; reports about it; what was learned about it; what events say of it. A suppressed address stays ' +
           'suppressed, known by a digest. It goes on in the background, and is safe to repeat. What was erased does not ' +
           'come back; new mail of the person is recorded.',

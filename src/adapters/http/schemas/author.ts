@@ -8,7 +8,7 @@ export const AuthorSchema = record('Author', {
     type: 'string',
     enum: ['secret', 'key', 'command', 'stranger'],
     description:
-      'The shared secret, a key, a command of a person on the machine, or somebody whose log-in was refused.',
+      'The shared secret, a key, a command of a person on the machine, or a caller whose log-in was refused.',
   },
   id: { type: ['string', 'null'], description: 'Of a key.' },
   name: {

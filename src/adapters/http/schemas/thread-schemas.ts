@@ -36,7 +36,7 @@ export const AssigneeName = {
 export const Assignee = {
   ...AssigneeName,
   title: 'Assignee',
-  $comment: 'Who looks after a thread: a name or an identifier of the caller; null: nobody.',
+  $comment: 'Who looks after a thread: a name or an identifier of the caller; null: not assigned.',
   type: ['string', 'null'],
 } as const;
 

@@ -28,7 +28,7 @@ export interface SessionParts {
   readonly access: AccessLog;
 }
 
-/** Nobody can log in. */
+/** Logging in is not possible. */
 export const NO_SESSIONS: SessionUseCases = {
   openBySecret: () => Promise.resolve(null),
   openByLink: () => Promise.resolve(null),
@@ -118,7 +118,7 @@ export function registerOpenSessionRoute(
         },
       },
       onRequest: (request, _reply, done) => {
-        // Nobody is to be logged in by another site as somebody else.
+        // Another site must not log a browser in under another name.
         requireOwnPage(request);
         done();
       },

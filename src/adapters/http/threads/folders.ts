@@ -38,7 +38,7 @@ const Folders = record('Folders', {
     ...openThreads,
     done: Count,
     mine: { ...Count, description: 'Open threads of `assignee`; 0 when none was given.' },
-    unassigned: { ...Count, description: 'Open threads that nobody looks after.' },
+    unassigned: { ...Count, description: 'Open threads without an assignee.' },
   }),
   emails: record('EmailFolders', {
     received: Count,

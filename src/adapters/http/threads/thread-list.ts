@@ -56,7 +56,7 @@ const ThreadsQuerySchema = {
     assignee: { ...AssigneeName, description: 'Only threads that this person looks after.' },
     assigned: {
       type: 'boolean',
-      description: 'Only threads that somebody looks after, or only those that nobody does.',
+      description: 'Only threads with an assignee, or only those without one.',
     },
     label: { ...ThreadLabel, description: 'Only threads with this label.' },
   },

@@ -72,7 +72,7 @@ const fits = (words: number): string =>
     .map((condition) => `${condition} is true`)
     .join(' and ') || 'true';
 
-/** The columns of an address, best first; its own mailbox is nobody's choice. */
+/** The columns of an address, best first; a mailbox of our own is no choice. */
 const OTHERS_THAN_OWN = 'k.address <> all ($ownAddresses::text[])';
 
 const WALK = (words: number) => `

@@ -10,7 +10,7 @@ export interface DeletedDrafts {
 }
 
 /**
- * Those that answer one of the emails, by whichever of its identifiers: nobody can send them any more. Before the emails are
+ * Those that answer one of the emails, by whichever of its identifiers: they can't be sent any more. Before the emails are
  * deleted.
  */
 export async function deleteDraftsAnswering(
@@ -46,7 +46,7 @@ export async function eraseDraftsNaming(
   return deleteDrafts(executor, naming);
 }
 
-/** An email that only speaks of somebody stays too. */
+/** An email that only speaks of a person stays too. */
 const CONTENT: ReadonlySet<string> = new Set(['subject', 'text_body', 'html_body']);
 
 function names(

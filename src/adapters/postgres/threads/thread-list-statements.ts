@@ -1,5 +1,5 @@
 /**
- * The list of threads, and searches in it, whoever looks after them and whatever their state. The indexes have the facets before the
+ * The list of threads, and searches in it, with any assignee and in any state. The indexes have the facets before the
  * time. A page is merged from the pieces of one index, one for each value of the facets that fits the filter; each piece is in
  * order, so no more is read than the page and one row of each piece.
  */

@@ -1,5 +1,5 @@
 /**
- * Who may look: nobody but the owner of the schema. Managed servers have roles for browsers and other programs, such as `anon` of
+ * Who may look: the owner of the schema alone. Managed servers have roles for browsers and other programs, such as `anon` of
  * Supabase, and privileges that these get by default on everything that is made. Carried out after each change of the schema, on all
  * that is there by then; tables that are made while the service runs go through `protect_table`.
  *
@@ -40,7 +40,7 @@ export const PROTECTION = [
       where t.typnamespace = here and (t.typtype in ('d', 'e') or c.relkind = 'c');
     perform revoke_all('function', p.oid::regprocedure::text, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner)))
       from pg_proc p where p.pronamespace = here;
-    -- A function finds its own tables whoever calls it. The body of one with \`return\` is bound when it is made, and can be inlined.
+    -- A function finds its own tables with any caller. The body of one with \`return\` is bound when it is made, and can be inlined.
     for named in
       select p.oid::regprocedure from pg_proc p where p.pronamespace = here and p.prosqlbody is null
     loop
