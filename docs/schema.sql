@@ -1010,6 +1010,7 @@ create table thread_summaries (
 CREATE INDEX thread_summaries_account ON thread_summaries (account_id, facets, last_activity_at DESC, thread_id DESC);
 CREATE INDEX thread_summaries_activity ON thread_summaries (facets, last_activity_at DESC, thread_id DESC);
 CREATE INDEX thread_summaries_assignee ON thread_summaries (assignee, facets, last_activity_at DESC, thread_id DESC) WHERE (assignee IS NOT NULL);
+CREATE INDEX thread_summaries_attachments ON thread_summaries (facets, last_activity_at DESC, thread_id DESC) WHERE has_attachments;
 CREATE INDEX thread_summaries_company ON thread_summaries (company_id, facets, last_activity_at DESC, thread_id DESC) WHERE (company_id IS NOT NULL);
 CREATE INDEX thread_summaries_customer ON thread_summaries (customer_id, facets, last_activity_at DESC, thread_id DESC) WHERE (customer_id IS NOT NULL);
 CREATE INDEX thread_summaries_unassigned ON thread_summaries (facets, last_activity_at DESC, thread_id DESC) WHERE (assignee IS NULL);

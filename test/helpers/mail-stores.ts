@@ -67,6 +67,9 @@ export const ALL_THREADS: ThreadsQuery = {
   assignee: null,
   isAssigned: null,
   label: null,
+  hasAttachments: null,
+  activeSince: null,
+  activeUntil: null,
   limit: 50,
   after: null,
 };

@@ -89,7 +89,8 @@ export const READERS = {
   'search words': ofText((text) =>
     toSearchDocument({
       subject: text.slice(0, MAX_READ_SUBJECT_CHARS),
-      people: [text],
+      from: [text],
+      to: [text],
       files: [text],
       body: text,
     }),

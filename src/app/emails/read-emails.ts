@@ -1,6 +1,6 @@
 /** The reads: the list of emails, a customer's emails, one email, its raw message, an attachment. */
 import { Readable } from 'node:stream';
-import { parseSearchQuery } from '../../core/search/query.ts';
+import { isSearch, parseSearchQuery } from '../../core/search/query.ts';
 import { parseTag } from '../../core/message/tags.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { EmailUseCases, CustomerEmailsRequest, RawMessage } from './use-cases.ts';
@@ -29,12 +29,13 @@ export function createReads(store: EmailStore, blobs: BlobStore): Reads {
   }
 
   return {
-    async listEmails({ cursor, q, tag: asked, ...request }) {
+    async listEmails({ cursor, q, searchIn, tag: asked, ...request }) {
       const after = PLACE_CURSOR.parse(cursor);
-      const search = q === null ? null : parseSearchQuery(q);
+      const search = parseSearchQuery(q, searchIn);
       const tag = asked === null ? null : parseTag(asked);
       if (asked !== null && tag === null) throw new ServiceError('invalid_tag', { values: { value: asked } });
-      if (q !== null && search === null) return { emails: { kind: 'whole', json: '' }, nextCursor: null };
+      if (search === null && isSearch(q, searchIn))
+        return { emails: { kind: 'whole', json: '' }, nextCursor: null };
       const { emails, next } = await store.listEmails({ ...request, search, tag, after });
       return { emails, nextCursor: PLACE_CURSOR.format(next) };
     },

@@ -1,4 +1,5 @@
 /** What the edges ask of stored emails. */
+import type { SearchParts } from '../../core/search/query.ts';
 import type { PageRequest } from '../base/paging.ts';
 import type { Readable } from 'node:stream';
 import type { ListedDefect } from './email-ports.ts';
@@ -25,6 +26,8 @@ export interface EmailsRequest extends PageRequest, AccountFilter {
   readonly filter?: EmailFilter;
   /** What a person typed to search for, see core/search/query.ts; null: any. */
   readonly q: string | null;
+  /** The same for parts of an email alone. */
+  readonly searchIn?: SearchParts;
   readonly state: EmailState | null;
   readonly defect: ListedDefect | null;
   /** As a caller writes it. */

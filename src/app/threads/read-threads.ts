@@ -1,5 +1,5 @@
 /** A thread, the list of threads, and the marks of what was read. */
-import { parseSearchQuery } from '../../core/search/query.ts';
+import { isSearch, parseSearchQuery } from '../../core/search/query.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { ThreadUseCases } from './use-cases.ts';
 import { PLACE_CURSOR, readPage } from '../base/paging.ts';
@@ -15,10 +15,11 @@ export function createThreadReads(list: ThreadList, { readThread }: ThreadReader
       return thread;
     },
 
-    async listThreads({ q, ...request }) {
-      const search = q === null ? null : parseSearchQuery(q);
+    async listThreads({ q, searchIn, ...request }) {
+      const search = parseSearchQuery(q, searchIn);
       const { assignee, isAssigned } = request;
-      const findsNothing = (q !== null && search === null) || (assignee !== null && isAssigned === false);
+      const findsNothing =
+        (search === null && isSearch(q, searchIn)) || (assignee !== null && isAssigned === false);
       const { items, nextCursor } = await readPage(
         PLACE_CURSOR,
         request,

@@ -21,6 +21,10 @@ export interface ThreadFilter extends AccountFilter {
   readonly assignee: string | null;
   readonly isAssigned: boolean | null;
   readonly label: string | null;
+  readonly hasAttachments: boolean | null;
+  /** Of the last activity: from `activeSince` on, and before `activeUntil`. */
+  readonly activeSince: Date | null;
+  readonly activeUntil: Date | null;
 }
 
 export interface ThreadsQuery extends ThreadFilter {

@@ -1,4 +1,5 @@
 /** What the edges ask of threads. */
+import type { SearchParts } from '../../core/search/query.ts';
 import type { PageRequest } from '../base/paging.ts';
 import type { ExplainedPlacement } from './placement-facts.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
@@ -11,6 +12,8 @@ import type { ThreadEmails, ThreadFilter, ThreadListing, ThreadMark } from './th
 export interface ThreadsRequest extends ThreadFilter, PageRequest {
   /** What a person typed to search for in their emails, see core/search/query.ts; null: any. */
   readonly q: string | null;
+  /** The same for parts of an email alone. */
+  readonly searchIn?: SearchParts;
 }
 
 export interface ThreadsPage {

@@ -1,15 +1,21 @@
 /**
  * What is searched of an email, as PostgreSQL's text form of a `tsvector`: words with their places. Subject, people,
- * file names and body stand one after the other with gaps, so that no phrase reaches from one into the other.
+ * file names and body stand one after the other with gaps, so that no phrase reaches from one into the other. Places in subject and
+ * people carry the label of their part.
  *
  * PostgreSQL's bounds (a lexeme of 2 kB, places up to 16,383, 1 MB in all) are kept whatever comes in.
  */
 import { wordsOf } from './words.ts';
 
+/** Where words of these parts stand, as weights of PostgreSQL's; the rest of an email, its text and the names of its files, has none. */
+export const PART_LABELS = { from: 'A', to: 'B', subject: 'C' } as const;
+
 export interface SearchedEmail {
   readonly subject: string;
-  /** Names and addresses of sender and recipients. */
-  readonly people: readonly string[];
+  /** Names and addresses of senders. */
+  readonly from: readonly string[];
+  /** Of all recipients. */
+  readonly to: readonly string[];
   /** Names of attachments. */
   readonly files: readonly string[];
   readonly body: string;
@@ -40,11 +46,11 @@ const GAP = 10;
 const MAX_BYTES_PER_CHAR = 3;
 
 /** Letters and digits only, so nothing needs quoting. */
-export function toSearchDocument({ subject, people, files, body }: SearchedEmail): string {
-  const places = new Map<string, number[]>();
+export function toSearchDocument({ subject, from, to, files, body }: SearchedEmail): string {
+  const places = new Map<string, string[]>();
   let place = 1;
   let bytes = 0;
-  const add = (text: string) => {
+  const add = (text: string, label = '') => {
     for (const forms of wordsOf(text)) {
       for (const form of forms) {
         let known = places.get(form);
@@ -53,18 +59,20 @@ export function toSearchDocument({ subject, people, files, body }: SearchedEmail
           if (bytes > MAX_WORD_BYTES) return;
           places.set(form, (known = []));
         }
-        if (place <= MAX_PLACE && known.length < MAX_PLACES_OF_WORD) known.push(place);
+        if (place <= MAX_PLACE && known.length < MAX_PLACES_OF_WORD) known.push(`${place}${label}`);
       }
       place += 1;
     }
     place += GAP;
   };
-  add(subject);
+  add(subject, PART_LABELS.subject);
   let peopleChars = 0;
-  for (const text of people) {
-    peopleChars += text.length;
-    if (peopleChars > MAX_PEOPLE_CHARS) break;
-    add(text);
+  for (const part of ['from', 'to'] as const) {
+    for (const text of part === 'from' ? from : to) {
+      peopleChars += text.length;
+      if (peopleChars > MAX_PEOPLE_CHARS) break;
+      add(text, PART_LABELS[part]);
+    }
   }
   for (const name of files.slice(0, MAX_FILES)) add(name);
   add(body.slice(0, MAX_BODY_CHARS));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatTsquery, MAX_QUERY_CHARS, parseSearchQuery } from './query.ts';
+import { formatTsquery, isSearch, MAX_QUERY_CHARS, parseSearchQuery } from './query.ts';
 
 const tsquery = (text: string) => {
   const query = parseSearchQuery(text);
@@ -24,6 +24,21 @@ describe('parseSearchQuery', () => {
     ['only excluded words as nothing', '-rom', null],
   ])('reads %s', (_, text, expected) => {
     expect(tsquery(text)).toBe(expected);
+  });
+
+  it('reads what is looked for in a part with the sign of that part', () => {
+    const query = parseSearchQuery('rom', {
+      from: 'ann -"b c"',
+      to: '@example.com',
+      subject: '"neues Angebot" zu',
+    });
+    expect(formatTsquery(query!)).toBe(
+      `(('rom':*)) & (('ann':*A)) & (('example':B) <-> ('com':*B)) & (('neues':C) <-> ('angebot':C)) & (('zu':C))` +
+        ` & !(('b':A) <-> ('c':A))`,
+    );
+    expect(parseSearchQuery(null, { from: '-ann', to: '!' })).toBeNull();
+    expect(isSearch(null, { to: '!' })).toBe(true);
+    expect(isSearch(null, { to: undefined })).toBe(false);
   });
 
   it('reads no more than its bound', () => {

@@ -6,6 +6,7 @@
  * (`@example.com`, `RE-2024/4711`) is found as a phrase whose last word may continue. Every text is a query: signs that mean
  * nothing are left out.
  */
+import { PART_LABELS } from './document.ts';
 import { wordsOf, type WordForms } from './words.ts';
 
 /** Characters of a query. */
@@ -14,10 +15,18 @@ export const MAX_QUERY_CHARS = 200;
 /** Shorter words are found exactly: the index has too many words that begin with them. */
 const MIN_PREFIX_CHARS = 3;
 
+/** Where a word has to be. */
+export type SearchPart = keyof typeof PART_LABELS;
+
+/** What was typed for some parts alone. */
+export type SearchParts = { readonly [Part in SearchPart]?: string | undefined };
+
 /** One word of a term, and whether it is a prefix. */
 export interface TermWord {
   readonly forms: WordForms;
   readonly isPrefix: boolean;
+  /** null: anywhere. */
+  readonly part: SearchPart | null;
 }
 
 /** Words that stand one after the other. */
@@ -33,23 +42,34 @@ export interface SearchQuery {
 /** A quote of any language, or what stands between spaces; a minus before it. */
 const TERM = /(?<minus>(?<!\S)[-−–])?(?:["„“”«»](?<quoted>[^"„“”«»]*)["„“”«»]?|(?<bare>[^\s"„“”«»]+))/gu;
 
+const PARTS = [null, 'from', 'to', 'subject'] as const;
+
+/** Whether anything was typed to search for. */
+export const isSearch = (text: string | null, parts: SearchParts = {}): boolean =>
+  text !== null || Object.values(parts).some((typed) => typed !== undefined);
+
 /** null when there is no word to search for: such a query finds nothing. */
-export function parseSearchQuery(text: string): SearchQuery | null {
+export function parseSearchQuery(text: string | null, parts: SearchParts = {}): SearchQuery | null {
   const terms: Term[] = [];
   const excluded: Term[] = [];
-  for (const { groups } of text.slice(0, MAX_QUERY_CHARS).matchAll(TERM)) {
-    const { minus, quoted, bare } = groups ?? {};
-    const term = toTerm(quoted ?? bare ?? '', quoted !== undefined);
-    if (term !== null) (minus === undefined ? terms : excluded).push(term);
+  for (const part of PARTS) {
+    for (const { groups } of ((part === null ? text : parts[part]) ?? '')
+      .slice(0, MAX_QUERY_CHARS)
+      .matchAll(TERM)) {
+      const { minus, quoted, bare } = groups ?? {};
+      const term = toTerm(quoted ?? bare ?? '', quoted !== undefined, part);
+      if (term !== null) (minus === undefined ? terms : excluded).push(term);
+    }
   }
   const [first, ...others] = terms;
   return first === undefined ? null : { terms: [first, ...others], excluded };
 }
 
-function toTerm(text: string, isExact: boolean): Term | null {
+function toTerm(text: string, isExact: boolean, part: SearchPart | null): Term | null {
   const words = [...wordsOf(text)];
   const [first, ...others] = words.map((forms, index): TermWord => ({
     forms,
+    part,
     isPrefix: !isExact && index === words.length - 1 && forms[0].length >= MIN_PREFIX_CHARS,
   }));
   return first === undefined ? null : [first, ...others];
@@ -62,6 +82,7 @@ export function formatTsquery({ terms, excluded }: SearchQuery): string {
 const formatTerm = (term: Term) => `(${term.map(formatWord).join(' <-> ')})`;
 
 /** Letters and digits only, so nothing needs quoting inside the quotes. */
-function formatWord({ forms, isPrefix }: TermWord): string {
-  return `(${forms.map((form) => `'${form}'${isPrefix ? ':*' : ''}`).join(' | ')})`;
+function formatWord({ forms, isPrefix, part }: TermWord): string {
+  const signs = `${isPrefix ? '*' : ''}${part === null ? '' : PART_LABELS[part]}`;
+  return `(${forms.map((form) => `'${form}'${signs === '' ? '' : `:${signs}`}`).join(' | ')})`;
 }

@@ -4152,6 +4152,12 @@ export interface components {
         limit: number;
         /** @description `next_cursor` of the page before; nothing for the first page. */
         cursor: string;
+        /** @description The same, of the names and addresses of the sender alone. */
+        from: components["schemas"]["SearchQuery"];
+        /** @description The same, of the names and addresses of all recipients alone. */
+        to: components["schemas"]["SearchQuery"];
+        /** @description The same, of the subject alone. */
+        subject: components["schemas"]["SearchQuery"];
         /** @description Only of this account. */
         account_id: components["schemas"]["AccountId"];
         /** @description Any name of the request that the caller makes up, such as a UUID or `invoice-4711-reminder-2`; visible ASCII characters. Of the requests with the same key only the first one sends; a repeat gets its answer again, for at least 24 hours. */
@@ -4655,6 +4661,12 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only threads with an email that matches all its words. */
                 q?: components["schemas"]["SearchQuery"];
+                /** @description The same, of the names and addresses of the sender alone. */
+                from?: components["parameters"]["from"];
+                /** @description The same, of the names and addresses of all recipients alone. */
+                to?: components["parameters"]["to"];
+                /** @description The same, of the subject alone. */
+                subject?: components["parameters"]["subject"];
                 /** @description Only threads of this customer. */
                 customer_id?: components["schemas"]["Uuid"];
                 /** @description Only threads of this company. */
@@ -4675,6 +4687,12 @@ export interface operations {
                 assigned?: boolean;
                 /** @description Only threads with this label. */
                 label?: components["schemas"]["ThreadLabel"];
+                /** @description Only threads with attachments, or only those without. */
+                has_attachments?: boolean;
+                /** @description Only threads whose last activity was at this moment or later. */
+                active_since?: string;
+                /** @description Only threads whose last activity was before this moment. */
+                active_until?: string;
             };
             header?: never;
             path?: never;
@@ -6948,6 +6966,12 @@ export interface operations {
             query?: {
                 /** @description Only emails that match all its words. */
                 q?: components["schemas"]["SearchQuery"];
+                /** @description The same, of the names and addresses of the sender alone. */
+                from?: components["parameters"]["from"];
+                /** @description The same, of the names and addresses of all recipients alone. */
+                to?: components["parameters"]["to"];
+                /** @description The same, of the subject alone. */
+                subject?: components["parameters"]["subject"];
                 /** @description Only emails in this state. */
                 state?: components["schemas"]["EmailState"];
                 /** @description `not_parsed`: only received emails of which nothing but the bytes could be kept; the command reparse reads them again. */

@@ -1,7 +1,7 @@
 /** What every list that is read page by page takes and gives. */
 import type { PageRequest } from '../../../app/base/paging.ts';
 import type { ErrorCode } from '../../../core/errors.ts';
-import { MAX_QUERY_CHARS } from '../../../core/search/query.ts';
+import { MAX_QUERY_CHARS, type SearchParts } from '../../../core/search/query.ts';
 
 const DEFAULT_PAGE_LIMIT = 50;
 
@@ -52,6 +52,13 @@ export const SearchQuery = {
   maxLength: MAX_QUERY_CHARS,
 } as const;
 
+/** Query parameters of the same for parts of an email. */
+export const SEARCH_PART_PARAMETERS = {
+  from: { ...SearchQuery, description: 'The same, of the names and addresses of the sender alone.' },
+  to: { ...SearchQuery, description: 'The same, of the names and addresses of all recipients alone.' },
+  subject: { ...SearchQuery, description: 'The same, of the subject alone.' },
+} as const;
+
 /** The same where the cursor holds an address or a domain. */
 export const LONG_PAGE_PARAMETERS = { limit: PageLimit, cursor: { ...PageCursor, maxLength: 2048 } } as const;
 
@@ -80,6 +87,9 @@ export const ACCOUNT_PAGE_ERRORS = [
 export function toPageRequest({ limit = DEFAULT_PAGE_LIMIT, cursor = null }: PageParameters): PageRequest {
   return { limit, cursor };
 }
+
+/** What a use case takes, from a query with SEARCH_PART_PARAMETERS. */
+export const toSearchParts = ({ from, to, subject }: SearchParts): SearchParts => ({ from, to, subject });
 
 interface PageParameters {
   readonly limit?: number;

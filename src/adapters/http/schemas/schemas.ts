@@ -46,6 +46,9 @@ export const NullableTimestamp = {
   type: ['string', 'null'],
 } as const;
 
+/** A moment in a query, of any offset: see `toMoment`. */
+export const Moment = { type: 'string', format: 'date-time' } as const;
+
 /** What a `Timestamp` of a request says. Throws `invalid_request`. */
 export function toMoment(field: string, text: string): Date {
   const date = new Date(text);

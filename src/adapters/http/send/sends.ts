@@ -7,14 +7,19 @@ import type { EmailFilter } from '../../../app/emails/email-ports.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
 import { LISTED_DEFECTS } from '../../../app/emails/email-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { AccountId, PAGE_PARAMETERS, SearchQuery, toPageRequest } from '../schemas/page-schemas.ts';
+import {
+  AccountId,
+  PAGE_PARAMETERS,
+  SEARCH_PART_PARAMETERS,
+  SearchQuery,
+  toPageRequest,
+  toSearchParts,
+} from '../schemas/page-schemas.ts';
 import { EmailListings, State } from '../emails/email-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { ThreadLabel } from '../schemas/thread-schemas.ts';
-import { Direction, EmailParams, jsonResponse, record, toMoment, Uuid } from '../schemas/schemas.ts';
-
-const Moment = { type: 'string', format: 'date-time' } as const;
+import { Direction, EmailParams, jsonResponse, Moment, record, toMoment, Uuid } from '../schemas/schemas.ts';
 
 const EmailsQuerySchema = {
   type: 'object',
@@ -22,6 +27,7 @@ const EmailsQuerySchema = {
   additionalProperties: false,
   properties: {
     q: { ...SearchQuery, description: 'Only emails that match all its words.' },
+    ...SEARCH_PART_PARAMETERS,
     state: { ...State, description: 'Only emails in this state.' },
     defect: {
       type: 'string',
@@ -125,6 +131,7 @@ export function registerSendStateRoutes(
       const filter = toFilter(request.query);
       const page = await applicationFor(request).listEmails({
         q: q ?? null,
+        searchIn: toSearchParts(request.query),
         state: state ?? null,
         defect: defect ?? null,
         tag: tag ?? null,

@@ -8,7 +8,9 @@ import {
   AccountId,
   PAGE_PARAMETERS,
   toPageRequest,
+  toSearchParts,
   pageSchema,
+  SEARCH_PART_PARAMETERS,
   SearchQuery,
 } from '../schemas/page-schemas.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody } from '../body/json-body.ts';
@@ -24,10 +26,12 @@ import {
   AddressObject,
   Direction,
   jsonResponse,
+  Moment,
   NullableUuid,
   record,
   ThreadParams,
   Timestamp,
+  toMoment,
   Uuid,
 } from '../schemas/schemas.ts';
 
@@ -38,6 +42,7 @@ const ThreadsQuerySchema = {
   properties: {
     ...PAGE_PARAMETERS,
     q: { ...SearchQuery, description: 'Only threads with an email that matches all its words.' },
+    ...SEARCH_PART_PARAMETERS,
     customer_id: { ...Uuid, description: 'Only threads of this customer.' },
     company_id: { ...Uuid, description: 'Only threads of this company.' },
     account_id: { ...AccountId, description: 'Only of this account.' },
@@ -59,6 +64,12 @@ const ThreadsQuerySchema = {
       description: 'Only threads with an assignee, or only those without one.',
     },
     label: { ...ThreadLabel, description: 'Only threads with this label.' },
+    has_attachments: {
+      type: 'boolean',
+      description: 'Only threads with attachments, or only those without.',
+    },
+    active_since: { ...Moment, description: 'Only threads whose last activity was at this moment or later.' },
+    active_until: { ...Moment, description: 'Only threads whose last activity was before this moment.' },
   },
 } as const;
 
@@ -134,6 +145,7 @@ export function registerThreadListRoutes(app: HttpServer, { applicationFor, limi
       const { query } = request;
       const page = await applicationFor(request).listThreads({
         q: query.q ?? null,
+        searchIn: toSearchParts(query),
         customerId: query.customer_id?.toLowerCase() ?? null,
         companyId: query.company_id?.toLowerCase() ?? null,
         accountId: query.account_id ?? null,
@@ -144,6 +156,9 @@ export function registerThreadListRoutes(app: HttpServer, { applicationFor, limi
         assignee: query.assignee ?? null,
         isAssigned: query.assigned ?? null,
         label: query.label ?? null,
+        hasAttachments: query.has_attachments ?? null,
+        activeSince: momentOf('active_since', query.active_since),
+        activeUntil: momentOf('active_until', query.active_until),
         ...toPageRequest(query),
       });
       return { threads: page.threads.map(toThreadJson), next_cursor: page.nextCursor };
@@ -180,6 +195,9 @@ export function registerThreadListRoutes(app: HttpServer, { applicationFor, limi
     );
   }
 }
+
+const momentOf = (field: string, text: string | undefined): Date | null =>
+  text === undefined ? null : toMoment(field, text);
 
 const toMarkJson = ({ threadId, unreadCount }: ThreadMark) => ({ id: threadId, unread_count: unreadCount });
 

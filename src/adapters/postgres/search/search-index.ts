@@ -85,11 +85,12 @@ async function write(client: PoolClient, rows: readonly EmailRow[], logger: Logg
 async function toColumns(rows: readonly EmailRow[]) {
   const documents: string[] = [];
   let chars = 0;
-  for (const { subject, body, people, files } of rows) {
+  for (const { subject, body, sender, recipients, files } of rows) {
     documents.push(
       toSearchDocument({
         subject,
-        people: people.flatMap((one) => (one === null ? [] : [`${one.name} ${one.address}`])),
+        from: sender === null ? [] : [inWords(sender)],
+        to: recipients.map(inWords),
         files,
         body,
       }),
@@ -108,6 +109,8 @@ async function toColumns(rows: readonly EmailRow[]) {
     documents,
   };
 }
+
+const inWords = ({ name, address }: AddressView): string => `${name} ${address}`;
 
 const SAVE_BATCH = statement('search-save-batch', 'savepoint batch');
 
@@ -134,12 +137,12 @@ const READ = statement(
   'search-read',
   `select e.id, e.thread_id, e.date, email_is_listed(e.state) as is_listed, e.subject,
     left(e.text_body, ${MAX_BODY_CHARS}) as body,
-    jsonb_build_array(e.from_address) || e.to_addresses || e.cc_addresses || e.bcc_addresses as people,
+    e.from_address as sender, e.to_addresses || e.cc_addresses || e.bcc_addresses as recipients,
     array(
       select a.filename from email_attachments a where a.email_id = e.id order by a.ordinal limit ${MAX_FILES}
     ) as files
   from emails e where e.id = any($ids::uuid[])`,
-).narrow<{ is_listed: boolean; body: string; people: (AddressView | null)[]; files: string[] }>();
+).narrow<{ is_listed: boolean; body: string; recipients: AddressView[]; files: string[] }>();
 
 const WRITE = statement(
   'search-write',

@@ -31,7 +31,8 @@ describe('PostgreSQL', () => {
     const property = fc.asyncProperty(anyText, anyText, anyText, async (typed, subject, body) => {
       const document = toSearchDocument({
         subject: withoutNul(subject),
-        people: [typed],
+        from: [typed],
+        to: [],
         files: [typed],
         body: withoutNul(body),
       });
@@ -60,7 +61,8 @@ describe('PostgreSQL', () => {
   ])('takes a text of %s', async (_, body) => {
     const document = toSearchDocument({
       subject: body.slice(0, 2000),
-      people: [body, body],
+      from: [body],
+      to: [body],
       files: Array.from({ length: 200 }, () => body.slice(0, 255)),
       body: body.repeat(3),
     });
@@ -86,7 +88,7 @@ describe('PostgreSQL', () => {
         const typed = as(body[at % body.length]!);
         const query = parseSearchQuery(typed)!;
         const { rows } = await pool.query<{ found: boolean }>('select $1::tsvector @@ $2::tsquery as found', [
-          toSearchDocument({ subject: 'Betreff', people: [], files: [], body: body.join(', ') }),
+          toSearchDocument({ subject: 'Betreff', from: [], to: [], files: [], body: body.join(', ') }),
           formatTsquery(query),
         ]);
         expect(rows[0]!.found, `${typed} in ${body.join(', ')}`).toBe(true);

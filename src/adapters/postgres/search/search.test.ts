@@ -16,7 +16,7 @@ import type { OutboundRecord } from '../../../app/send/outbound-ports.ts';
 import type { EmailsQuery } from '../../../app/emails/email-ports.ts';
 import type { SearchIndex } from '../../../app/search/search-ports.ts';
 import type { ThreadsQuery } from '../../../app/threads/thread-list-ports.ts';
-import { parseSearchQuery } from '../../../core/search/query.ts';
+import { parseSearchQuery, type SearchParts } from '../../../core/search/query.ts';
 import { knowCustomersOf } from '../customers/known-customers.ts';
 import { createEmailList } from '../emails/email-list.ts';
 import { createSearchIndex } from './search-index.ts';
@@ -53,22 +53,25 @@ async function indexAll(): Promise<void> {
 
 type Choose = typeof planSearch;
 
+const parse = (typed: string | SearchParts) =>
+  (typeof typed === 'string' ? parseSearchQuery(typed) : parseSearchQuery(null, typed))!;
+
 async function findThreads(
-  q: string,
+  q: string | SearchParts,
   filter: Partial<ThreadsQuery> = {},
   choose?: Choose,
 ): Promise<readonly string[]> {
   await indexAll();
   const threads = await createThreadList(pool, choose).listThreads({
     ...ALL_THREADS,
-    search: parseSearchQuery(q)!,
+    search: parse(q),
     ...filter,
   });
   return threads.map(({ id }) => id);
 }
 
 async function findEmails(
-  q: string,
+  q: string | SearchParts,
   filter: Partial<EmailsQuery> = {},
   choose?: Choose,
 ): Promise<readonly string[]> {
@@ -82,7 +85,7 @@ async function findEmails(
     after: null,
     ...filter,
   };
-  const { emails } = await createEmailList(pool, choose)({ ...request, search: parseSearchQuery(q)! });
+  const { emails } = await createEmailList(pool, choose)({ ...request, search: parse(q) });
   return (await parseEmailsJson(emails)).map(({ id }) => id);
 }
 
@@ -124,6 +127,33 @@ describe('an email', () => {
       expect(await findEmails(q)).toEqual([]);
     },
   );
+
+  it.each<[string, SearchParts, boolean]>([
+    ['the name of its sender', { from: 'mül' }, true],
+    ['a recipient as its sender', { from: 'kim' }, false],
+    ['the address of a recipient', { to: 'kim@example.net' }, true],
+    ['its sender as a recipient', { to: 'ada' }, false],
+    ['a phrase of its subject', { subject: '"neues angebot"' }, true],
+    ['a word of its text as one of its subject', { subject: 'preise' }, false],
+    ['several parts', { from: 'ada', to: '@example.net', subject: 'angebot' }, true],
+    ['several parts of which one differs', { from: 'ada', to: 'bob', subject: 'angebot' }, false],
+    ['a sender that is left out', { from: '-ada', subject: 'angebot' }, false],
+    ['another sender that is left out', { from: '-kim', subject: 'angebot' }, true],
+  ])('is looked for by %s', async (_, parts, isFound) => {
+    const record = inboundRecord({
+      subject: 'Neues Angebot',
+      textBody: 'Unsere Preise, Kim',
+      from: { name: 'Ada Müller', localPart: 'ada', domain: 'example.org' },
+      to: [{ name: 'Kim', localPart: 'kim', domain: 'example.net' }],
+    });
+    await inbound.recordInbound(record);
+    const lookUp: Choose = () => ({ kind: 'look up' });
+    const walk: Choose = () => ({ kind: 'walk', steps: 500 });
+    for (const choose of [lookUp, walk]) {
+      expect(await findThreads(parts, {}, choose)).toEqual(isFound ? [record.newThreadId] : []);
+      expect(await findEmails(parts, {}, choose)).toEqual(isFound ? [record.id] : []);
+    }
+  });
 
   it('is found in the thread it was merged into', async () => {
     const older = inboundRecord({ subject: 'Alt', date: at(1) });

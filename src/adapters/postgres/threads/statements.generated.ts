@@ -75,6 +75,9 @@ declare module '../db/statement.ts' {
     'count-work-threads': {
       values: {
         facets: readonly (number | null)[] | null;
+        hasAttachments: boolean | null;
+        activeSince: Date | string | null;
+        activeUntil: Date | string | null;
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
@@ -349,6 +352,9 @@ declare module '../db/statement.ts' {
     'list-work-threads': {
       values: {
         facets: readonly (number | null)[] | null;
+        hasAttachments: boolean | null;
+        activeSince: Date | string | null;
+        activeUntil: Date | string | null;
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
@@ -460,6 +466,9 @@ declare module '../db/statement.ts' {
         rarest: string | null;
         words: string | null;
         facets: readonly (number | null)[] | null;
+        hasAttachments: boolean | null;
+        activeSince: Date | string | null;
+        activeUntil: Date | string | null;
         limit: number | string | null;
         afterDate?: Date | string | null;
         afterId?: string | null;
@@ -849,6 +858,9 @@ declare module '../db/statement.ts' {
     'walk-work-threads': {
       values: {
         facets: readonly (number | null)[] | null;
+        hasAttachments: boolean | null;
+        activeSince: Date | string | null;
+        activeUntil: Date | string | null;
         steps: number | string | null;
         words: string | null;
         limit: number | string | null;

@@ -189,6 +189,27 @@ describe('the filters', () => {
     expect(await idsOf({ unread: false })).toEqual([sent.threadId]);
     expect(await idsOf({ direction: 'outbound', unread: true })).toEqual([]);
   });
+
+  it('choose by attachments and by the last activity, also with a label and page by page', async () => {
+    const [early, middle, late] = [
+      await send({ date: at(1), attachments: [storedAttachment()] }),
+      await send({ date: at(2), attachments: [storedAttachment()] }),
+      await send({ date: at(3) }),
+    ];
+    const [first, second, third] = [early.threadId, middle.threadId, late.threadId];
+    expect(await idsOf({ hasAttachments: true })).toEqual([second, first]);
+    expect(await idsOf({ hasAttachments: false })).toEqual([third]);
+    expect(await idsOf({ activeSince: at(2) })).toEqual([third, second]);
+    expect(await idsOf({ activeUntil: at(2) })).toEqual([first]);
+    expect(await idsOf({ activeSince: at(2), activeUntil: at(3) })).toEqual([second]);
+    expect(await idsOf({ activeSince: at(3), activeUntil: at(2) })).toEqual([]);
+    expect(await idsOf({ activeUntil: at(3), after: { date: at(2), id: second } })).toEqual([first]);
+
+    await pool.query(`update email_threads set labels = '{Offer}' where id = any ($1)`, [[first, third]]);
+    expect(await idsOf({ label: 'Offer', hasAttachments: true })).toEqual([first]);
+    expect(await idsOf({ label: 'Offer', activeUntil: at(3) })).toEqual([first]);
+    expect(await idsOf({ label: 'Offer', activeSince: at(2) })).toEqual([third]);
+  });
 });
 
 it('gives each thread once, page by page, whatever their facets', async () => {

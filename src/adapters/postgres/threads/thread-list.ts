@@ -64,8 +64,9 @@ interface Pages {
 
 type Row = RowOf<ReturnType<typeof LIST.of>> & ThreadRow;
 
-const hasWorkFilter = ({ status, assignee, isAssigned, label }: ThreadsQuery): boolean =>
-  status !== null || assignee !== null || isAssigned !== null || label !== null;
+const hasWorkFilter = (query: ThreadsQuery): boolean =>
+  [query.status, query.assignee, query.isAssigned, query.label].some((value) => value !== null) ||
+  [query.hasAttachments, query.activeSince, query.activeUntil].some((value) => value !== null);
 
 const conditionsOf = ({ customerId, companyId, after, ...filter }: ThreadsQuery) => ({
   ofCustomer: customerId !== null,
@@ -96,14 +97,15 @@ function plainPages(pool: Pool, request: ThreadsQuery): Pages {
 }
 
 function workPages(pool: Pool, request: ThreadsQuery): Pages {
-  const { assignee, isAssigned, label } = request;
+  const { assignee, isAssigned, label, hasAttachments, activeSince, activeUntil } = request;
   const someone = isAssigned === null ? null : isAssigned ? ('any' as const) : ('none' as const);
   const choice = {
     assignee: assignee === null ? someone : ('one' as const),
     byLabel: label !== null,
     ...conditionsOf(request),
   };
-  const values = { ...valuesOf(request), facets: facetsOf(request), assignee, label };
+  const asked = { assignee, label, hasAttachments, activeSince, activeUntil };
+  const values = { ...valuesOf(request), ...asked, facets: facetsOf(request) };
   return {
     list: () => run(pool, WORK_LIST.of(choice), values),
     walk: (words, steps) => run(pool, WORK_WALK.of(choice), { ...values, words, steps }),

@@ -1,5 +1,6 @@
 /**
- * The list of threads, and searches in it, by what people say of them: their status, who looks after them, a label. As in
+ * The list of threads, and searches in it, by what people say of them: their status, who looks after them, a label; or by their
+ * attachments and their time. As in
  * thread-list-statements.ts a page is made of pieces of one index, one for each value of the facets; but the values are a parameter, so
  * that not each combination of all filters is a statement.
  */
@@ -28,7 +29,11 @@ const ASSIGNEES = {
   none: ['s.assignee is null'],
 } as const;
 
+/** Planned for its value: one that is not asked for costs nothing. */
 const conditionsOfWork = (choice: Choice): readonly string[] => [
+  '($hasAttachments::boolean is null or s.has_attachments = $hasAttachments)',
+  '($activeSince::timestamptz is null or s.last_activity_at >= $activeSince)',
+  '($activeUntil::timestamptz is null or s.last_activity_at < $activeUntil)',
   ...(choice.assignee === null ? [] : ASSIGNEES[choice.assignee]),
   ...conditionsOf(choice),
 ];
@@ -40,11 +45,14 @@ function piece(choice: Choice, rows: string): string {
     return `select s.thread_id, s.last_activity_at from thread_summaries s
       where ${['s.facets = f.value', ...conditions].join(' and ')} ${ORDER} limit ${rows}`;
   }
-  const next = choice.isNext
-    ? ['(l.last_activity_at, l.thread_id) < ($afterDate::timestamptz, $afterId::uuid)']
-    : [];
+  const ofLabel = [
+    '($activeUntil::timestamptz is null or l.last_activity_at < $activeUntil)',
+    ...(choice.isNext
+      ? ['(l.last_activity_at, l.thread_id) < ($afterDate::timestamptz, $afterId::uuid)']
+      : []),
+  ];
   return `select l.thread_id, l.last_activity_at from thread_labels l join thread_summaries s on s.thread_id = l.thread_id
-      where ${['l.label = $label', 'l.facets = f.value', ...next, ...conditions].join(' and ')}
+      where ${['l.label = $label', 'l.facets = f.value', ...ofLabel, ...conditions].join(' and ')}
       order by l.last_activity_at desc, l.thread_id desc limit ${rows}`;
 }
 

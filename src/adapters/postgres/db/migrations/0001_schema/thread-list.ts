@@ -254,6 +254,8 @@ export const THREAD_LIST = [
     on thread_summaries (company_id, facets, last_activity_at desc, thread_id desc) where company_id is not null`,
   `create index thread_summaries_assignee
     on thread_summaries (assignee, facets, last_activity_at desc, thread_id desc) where assignee is not null`,
+  `create index thread_summaries_attachments
+    on thread_summaries (facets, last_activity_at desc, thread_id desc) where has_attachments`,
   `create index thread_summaries_unassigned
     on thread_summaries (facets, last_activity_at desc, thread_id desc) where assignee is null`,
 ];
