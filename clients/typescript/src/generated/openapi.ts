@@ -3665,9 +3665,9 @@ export interface components {
             /** @enum {unknown} */
             code?: "database_unavailable" | "reading_unavailable" | "shutting_down";
         };
-        DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrUnknownAccountOrUnknownFieldError: components["schemas"]["Error"] & {
+        DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrUnknownAccountOrUnknownFieldOrVariablesTooLargeError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
-            code?: "duplicate_field" | "invalid_base64" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_request" | "invalid_send_at" | "invalid_text" | "invalid_uuid" | "unknown_account" | "unknown_field";
+            code?: "duplicate_field" | "invalid_base64" | "invalid_filename" | "invalid_json" | "invalid_lane" | "invalid_list" | "invalid_request" | "invalid_send_at" | "invalid_text" | "invalid_uuid" | "metadata_too_large" | "unknown_account" | "unknown_field" | "variables_too_large";
         };
         BusyOrDatabaseUnavailableOrDiskFullOrShuttingDownOrStorageUnavailableError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
@@ -6187,13 +6187,13 @@ export interface operations {
                     "application/json": components["schemas"]["Draft"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `variables_too_large`. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrUnknownAccountOrUnknownFieldOrVariablesTooLargeError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
@@ -6417,13 +6417,13 @@ export interface operations {
                     "application/json": components["schemas"]["Draft"];
                 };
             };
-            /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `unknown_account`, `unknown_field`. */
+            /** @description Codes: `duplicate_field`, `invalid_base64`, `invalid_filename`, `invalid_json`, `invalid_lane`, `invalid_list`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `metadata_too_large`, `unknown_account`, `unknown_field`, `variables_too_large`. */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrUnknownAccountOrUnknownFieldError"];
+                    "application/json": components["schemas"]["DuplicateFieldOrInvalidBase64OrInvalidFilenameOrInvalidJsonOrInvalidLaneOrInvalidListOrInvalidRequestOrInvalidSendAtOrInvalidTextOrInvalidUuidOrMetadataTooLargeOrUnknownAccountOrUnknownFieldOrVariablesTooLargeError"];
                 };
             };
             401: components["responses"]["UnauthorizedError"];
