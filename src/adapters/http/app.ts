@@ -69,6 +69,7 @@ import { registerUnsubscribePage } from './unsubscribes/unsubscribe-page.ts';
 import { registerUnsubscribeRoutes } from './unsubscribes/unsubscribes.ts';
 import { registerWebhookActRoutes } from './webhooks/webhook-acts.ts';
 import { registerWebhookRoutes } from './webhooks/webhooks.ts';
+import { buildValidator } from './body/lazy-validation.ts';
 import { toValidationError } from './body/validation.ts';
 
 export interface HttpAppOptions {
@@ -174,6 +175,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     schemaErrorFormatter: toValidationError,
     // Unlisted parameters are reported, not removed; errors carry the value, which tells what is given twice.
     ajv: { customOptions: { removeAdditional: false, verbose: true } },
+    schemaController: { compilersFactory: { buildValidator } },
   });
 
   // Answers are made field by field, so the schemas have nothing to filter; see email-view.ts.

@@ -2,7 +2,7 @@ import { SendBody } from '../send/send-body.ts';
 import { readFile } from 'node:fs/promises';
 import { Compile } from 'typebox/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestHttpApp, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
+import { AUTHORIZED, createTestHttpApp, type TestHttpApp } from '../../../../test/helpers/http-app.ts';
 import { createRecordingApplication } from '../../../../test/helpers/recording-application.ts';
 import { ERRORS, type ErrorCode } from '../../../core/errors.ts';
 import { RIGHTS, type Right } from '../../../core/keys/rights.ts';
@@ -156,6 +156,22 @@ describe('the OpenAPI document', () => {
       'put /api/customer/{customerId}/addresses',
       'put /api/suppressions/{address}',
     ]);
+  });
+
+  it('has schemas that compile: they are compiled at the first request alone', async () => {
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => ({ path, method })),
+    );
+    const failed: string[] = [];
+    for (const { path, method } of operations) {
+      const answer = await app.fastify.inject({
+        method: method.toUpperCase() as 'GET',
+        url: `${path.replaceAll(/\{\w+\}/g, 'x')}?no_such_parameter=1`,
+        headers: AUTHORIZED,
+      });
+      if (answer.statusCode >= 500) failed.push(`${method} ${path}: ${answer.body}`);
+    }
+    expect(failed).toEqual([]);
   });
 
   it('describes each operation, its security and its errors', () => {
