@@ -1,7 +1,7 @@
 /** Where HTTP listens, and who may use it. */
 import { ConfigError } from './config-error.ts';
 import { isLoopback } from '../core/server-url.ts';
-import { readNetworks } from './config-values.ts';
+import { readNetworks, readWord } from './config-values.ts';
 import { integer, variable } from './variable.ts';
 
 const MIN_SECRET_LENGTH = 16;
@@ -26,6 +26,12 @@ export const HTTP_VARIABLES = {
     defaultText: 'none',
     meaning:
       'Where recipients of mail reach the service, such as `https://mail.example.com`; a proxy may take a path in front of it away. For links to unsubscribe; only `/unsubscribe/` needs to be reachable there.',
+  }),
+  accessLog: variable('ACCESS_LOG', {
+    parse: (value, name) => readWord(name, value ?? 'off', ['off', 'routes', 'paths']),
+    defaultText: 'off',
+    meaning:
+      'Whether the log has a line for each request: `routes` names its route, such as `/api/thread/:threadId`; `paths` also its path and query, which may hold addresses of people.',
   }),
   /** Addresses, or networks such as `10.0.0.0/8`. */
   trustedProxies: variable('TRUSTED_PROXIES', {

@@ -10,7 +10,8 @@ import { createSessionStore } from '../adapters/postgres/sessions/session-store.
 import { createKeyStore } from '../adapters/postgres/keys/key-store.ts';
 import { createMcpEndpoint } from '../adapters/mcp/endpoint.ts';
 import { createHttpApp, type HttpApp } from '../adapters/http/app.ts';
-import { createSecurityLogger } from '../adapters/telemetry/logger.ts';
+import { createAccessLines } from '../adapters/http/connections/access-lines.ts';
+import { createFullLogger } from '../adapters/telemetry/logger.ts';
 import type { Logger } from '../app/base/basics.ts';
 import { AccessLogWriter } from '../app/audit/access-log.ts';
 import { auditOperations } from '../app/audit-operations.ts';
@@ -75,7 +76,8 @@ async function startParts(
   takeDown: () => Promise<void>,
   signal: AbortSignal | undefined,
 ): Promise<Service> {
-  const security = createSecurityLog(createSecurityLogger(config.logLevel));
+  const fullLogger = createFullLogger(config.logLevel);
+  const security = createSecurityLog(fullLogger);
   const lock = await lockDataDir(config.dataDir);
   teardown.push(() => lock.release());
   const madeSecret = config.apiSecrets.length > 0 ? null : await loadOrCreateSecret(config.dataDir);
@@ -124,6 +126,7 @@ async function startParts(
     applicationOf: createViews({ application, accountOf: createAccountOf(pool), defaultAccountId }),
     operationsOf: (actor, ofCaller) => auditOperations(ofCaller, { security, log, logger }, actor),
     access,
+    observers: config.accessLog === 'off' ? [] : [createAccessLines(fullLogger, config.accessLog)],
     keys,
     sessions,
     page,

@@ -22,13 +22,14 @@ const MAX_REPEATS = 30;
 const WITHOUT_MAIL_SERVERS = skipWithoutMailServers();
 
 // The rights of the caller, and its view of the application, are two files of each operation. What a send may say beside its texts
-// (fields, images of its HTML, files by reference, lists to leave, a template) are eight.
+// (fields, images of its HTML, files by reference, lists to leave, a template) are eight. The name of a request is four: which is safe,
+// where it is made, the hook for it and, on Node.js 24, what carries it.
 /** At most so many. Raise a figure only with a reason for each file that came. */
 const LIMITS = {
-  'a send': { files: 96, functions: 353 },
-  'a send into a thread': { files: 105, functions: 395 },
-  'a received mail': { files: 72, functions: 257 },
-  'a thread read': { files: 21, functions: 55 },
+  'a send': { files: 100, functions: 357 },
+  'a send into a thread': { files: 109, functions: 399 },
+  'a received mail': { files: 76, functions: 261 },
+  'a thread read': { files: 25, functions: 59 },
   // With its way into the search index, which is 48 functions of them, and on a busy machine ten of other loops.
   'a mail taken from a mailbox': { files: 91, functions: 445 },
 } as const;

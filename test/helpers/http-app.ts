@@ -4,7 +4,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
-import { createHttpApp, type HttpApp } from '../../src/adapters/http/app.ts';
+import { createHttpApp, type HttpApp, type HttpAppOptions } from '../../src/adapters/http/app.ts';
 import type { HttpLimits } from '../../src/adapters/http/connections/limits.ts';
 import { createSpool } from '../../src/adapters/journal/spool.ts';
 import type { Application } from '../../src/app/application.ts';
@@ -39,6 +39,9 @@ export interface TestHttpAppOptions {
   readonly trustedProxies?: readonly string[];
   readonly clock?: () => Date;
   readonly sessions?: SessionUseCases;
+  readonly observers?: HttpAppOptions['observers'];
+  /** Default: true. */
+  readonly followsRequests?: boolean;
   /** The folder of a built page. */
   readonly page?: string;
 }
@@ -60,6 +63,8 @@ export async function createTestHttpApp(options: TestHttpAppOptions): Promise<Te
     security: { note: (event, fields) => events.push({ event, ...fields }) },
     ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
     ...(options.sessions === undefined ? {} : { sessions: options.sessions }),
+    observers: options.observers ?? [],
+    followsRequests: options.followsRequests ?? true,
     page: options.page ?? null,
     clock: options.clock ?? (() => new Date()),
   });

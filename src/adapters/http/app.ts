@@ -2,18 +2,21 @@
  * Builds the HTTP edge; it never listens. Order of a request: shutdown and form of the request, then the secret, then
  * its parameters, then its body.
  */
+import { randomUUID } from 'node:crypto';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Application } from '../../app/application.ts';
 import type { HttpActor, Operations } from '../../app/audit-operations.ts';
 import type { Clock, Logger } from '../../app/base/basics.ts';
+import { FOLLOWING_IS_CHEAP } from '../../app/base/request-scope.ts';
 import type { Spool } from '../../app/files/file-ports.ts';
 import type { SecurityLog } from '../../app/base/security-log.ts';
 import type { AccessLog } from '../../app/audit/access-log.ts';
 import type { KeyRing } from '../../app/keys/key-ring.ts';
 import type { SessionUseCases } from '../../app/sessions/use-cases.ts';
 import type { Caller } from '../../core/keys/caller.ts';
+import { readRequestId } from '../../core/edge/request-id.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { actorOf, callerOf, createAuthenticator } from './connections/auth.ts';
 import { createClientErrorHandler } from './answers/client-error.ts';
@@ -21,6 +24,7 @@ import { ConnectionSlots } from './connections/connection-slots.ts';
 import type { HttpContext, HttpServer } from './answers/context.ts';
 import { createEmailsResponse } from './answers/emails-response.ts';
 import { createErrorHandler } from './answers/error-handler.ts';
+import { createRequestWatch, type RequestObserver } from './connections/answered-request.ts';
 import { findHeaderFault } from './connections/header-fault.ts';
 import { createHttpLimits, type HttpLimits } from './connections/limits.ts';
 import { LingeringClose } from './connections/lingering-close.ts';
@@ -64,7 +68,7 @@ import { registerSuppressionRoutes } from './send/suppressions.ts';
 import { registerTemplateRoutes } from './templates/templates.ts';
 import { registerThreadRoutes } from './threads/threads.ts';
 import { registerUploadRoutes } from './uploads/uploads.ts';
-import { setSecurityHeaders } from './connections/security-headers.ts';
+import { setAnswerHeaders } from './connections/security-headers.ts';
 import { registerUnsubscribePage } from './unsubscribes/unsubscribe-page.ts';
 import { registerUnsubscribeRoutes } from './unsubscribes/unsubscribes.ts';
 import { registerWebhookActRoutes } from './webhooks/webhook-acts.ts';
@@ -86,6 +90,10 @@ export interface HttpAppOptions {
   readonly page?: string | null;
   /** Is told of log-ins beside the security log; default: nothing is. */
   readonly access?: AccessLog;
+  /** All lines that a request causes name it, not those of this edge alone. Default: where that is cheap. */
+  readonly followsRequests?: boolean;
+  /** Are told of each request when it is over; they must not throw. Default: none. */
+  readonly observers?: readonly RequestObserver[];
   readonly spool: Spool;
   /** Bearer secrets; any of them opens. At least one, none empty. */
   readonly secrets: readonly string[];
@@ -145,7 +153,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     ...emailsResponse,
   };
   const now = () => performance.now();
-  const { security, trustedProxies = [] } = options;
+  const { security, trustedProxies = [], followsRequests = FOLLOWING_IS_CHEAP } = options;
   const slots = new ConnectionSlots({ max: limits.maxConnections, security, now });
   const failures = new LoginFailures(security, now);
   const access = options.access ?? NO_ACCESS_LOG;
@@ -155,6 +163,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const app: HttpServer = Fastify({
     // Our own logger writes what matters; a line for each request would be most of the log.
     logger: false,
+    genReqId: createRequestId,
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     // Our hook answers instead, in our shape.
     return503OnClosing: false,
@@ -191,6 +200,7 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
     done();
   });
   slots.attach(app.server);
+  app.addHook('onRequest', createRequestWatch(options.observers ?? [], followsRequests));
   app.addHook('onRequest', createGuard(limits, shutdown, slots));
   answerExpectations(app);
 
@@ -259,6 +269,10 @@ function registerRoutes(
   });
 }
 
+/** The caller's own name of the request, or a new one. */
+const createRequestId = ({ headers }: Pick<IncomingMessage, 'headers'>): string =>
+  readRequestId(headers['x-request-id']) ?? randomUUID();
+
 interface Shutdown {
   readonly begun: boolean;
   begin(): void;
@@ -301,7 +315,7 @@ function answerExpectations(app: HttpServer): void {
 /** What every request must pass before its route runs. */
 function createGuard(limits: HttpLimits, shutdown: Shutdown, slots: ConnectionSlots): onRequestHookHandler {
   return (request, reply, done) => {
-    setSecurityHeaders(reply);
+    setAnswerHeaders(reply);
     const { raw } = request;
     if (shutdown.begun) {
       done(new ServiceError('shutting_down'));

@@ -1,6 +1,7 @@
 /** Structured logs on standard output, one JSON object a line, with pino. */
 import { pino, type DestinationStream } from 'pino';
 import type { Logger } from '../../app/base/basics.ts';
+import { currentRequestId } from '../../app/base/request-scope.ts';
 
 /** Fields that must never be written, wherever a careless caller puts them. */
 const REDACTED = [
@@ -32,10 +33,19 @@ export function createFileLogger(path: string): Logger {
 }
 
 function create(level: string, destination: DestinationStream): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED }, destination);
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED, mixin: addRequestId },
+    destination,
+  );
 }
 
-/** The same for the security log, which has no levels to choose from: everything, unless nothing is to be logged at all. */
-export function createSecurityLogger(level: string): Logger {
+/** Nothing for what no request caused. */
+function addRequestId(): object {
+  const requestId = currentRequestId();
+  return requestId === undefined ? {} : { requestId };
+}
+
+/** For the security log and the access log, which have no levels to choose from: everything, unless nothing is to be logged at all. */
+export function createFullLogger(level: string): Logger {
   return createLogger(level === 'silent' ? 'silent' : 'info');
 }

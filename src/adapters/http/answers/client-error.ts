@@ -1,6 +1,7 @@
 /**
  * Errors of a connection before there is a request: broken HTTP, too many headers, too slow.
  */
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { invalidRequest, ServiceError, type ErrorCode } from '../../../core/errors.ts';
@@ -33,6 +34,7 @@ function formatAnswer(error: NodeJS.ErrnoException): string {
     `Content-Length: ${Buffer.byteLength(body)}`,
     'X-Content-Type-Options: nosniff',
     'Cache-Control: no-store',
+    `X-Request-Id: ${randomUUID()}`,
     'Connection: close',
     '',
     body,

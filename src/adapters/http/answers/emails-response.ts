@@ -43,7 +43,8 @@ export function createEmailsResponse(limits: HttpLimits, logger: Logger): Emails
     stream.once('error', (err) => {
       // Before the first byte it is an error like any other, and the error handler logs it.
       if (reply.raw.headersSent) {
-        logger.error({ err, route: reply.request.routeOptions.url }, 'an answer could not be sent whole');
+        const { id: requestId, routeOptions } = reply.request;
+        logger.error({ err, requestId, route: routeOptions.url }, 'an answer could not be sent whole');
       }
     });
     return reply.send(stream);

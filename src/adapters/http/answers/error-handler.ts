@@ -8,7 +8,7 @@ import { invalidRequest, ServiceError, type ErrorCode } from '../../../core/erro
 import type { HttpLimits } from '../connections/limits.ts';
 import type { LingeringClose } from '../connections/lingering-close.ts';
 import { closeAfterAnswer, drainRest } from '../body/request-body.ts';
-import { setSecurityHeaders } from '../connections/security-headers.ts';
+import { setAnswerHeaders } from '../connections/security-headers.ts';
 
 /** When a caller may try again after a 503 or 429, in seconds. */
 export const RETRY_AFTER_SECONDS = 5;
@@ -71,7 +71,7 @@ export function createErrorHandler(limits: HttpLimits, lingering: LingeringClose
       reply.header('retry-after', String(RETRY_AFTER_RUNNING_SECONDS));
     }
     forgetFile(reply);
-    setSecurityHeaders(reply);
+    setAnswerHeaders(reply);
     reply
       .code(error.status)
       .header('content-type', 'application/json; charset=utf-8')
@@ -107,7 +107,8 @@ function toServiceError(thrown: unknown): ServiceError {
 function logFailure(error: ServiceError, request: FastifyRequest, logger: Logger): void {
   if (error.status < 500 || error.code === 'shutting_down' || error.code === 'busy') return;
   // The route's pattern, not the URL: a query may hold what must not be logged.
-  const fields = { err: error, code: error.code, method: request.method, route: request.routeOptions.url };
+  const { id: requestId, method, routeOptions } = request;
+  const fields = { err: error, code: error.code, requestId, method, route: routeOptions.url };
   if (error.code === 'internal_error' || error.code === 'content_missing') {
     logger.error(fields, 'request failed');
   } else {

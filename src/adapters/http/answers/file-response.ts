@@ -48,7 +48,8 @@ export function sendFile(
   checked.once('error', (err) => {
     // Before the first byte it is an error like any other, and the error handler logs it.
     if (reply.raw.headersSent) {
-      logger.error({ err, route: reply.request.routeOptions.url }, 'file could not be sent whole');
+      const { id: requestId, routeOptions } = reply.request;
+      logger.error({ err, requestId, route: routeOptions.url }, 'file could not be sent whole');
     }
   });
   // Failures reach `checked`; a client that goes away is not a failure.

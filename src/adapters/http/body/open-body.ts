@@ -35,7 +35,9 @@ export async function openBody<T>(
   try {
     return await read(body);
   } catch (error) {
-    await folder.remove().catch((err: unknown) => logger.warn({ err }, 'spool folder could not be removed'));
+    await folder.remove().catch((err: unknown) => {
+      logger.warn({ err, requestId: request.id }, 'spool folder could not be removed');
+    });
     throw error;
   } finally {
     await body.return();

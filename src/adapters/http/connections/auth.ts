@@ -26,10 +26,13 @@ const BEARER = /^bearer +(\S+) *$/i;
 /** Of each request that got in. */
 const shownKeys = new WeakMap<IncomingMessage, ShownKey>();
 
+/** What the request has shown; null for one that did not get in, or needed nothing. */
+export const findShownKey = ({ raw }: FastifyRequest): ShownKey | null => shownKeys.get(raw) ?? null;
+
 /** What the request has shown. Throws for one that did not pass the authenticator: its route is not a secured one. */
-export function shownKeyOf({ raw }: FastifyRequest): ShownKey {
-  const shown = shownKeys.get(raw);
-  if (shown === undefined) throw new Error('a request asks for its caller before it was authenticated');
+export function shownKeyOf(request: FastifyRequest): ShownKey {
+  const shown = findShownKey(request);
+  if (shown === null) throw new Error('a request asks for its caller before it was authenticated');
   return shown;
 }
 

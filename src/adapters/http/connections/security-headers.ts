@@ -1,5 +1,5 @@
 /**
- * Headers that keep browsers from doing anything with our answers but showing them.
+ * Headers of every answer: what keeps browsers from doing anything with it but showing it, and the name of the request.
  */
 import type { FastifyReply } from 'fastify';
 
@@ -10,8 +10,9 @@ export const API_CSP = "default-src 'none'; frame-ancestors 'none'";
 export const FILE_CSP = "sandbox; default-src 'none'";
 
 /** Answers hold mail: no cache keeps them, and no type is guessed. There are no CORS headers, so no other origin reads them. */
-export function setSecurityHeaders(reply: FastifyReply): void {
+export function setAnswerHeaders(reply: FastifyReply): void {
   reply.header('x-content-type-options', 'nosniff');
   reply.header('content-security-policy', API_CSP);
   reply.header('cache-control', 'no-store');
+  reply.header('x-request-id', reply.request.id);
 }

@@ -61,7 +61,9 @@ export function registerDocumentRoutes(app: HttpServer, context: HttpContext, ro
       url,
       handler: async (request, reply) => {
         const { routing } = await page();
-        // The page has its own headers.
+        // The page has its own headers, but for the name of the request.
+        reply.raw.setHeader('x-request-id', request.id);
+        request.raw.headers['x-request-id'] = request.id;
         reply.hijack();
         routing(request.raw, reply.raw);
       },
@@ -78,7 +80,10 @@ async function buildPage(
     import('@fastify/swagger'),
     import('@fastify/swagger-ui'),
   ]);
-  const page = Fastify({ logger: false });
+  const page = Fastify({
+    logger: false,
+    genReqId: ({ headers }) => String(headers['x-request-id']),
+  });
   page.setErrorHandler(createErrorHandler(limits, lingering, logger));
   page.setNotFoundHandler(() => {
     throw new ServiceError('not_found');

@@ -243,7 +243,8 @@ function sendStream(
   const stream = Readable.from(toEventStream(results), { objectMode: false, highWaterMark: 0 });
   stream.once('error', (err) => {
     // The client comes back with the last id that it has.
-    if (reply.raw.headersSent) logger.warn({ err }, 'a stream of events was cut');
+    if (reply.raw.headersSent)
+      logger.warn({ err, requestId: reply.request.id }, 'a stream of events was cut');
   });
   return reply.send(stream);
 }

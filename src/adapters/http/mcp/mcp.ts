@@ -61,7 +61,7 @@ export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, hand
 /** A request as any other of this caller: rights, accounts, limits and logs are those of the operation. */
 async function inject(
   app: HttpServer,
-  { headers, ip }: FastifyRequest,
+  { headers, id, ip }: FastifyRequest,
   { method, body, idempotencyKey }: ToolRequest,
   target: string,
 ): Promise<ToolAnswer> {
@@ -72,6 +72,7 @@ async function inject(
     headers: {
       authorization: headers.authorization,
       host: headers.host,
+      'x-request-id': id,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
     },

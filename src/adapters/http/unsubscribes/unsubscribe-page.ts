@@ -103,7 +103,7 @@ export function registerUnsubscribePage(
       view = await find(token);
     } catch (err) {
       if (!(err instanceof ServiceError) || !err.temporary) throw err;
-      logger.warn({ err }, 'a recipient could not be unsubscribed');
+      logger.warn({ err, requestId: request.id }, 'a recipient could not be unsubscribed');
       return show(request, reply, 'unavailable');
     }
     if (view !== null) return show(request, reply, kind, view);

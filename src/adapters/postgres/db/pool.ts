@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { ServiceError } from '../../../core/errors.ts';
 import type { Logger } from '../../../app/base/basics.ts';
+import { outsideRequests } from '../../../app/base/request-scope.ts';
 import { Connection, createCuttable, introduce, isReadTimeout } from './connection.ts';
 import { DEFAULT_SCHEMA, type Pooler } from './session.ts';
 
@@ -45,7 +46,10 @@ export function createPool(options: PoolOptions): pg.Pool {
     keepAlive: true,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', (err) => options.logger.warn({ err }, 'an idle database connection broke'));
+  pool.on(
+    'error',
+    outsideRequests((err: Error) => options.logger.warn({ err }, 'an idle database connection broke')),
+  );
   return pool;
 }
 
