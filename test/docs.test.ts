@@ -1,6 +1,6 @@
 /** Documents that are made from the code are fresh, and what they say of the tests is so. */
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -60,6 +60,16 @@ describe('docs/concurrency.md', () => {
   it.each(places)('names what stands in $file: $names', ({ names, file }) => {
     const source = readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8');
     expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(source))).toEqual([]);
+  });
+
+  it('names every loop', () => {
+    const folder = new URL('../src/worker/', import.meta.url);
+    const loops = readdirSync(folder).filter(
+      (file) =>
+        !file.includes('.test.') && /\bstartLoop\(\{/.test(readFileSync(new URL(file, folder), 'utf8')),
+    );
+    expect(loops.length).toBeGreaterThan(15);
+    expect(loops.filter((file) => !text.includes(`worker/${file}`))).toEqual([]);
   });
 
   it('names many', () => expect(places.length).toBeGreaterThan(50));
