@@ -22,6 +22,9 @@ export function readVersion(header: string | undefined): number | null | undefin
   return version === undefined ? undefined : Number(version);
 }
 
+/** The header for the schema of an operation that asks `wantedVersion`. */
+export const ifMatch = (description: string) => ({ 'If-Match': { type: 'string', description } }) as const;
+
 /** The version that If-Match wants; null: whichever there is. Throws `version_required` for what is no version. */
 export function wantedVersion(header: string | undefined): number | null {
   const version = readVersion(header);

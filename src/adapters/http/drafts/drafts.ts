@@ -7,7 +7,7 @@ import type {
 import { MAX_AUTHOR_CHARS } from '../../../core/drafts/limits.ts';
 import { ServiceError, type ErrorCode } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { wantedVersion } from '../answers/entity-tag.ts';
+import { ifMatch, wantedVersion } from '../answers/entity-tag.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, refuseOtherMedia } from '../body/json-body.ts';
 import { toAttachmentJson } from '../emails/email-view.ts';
 import { Kind } from '../reply/reply.ts';
@@ -107,9 +107,6 @@ const ListQuery = {
     ...PAGE_PARAMETERS,
   },
 } as const;
-
-const IfMatch = (description: string) =>
-  ({ type: 'object', properties: { 'If-Match': { type: 'string', description } } }) as const;
 
 const ETAG = { ETag: { type: 'string', description: 'The version in quotes, for `If-Match`.' } } as const;
 
@@ -231,7 +228,8 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
           'When another change came first, the answer is 412 and `details` has the version it has now.',
         params: DraftParams,
         headers: {
-          ...IfMatch('The version that is changed, such as `"3"`.'),
+          type: 'object',
+          properties: ifMatch('The version that is changed, such as `"3"`.'),
           required: ['If-Match'],
         },
         body: DraftBody,
@@ -268,7 +266,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         summary: 'Delete a draft',
         description: 'With its files. Needs no body; fields of one are refused.',
         params: DraftParams,
-        headers: IfMatch('Only this version. Without it, whichever it has.'),
+        headers: { type: 'object', properties: ifMatch('Only this version. Without it, whichever it has.') },
         response: {
           200: jsonResponse('Deleted.', Deleted),
           ...errorResponses(
@@ -306,9 +304,9 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
           'answer. When the mail server refused it, the draft stays; changed, it can be sent again. Needs no body; fields of one are refused.',
         params: DraftParams,
         headers: {
-          ...IfMatch('Only this version; a repeat needs it. Without it, whichever it has.'),
+          type: 'object',
           properties: {
-            ...IfMatch('Only this version; a repeat needs it. Without it, whichever it has.').properties,
+            ...ifMatch('Only this version; a repeat needs it. Without it, whichever it has.'),
             ...PreferHeader,
           },
         },

@@ -14,7 +14,7 @@ import {
   MAX_VARIABLES_BYTES,
 } from '../../../core/templates/limits.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
-import { wantedVersion } from '../answers/entity-tag.ts';
+import { ifMatch, wantedVersion } from '../answers/entity-tag.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, smallJsonBody } from '../body/json-body.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import {
@@ -144,9 +144,6 @@ const VersionQuery = {
   properties: { version: { ...Version, description: 'Default: the newest.' } },
 } as const;
 
-const IfMatch = (description: string) =>
-  ({ type: 'object', properties: { 'If-Match': { type: 'string', description } } }) as const;
-
 const ETAG = {
   ETag: { type: 'string', description: 'The newest version in quotes, for `If-Match`.' },
 } as const;
@@ -269,7 +266,7 @@ export function registerTemplateRoutes(
           'Makes a new version; the ones before stay, and can be named by sends. What is not named stays, and null takes a body ' +
           'away. When another change came first, the answer is 412 and `details` has the newest version.',
         params: TemplateParams,
-        headers: IfMatch('The newest version, such as `"3"`. It is needed.'),
+        headers: { type: 'object', properties: ifMatch('The newest version, such as `"3"`. It is needed.') },
         body: ChangeBody,
         response: {
           200: jsonResponse('The new version.', Template, ETAG),
@@ -312,7 +309,10 @@ export function registerTemplateRoutes(
         description:
           'With all its versions. Emails that were made of it, scheduled ones too, stay as they are. Needs no body; fields of one are refused.',
         params: TemplateParams,
-        headers: IfMatch('Only when this is the newest version. Without it, whichever is.'),
+        headers: {
+          type: 'object',
+          properties: ifMatch('Only when this is the newest version. Without it, whichever is.'),
+        },
         response: {
           200: jsonResponse('Deleted.', Deleted),
           ...errorResponses(
