@@ -57,6 +57,12 @@ export const LISTENER_VARIABLES = {
     meaning:
       '`true` when SMTP_LISTEN takes mail from the internet itself: SPF, DKIM, DMARC and ARC of each message are checked. Not behind another mail server: its address would be taken for the sender’s.',
   }),
+  checkSignatures: variable('LMTP_CHECK_SIGNATURES', {
+    parse: (value, name) => readSwitch(name, value),
+    defaultText: 'false',
+    meaning:
+      '`true`: DKIM and ARC of each message that comes by LMTP are checked, and DMARC by them, where the Authentication-Results of TRUSTED_AUTHSERV_IDS do not say it. Only behind a mail server that leaves messages as they came.',
+  }),
   dnsServers: variable('DNS_SERVERS', {
     parse: (value, name) => readDnsServers(name, value),
     defaultText: 'those of the system',
@@ -88,15 +94,13 @@ export const LISTENER_VARIABLES = {
 };
 
 export function readListeners(env: Environment) {
-  const { max, maxPerAddress, checkSenders, dnsServers, certFile, keyFile, ...listeners } = readAll(
-    LISTENER_VARIABLES,
-    env,
-  );
+  const { max, maxPerAddress, checkSenders, checkSignatures, dnsServers, certFile, keyFile, ...listeners } =
+    readAll(LISTENER_VARIABLES, env);
   return {
     ...listeners,
     listenClients: { max, maxPerAddress },
-    /** null: senders are not checked. */
-    senderCheck: checkSenders ? { dnsServers } : null,
+    /** Which mail is checked, and whom DNS is asked of. */
+    senderCheck: { smtp: checkSenders, lmtp: checkSignatures, dnsServers },
     /** PEM; null: no STARTTLS. */
     listenTls: readTls(env.cwd, certFile, keyFile),
   };

@@ -27,13 +27,12 @@ export async function startListeners(
 ): Promise<{ close(): Promise<void> }> {
   const accountOf = createAccountLookup(parts.accounts);
   const listeners: Listener[] = [];
-  const senders =
-    config.senderCheck === null
-      ? null
-      : createSenderCheck({ ...config.senderCheck, program: SENDER_PROGRAM, logger: parts.logger });
+  const { dnsServers, ...checked } = config.senderCheck;
+  const check = createSenderCheck({ dnsServers, program: SENDER_PROGRAM, logger: parts.logger });
+  const senders = { ...(checked.smtp ? { smtp: check } : {}), ...(checked.lmtp ? { lmtp: check } : {}) };
   const close = async () => {
     await Promise.all(listeners.map((listener) => listener.close()));
-    await senders?.close();
+    await check.close();
   };
   try {
     for (const protocol of ['lmtp', 'smtp'] as const) {
@@ -51,7 +50,7 @@ export async function startListeners(
         maxClientsPerAddress: config.listenClients.maxPerAddress,
         closeTimeoutMs: config.shutdownTimeoutMs,
         accountOf,
-        take: (delivery) => takeDelivery({ ...parts, senders: senders ?? undefined }, delivery),
+        take: (delivery) => takeDelivery({ ...parts, senders }, delivery),
         logger: parts.logger,
         security: parts.security,
       }).catch((error: unknown) => {

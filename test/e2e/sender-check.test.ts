@@ -1,4 +1,4 @@
-/** Senders of mail that comes by SMTP, checked by the built service with a real DNS server. */
+/** Senders of mail that comes by SMTP, and signatures of mail that comes by LMTP, checked by the built service with a real DNS server. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { accessSync } from 'node:fs';
@@ -26,13 +26,14 @@ function skipWithoutDns(): boolean {
   }
 }
 
-describe.skipIf(skipWithoutDns())('the sender of a message that comes by SMTP', () => {
+describe.skipIf(skipWithoutDns())('the sender of a message', () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const other = generateKeyPairSync('ed25519').privateKey;
   let dns: ChildProcess;
   let database: TestDatabase;
   let service: ServiceProcess;
   let smtpPort: number;
+  let lmtpPort: number;
 
   beforeAll(async () => {
     const port = await findFreePort();
@@ -68,12 +69,16 @@ describe.skipIf(skipWithoutDns())('the sender of a message that comes by SMTP', 
     );
     database = await createTestDatabase();
     smtpPort = await findFreePort();
+    lmtpPort = await findFreePort();
     service = await startServiceProcess({
       env: {
         DATABASE_URL: database.connectionString,
         MAIL_FROM: 'Sales <sales@example.com>',
         SMTP_LISTEN: `127.0.0.1:${smtpPort}`,
         SMTP_CHECK_SENDERS: 'true',
+        LMTP_LISTEN: `127.0.0.1:${lmtpPort}`,
+        LMTP_CHECK_SIGNATURES: 'true',
+        TRUSTED_AUTHSERV_IDS: 'mx.example.com',
         DNS_SERVERS: `127.0.0.1:${port}`,
       },
     });
@@ -85,10 +90,11 @@ describe.skipIf(skipWithoutDns())('the sender of a message that comes by SMTP', 
   });
 
   /** Sends a message, and gives what is recorded of its sender. */
-  async function deliver(raw: string, mailFrom: string): Promise<unknown> {
+  async function deliver(raw: string, mailFrom: string, lmtp = false): Promise<unknown> {
     const transport = createTransport({
       host: '127.0.0.1',
-      port: smtpPort,
+      port: lmtp ? lmtpPort : smtpPort,
+      lmtp,
       ignoreTLS: true,
       name: 'client.test',
     });
@@ -159,6 +165,30 @@ describe.skipIf(skipWithoutDns())('the sender of a message that comes by SMTP', 
   it('does not believe what the message says of itself', async () => {
     const raw = `Authentication-Results: mx.good.test; dmarc=pass header.from=strict.test\r\n${from('ada@strict.test', '12:05:00')}`;
     expect(await deliver(raw, 'ada@strict.test')).toMatchObject({ verdict: 'failed', source: 'checked' });
+  });
+
+  it('is known by signatures, and by SPF as a trusted server tells it, when a mail server hands it over by LMTP', async () => {
+    const raw = await signed(from('ada@strict.test', '12:05:10'), 'strict.test');
+    expect(await deliver(raw, 'ada@strict.test', true)).toEqual({
+      verdict: 'passed',
+      source: 'checked',
+      spf: null,
+      dkim: [{ result: 'pass', domain: 'strict.test', selector: 's1' }],
+      dmarc: { result: 'pass', domain: 'strict.test' },
+      arc: 'none',
+    });
+    // Its SPF may have been good.
+    expect(await deliver(from('ada@strict.test', '12:05:20'), 'ada@strict.test', true)).toMatchObject({
+      verdict: 'unknown',
+      dmarc: null,
+    });
+    const told = `Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=evil.test\r\n${from('ada@strict.test', '12:05:30')}`;
+    expect(await deliver(told, 'eve@evil.test', true)).toMatchObject({
+      verdict: 'failed',
+      source: 'header',
+      spf: { result: 'pass', domain: 'evil.test' },
+      dmarc: { result: 'fail', domain: 'strict.test' },
+    });
   });
 
   it('is unknown when its domain says nothing, and its mail is recorded when DNS does not answer', async () => {

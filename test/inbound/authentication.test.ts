@@ -42,7 +42,8 @@ it('is shown with the email', async () => {
 });
 
 it('is one word in lists, in the thread and in the event', async () => {
-  const bad = await receiveWith([BAD], { from: `ada@${randomUUID()}.test` });
+  const host = `${randomUUID()}.test`;
+  const bad = await receiveWith([BAD.replaceAll('customer.test', host)], { from: `ada@${host}` });
   const silent = await receiveWith([], { from: `bea@${randomUUID()}.test` });
   for (const [{ id, threadId }, told] of [
     [bad, { verdict: 'failed' }],
@@ -86,7 +87,9 @@ it('is not believed when a stranger wrote it', async () => {
 
 it('decides whether an email may say whose thread it is', async () => {
   const customer = randomUUID();
-  const sender = `ada@${randomUUID()}.test`;
+  const host = `${randomUUID()}.test`;
+  const sender = `ada@${host}`;
+  const about = (headers: string) => headers.replaceAll('customer.test', host);
   await service.request(`/api/customer/${customer}/addresses`, {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
@@ -100,9 +103,12 @@ it('decides whether an email may say whose thread it is', async () => {
     );
     return threads.find(({ id }) => id === threadId)?.customer_id;
   };
-  expect(await threadOf([GOOD])).toBe(customer);
+  expect(await threadOf([about(GOOD)])).toBe(customer);
   expect(await threadOf([])).toBe(customer);
-  expect(await threadOf([BAD])).toBeNull();
+  expect(await threadOf([about(BAD)])).toBeNull();
+  // Good for others: for the forger, and for the second of two authors.
+  expect(await threadOf([GOOD])).toBeNull();
+  expect(await threadOf([about(GOOD), 'From: eve@evil.test'])).toBeNull();
 });
 
 it('lets no address into a thread', async () => {

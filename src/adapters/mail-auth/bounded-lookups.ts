@@ -1,10 +1,10 @@
-/** Look-ups in DNS for one message: bounded in number and remembered for a while, so that a flood of mail asks little. */
+/** Look-ups in DNS for one check of one message: bounded in number and remembered for a while, so that a flood of mail asks little. */
 
 export type Lookup = (domain: string, type: string) => Promise<string[] | string[][]>;
 
-/** Of one message. SPF may need 10 and their addresses (RFC 7208 §4.6.4), each signature one. */
+/** Of one check. SPF may need 10 and their addresses (RFC 7208 §4.6.4), each signature one. */
 const MAX_LOOKUPS = 60;
-/** How long one message may ask, in ms; what is asked later is not told. */
+/** How long one check may ask, in ms; what is asked later is not told. */
 const MAX_ASKING_MS = 10_000;
 /** How long answers are remembered, in ms, failures too. DNS itself would say; minutes are less than nearly all say. */
 const KEPT_MS = 120_000;
@@ -20,7 +20,7 @@ export class BoundedLookups {
     this.#now = now;
   }
 
-  ofMessage(): Lookup {
+  ofCheck(): Lookup {
     let left = MAX_LOOKUPS;
     const until = this.#now() + MAX_ASKING_MS;
     return (domain, type) => {

@@ -24,7 +24,7 @@ export interface SenderCheckOptions {
 }
 
 /** One message, all its look-ups in DNS included. The client waits for its reply meanwhile; RFC 5321 gives it 10 minutes. */
-const CHECK_TIMEOUT_MS = 20_000;
+const CHECK_TIMEOUT_MS = 40_000;
 /** Messages at the same moment; beyond it they are recorded unchecked. */
 const MAX_OPEN = 200;
 /** Of its heap. Messages are read in pieces. */
@@ -46,9 +46,12 @@ export function createSenderCheck(options: SenderCheckOptions): SenderCheck & { 
     const started = new Worker(program, {
       workerData: { dnsServers },
       env: {},
+      // The library prints there what it makes of some signatures.
+      stdout: true,
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
     });
     started.unref();
+    started.stdout.resume();
     started.on('message', (answer: SenderAnswer) => {
       if ('detail' in answer)
         logger.warn({ detail: answer.detail }, 'the sender of a message could not be checked');

@@ -1,13 +1,13 @@
 /**
- * The thread that checks senders with the library mailauth: SPF, DKIM, DMARC and ARC. Many messages at once, since they wait for
- * DNS; hashing keeps nothing but this thread busy.
+ * The thread that checks senders. Many messages at once, since they wait for DNS; hashing keeps nothing but this thread busy.
  */
 import { Resolver } from 'node:dns/promises';
 import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
 import { parentPort, workerData } from 'node:worker_threads';
-import { authenticate } from 'mailauth';
-import { toOutcome, type AuthResults } from '../../core/message/authentication.ts';
+import type { AuthResults } from '../../core/message/authentication.ts';
 import { BoundedLookups, type Lookup } from './bounded-lookups.ts';
+import { checkMessage } from './check-message.ts';
 import type { SenderAnswer, SenderQuestion } from './check-senders.ts';
 
 const { dnsServers } = workerData as { readonly dnsServers: readonly string[] };
@@ -33,31 +33,6 @@ parentPort?.on('message', (question: SenderQuestion) => {
 const say = (answer: SenderAnswer): void => parentPort?.postMessage(answer, []);
 
 async function check({ raw, client, mailFrom }: SenderQuestion): Promise<AuthResults> {
-  const { dkim, spf, dmarc, arc } = await authenticate(
-    raw.kind === 'bytes' ? Buffer.from(raw.bytes) : createReadStream(raw.path),
-    {
-      ip: client.address,
-      helo: client.helo,
-      sender: mailFrom ?? '',
-      // Written into texts that are not used.
-      mta: 'localhost',
-      resolver: lookups.ofMessage(),
-      disableBimi: true,
-    },
-  );
-  return {
-    spf: spf ? { result: toOutcome(spf.status.result), domain: lowerCase(spf.domain) } : null,
-    dkim: dkim.results
-      .filter(({ status }) => status.result !== 'none')
-      .map(({ status, signingDomain, selector }) => ({
-        result: toOutcome(status.result),
-        domain: lowerCase(signingDomain),
-        selector: selector ?? null,
-      })),
-    dmarc: dmarc ? { result: toOutcome(dmarc.status.result), domain: lowerCase(dmarc.domain) } : null,
-    arc: arc ? toOutcome(arc.status.result) : null,
-  };
+  const message = raw.kind === 'bytes' ? Readable.from([Buffer.from(raw.bytes)]) : createReadStream(raw.path);
+  return await checkMessage(message, { client, mailFrom }, () => lookups.ofCheck());
 }
-
-const lowerCase = (domain: string | false | undefined): string | null =>
-  typeof domain === 'string' && domain !== '' ? domain.toLowerCase() : null;

@@ -6,7 +6,7 @@
  */
 import { addrSpec } from '../../core/address/address.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { judge } from '../../core/message/authentication.ts';
+import { completeResults, judge } from '../../core/message/authentication.ts';
 import { readAuthenticationResults } from '../../core/message/authentication-results.ts';
 import { identityKey, identityOf } from '../../core/message/identity.ts';
 import { readUnsubscribeSubject } from '../../core/unsubscribe/mailto.ts';
@@ -96,15 +96,21 @@ async function readArrival(ports: ReceiveMessagePorts, request: ReceiveRequest):
   };
 }
 
-/** Checked by this service, else as a server says that the account trusts. */
+/** Checked by this service, or as a server says that the account trusts. */
 function authenticationOf(
   { fields, from }: Arrival['message'],
   { trustedAuthservIds = [] }: Account,
   checked: ReceiveRequest['authentication'],
 ): Arrival['authentication'] {
-  const results = checked ?? readAuthenticationResults(fields, trustedAuthservIds);
-  const source = checked === undefined ? 'header' : 'checked';
-  return results === null ? null : judge(source, results, from[0]?.domain ?? null);
+  const fromFields = {
+    count: fields.filter(({ name }) => name === 'from').length,
+    domains: from.map(({ domain }) => domain).filter((domain) => domain !== ''),
+  };
+  if (checked?.isWhole === true) return judge('checked', checked.found, fromFields);
+  const told = readAuthenticationResults(fields, trustedAuthservIds);
+  const results = checked === undefined ? told : completeResults(told, checked.found, fromFields);
+  const source = told === null ? 'checked' : 'header';
+  return results === null ? null : judge(source, results, fromFields);
 }
 
 /** Asked before files are stored, or it is compared with what was sent; for all others, recording tells soon enough. */

@@ -1,4 +1,4 @@
-/** Checks who sent a message that came by SMTP from the network itself. */
+/** Checks who sent a message that came by SMTP from the network itself, or what is signed in one that a mail server hands over. */
 import type { AuthResults } from '../../core/message/authentication.ts';
 import type { Content } from '../files/file-ports.ts';
 
@@ -12,7 +12,8 @@ export interface MailClient {
 
 export interface SenderFacts {
   readonly raw: Content;
-  readonly client: MailClient;
+  /** null: another mail server took the message, so that nothing is known of SPF. */
+  readonly client: MailClient | null;
   /** null for `<>`. */
   readonly mailFrom: string | null;
 }

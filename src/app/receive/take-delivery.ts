@@ -15,8 +15,8 @@ export interface TakeDeliveryPorts {
   readonly receive: (request: ReceiveRequest, folder: SpoolFolder) => Promise<ReceiveResult>;
   readonly spool: Spool;
   readonly logger: Logger;
-  /** Default: senders are not checked. */
-  readonly senders?: SenderCheck | undefined;
+  /** Of the protocol that a message comes by; default: senders are not checked. */
+  readonly senders?: Partial<Record<Delivery['protocol'], SenderCheck>>;
 }
 
 export interface Delivery {
@@ -44,9 +44,13 @@ export async function takeDelivery(
   try {
     const raw = await readRaw(source[Symbol.asyncIterator](), DELIVERY_IN_MEMORY_MAX_BYTES, folder);
     if (!isWhole()) return recorded;
-    // By LMTP a server of ours hands it over, which has checked what it wants to.
-    const checked = protocol === 'smtp' ? await ports.senders?.check({ raw, client, mailFrom }) : null;
-    const authentication = checked ?? undefined;
+    // By LMTP a server of ours hands it over: the client is that server.
+    const isFromSender = protocol === 'smtp';
+    const found = await ports.senders?.[protocol]?.check({
+      raw,
+      client: isFromSender ? client : null,
+      mailFrom,
+    });
     for (const accountId of accountIds) {
       try {
         const source = { way: protocol, place: null };
@@ -55,7 +59,9 @@ export async function takeDelivery(
           accountId,
           mailFrom,
           source,
-          ...(authentication === undefined ? {} : { authentication }),
+          ...(found === undefined || found === null
+            ? {}
+            : { authentication: { found, isWhole: isFromSender } }),
         };
         await ports.receive(request, ports.spool.create());
         recorded.add(accountId);

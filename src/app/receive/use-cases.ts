@@ -24,8 +24,11 @@ export interface ReceiveRequest {
   readonly isRead?: boolean;
   /** How it came. Default: not known. */
   readonly source?: MailSource;
-  /** What this service found out about its sender; default: what the header says that a trusted server wrote. */
-  readonly authentication?: AuthResults;
+  /**
+   * What this service found out about its sender. It counts alone if it is whole; else it completes what the header says that a
+   * trusted server wrote. Default: the header counts alone.
+   */
+  readonly authentication?: { readonly found: AuthResults; readonly isWhole: boolean };
   /** It is recorded again when it was deleted. Default: false. */
   readonly restores?: boolean;
 }

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judge, type AuthResults } from './authentication.ts';
+import { runs, SEED } from '../../../test/helpers/runs.ts';
+import { completeResults, judge, type AuthResults, type FromFields } from './authentication.ts';
 import { readAuthenticationResults } from './authentication-results.ts';
 
 const field = (value: string) => ({ name: 'authentication-results', value });
@@ -114,6 +116,109 @@ describe('the verdict', () => {
     ],
     ['nothing is known', NOTHING, 'unknown'],
   ])('when %s', (_, results, verdict) => {
-    expect(judge('header', results, 'a.com').verdict).toBe(verdict);
+    expect(judge('header', results, { count: 1, domains: ['a.com'] }).verdict).toBe(verdict);
+  });
+});
+
+describe('the verdict about what From shows', () => {
+  const PASSED: AuthResults = { ...NOTHING, dkim: [dkim('pass', 'a.com')] };
+  const of = (count: number, ...domains: string[]): FromFields => ({ count, domains });
+
+  it.each<[string, AuthResults, FromFields, string]>([
+    ['one author', PASSED, of(1, 'a.com'), 'passed'],
+    ['two authors of one company', PASSED, of(1, 'a.com', 'mail.a.com'), 'passed'],
+    ['authors of two companies', PASSED, of(1, 'a.com', 'b.com'), 'failed'],
+    ['two fields', PASSED, of(2, 'a.com'), 'failed'],
+    ['no address', PASSED, of(1), 'unknown'],
+    [
+      'another domain than DMARC asked for',
+      { ...PASSED, dmarc: { result: 'pass', domain: 'b.com' } },
+      of(1, 'a.com'),
+      'failed',
+    ],
+    [
+      'the same domain, written otherwise',
+      { ...NOTHING, dmarc: { result: 'pass', domain: 'xn--mnchen-3ya.de' } },
+      of(1, 'mail.MÜNCHEN.de'),
+      'passed',
+    ],
+    [
+      'nothing that DMARC could ask for',
+      { ...PASSED, dmarc: { result: 'permerror', domain: null } },
+      of(1, 'a.com'),
+      'failed',
+    ],
+    [
+      'a neighbour at a host of many',
+      { ...NOTHING, dkim: [dkim('pass', 'evil.github.io')] },
+      of(1, 'ada.github.io'),
+      'unknown',
+    ],
+  ])('with %s', (_, results, from, verdict) => {
+    expect(judge('checked', results, from).verdict).toBe(verdict);
+  });
+});
+
+describe('what a server said that hands a message over', () => {
+  const FROM: FromFields = { count: 1, domains: ['a.com'] };
+  const failing: AuthResults = { ...NOTHING, dmarc: { result: 'fail', domain: 'a.com' } };
+  const verdictOf = (told: AuthResults | null, checked: AuthResults) =>
+    judge('header', completeResults(told, checked, FROM), FROM).verdict;
+
+  it('counts before what is found of the message as it came here', () => {
+    const told: AuthResults = {
+      spf: { result: 'pass', domain: 'b.com' },
+      dkim: [dkim('pass', 'a.com')],
+      dmarc: { result: 'pass', domain: 'a.com' },
+      arc: 'pass',
+    };
+    expect(completeResults(told, { ...failing, dkim: [dkim('fail', 'a.com')], arc: 'fail' }, FROM)).toEqual(
+      told,
+    );
+  });
+
+  it('is completed by signatures, and by a policy that no SPF could have met', () => {
+    const spf = (result: 'pass' | 'fail' | 'temperror', domain: string): AuthResults => ({
+      ...NOTHING,
+      spf: { result, domain },
+    });
+    const good: AuthResults = {
+      ...NOTHING,
+      dkim: [dkim('pass', 'a.com')],
+      dmarc: { result: 'pass', domain: 'a.com' },
+    };
+    expect(verdictOf(null, good)).toBe('passed');
+    expect(verdictOf(spf('fail', 'a.com'), good)).toBe('passed');
+    // The server may have seen a good SPF, and not told.
+    expect(verdictOf(null, failing)).toBe('unknown');
+    expect(verdictOf(spf('temperror', 'a.com'), failing)).toBe('unknown');
+    expect(verdictOf(spf('pass', 'a.com'), failing)).toBe('passed');
+    expect(verdictOf(spf('pass', 'evil.com'), failing)).toBe('failed');
+    expect(verdictOf(spf('fail', 'evil.com'), failing)).toBe('failed');
+  });
+
+  it('stays a failure whatever a stranger writes below', () => {
+    const TRUSTED = 'mx.a.test; spf=fail smtp.mailfrom=a.com; dmarc=fail header.from=a.com';
+    const forged = fc.oneof(
+      fc.constantFrom(
+        'mx.a.test; dmarc=pass header.from=a.com',
+        'mx.b.test; dkim=pass header.d=a.com; dmarc=pass header.from=a.com',
+        'MX.A.TEST 1; spf=pass smtp.mailfrom=a.com',
+        'dmarc=pass header.from=a.com',
+        '(mx.a.test) "mx.a.test"; arc=pass; dmarc=pass',
+        'mx.a.test; none',
+      ),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(fc.array(forged, { maxLength: 5 }), fc.boolean(), (values, isComplete) => {
+        const told = read([TRUSTED, ...values], 'mx.a.test', 'mx.b.test');
+        const results = told !== null && isComplete ? completeResults(told, failing, FROM) : told;
+        // One of another trusted server below it was there before; only what the topmost says of DMARC counts.
+        expect(results?.dmarc?.result).toBe('fail');
+        expect(judge('header', results ?? NOTHING, FROM).verdict).toBe('failed');
+      }),
+      { numRuns: runs(2000), ...SEED },
+    );
   });
 });

@@ -1764,7 +1764,7 @@ export interface components {
             name: string;
         };
         /**
-         * @description `passed`: the domain of From is the sender’s. `failed`: DMARC says that it is not, or SPF does and nothing was signed; warn of such an email. `unknown`: nothing says either.
+         * @description `passed`: the domain of From is the sender’s. `failed`: DMARC says that it is not, or SPF does and nothing was signed, or From does not name one sender; warn of such an email. `unknown`: nothing says either.
          * @enum {string}
          */
         Verdict: "passed" | "failed" | "unknown";
@@ -2576,7 +2576,7 @@ export interface components {
         Authentication: {
             verdict: components["schemas"]["Verdict"];
             /**
-             * @description `checked` by this service, or by a trusted mail server that wrote it into the `header`.
+             * @description `checked` by this service, or by a trusted mail server that wrote it into the `header`; signatures that it does not tell are checked by this service with LMTP_CHECK_SIGNATURES.
              * @enum {string}
              */
             source: "checked" | "header";

@@ -22,7 +22,7 @@ const verdict = {
   enum: AUTH_VERDICTS,
   $comment:
     '`passed`: the domain of From is the sender’s. `failed`: DMARC says that it is not, or SPF does and nothing was ' +
-    'signed; warn of such an email. `unknown`: nothing says either.',
+    'signed, or From does not name one sender; warn of such an email. `unknown`: nothing says either.',
 } as const;
 
 /** In lists: GET /api/emails/{id} has the rest. */
@@ -36,7 +36,8 @@ export const Authentication = record('Authentication', {
   source: {
     type: 'string',
     enum: ['checked', 'header'],
-    description: '`checked` by this service, or by a trusted mail server that wrote it into the `header`.',
+    description:
+      '`checked` by this service, or by a trusted mail server that wrote it into the `header`; signatures that it does not tell are checked by this service with LMTP_CHECK_SIGNATURES.',
   },
   spf: { anyOf: [DomainResult, { type: 'null' }] },
   dkim: {

@@ -1,0 +1,221 @@
+/** What is found out about who sent a message, with answers of DNS from the test: signed and sealed mail, and mail of forgers. */
+import { generateKeyPairSync } from 'node:crypto';
+import { Readable } from 'node:stream';
+import fc from 'fast-check';
+import { authenticate, dkimSign } from 'mailauth';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { judge, type FromFields } from '../../core/message/authentication.ts';
+import { runs, SEED } from '../../../test/helpers/runs.ts';
+import { checkMessage } from './check-message.ts';
+import { BoundedLookups, type Lookup } from './bounded-lookups.ts';
+
+type Signer = { readonly domain: string; readonly pem: string; readonly record: string };
+
+function signer(domain: string, modulusLength = 1024): Signer {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength });
+  const record = `v=DKIM1; p=${publicKey.export({ format: 'der', type: 'spki' }).toString('base64')}`;
+  return { domain, pem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), record };
+}
+
+/** The domain that is forged: it wants its mail refused that does not come from it. */
+const VICTIM = signer('victim.test');
+const EVIL = signer('evil.test');
+const WEAK = signer('weak.test', 512);
+const LISTS = [signer('list.test'), signer('other-list.test')] as const;
+const RECORDS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    [VICTIM, EVIL, WEAK, ...LISTS].map(({ domain, record }) => [`s1._domainkey.${domain}`, record]),
+  ),
+  'victim.test': 'v=spf1 ip4:192.0.2.1 -all',
+  '_dmarc.victim.test': 'v=DMARC1; p=reject',
+  'evil.test': 'v=spf1 ip4:192.0.2.66 -all',
+  '_dmarc.evil.test': 'v=DMARC1; p=none',
+  // It includes names whose server never answers.
+  'slow.test': `v=spf1 ${Array.from({ length: 8 }, (_, n) => `include:s${n}.slow.test`).join(' ')} -all`,
+};
+
+/** ms that look-ups took. */
+let clock = 0;
+
+const resolve: Lookup = async (domain) => {
+  if (/^s\d\.slow\.test$/.test(domain)) {
+    clock += 4000;
+    throw Object.assign(new Error('silent'), { code: 'ETIMEOUT' });
+  }
+  const text = RECORDS[domain];
+  if (text === undefined) throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
+  return [[text]];
+};
+
+const GENUINE = { client: { address: '192.0.2.1', helo: 'mx.victim.test' }, mailFrom: 'ada@victim.test' };
+const FORGER = { client: { address: '192.0.2.66', helo: 'mx.evil.test' }, mailFrom: 'eve@evil.test' };
+
+type Facts = Parameters<typeof checkMessage>[1];
+
+async function check(raw: string, facts: Facts = FORGER) {
+  const lookups = new BoundedLookups(resolve, () => clock);
+  return await checkMessage(Readable.from([Buffer.from(raw)]), facts, () => lookups.ofCheck());
+}
+
+const ONE_FROM: FromFields = { count: 1, domains: ['victim.test'] };
+
+const mailOf = (from: string, body = 'Hello\r\n') =>
+  `From: ${from}\r\nTo: sales@example.com\r\nSubject: x\r\nDate: Sun, 01 Mar 2026 12:00:00 +0100\r\nMessage-ID: <a@b.test>\r\n\r\n${body}`;
+
+async function sign(raw: string, { domain, pem }: Signer, options: object = {}): Promise<string> {
+  const key = { signingDomain: domain, selector: 's1', privateKey: pem };
+  const { signatures } = await dkimSign(raw, { ...key, ...options, signatureData: [{ ...key, ...options }] });
+  return signatures + raw;
+}
+
+/** As a list does that takes the message on. */
+async function seal(raw: string, { domain, pem }: Signer): Promise<string> {
+  const { headers } = await authenticate(raw, {
+    ...GENUINE.client,
+    ip: '192.0.2.1',
+    sender: GENUINE.mailFrom,
+    mta: domain,
+    resolver: resolve,
+    disableBimi: true,
+    seal: { signingDomain: domain, selector: 's1', privateKey: pem },
+  });
+  return headers + raw;
+}
+
+let signed: string;
+beforeAll(async () => {
+  signed = await sign(mailOf('ada@victim.test'), VICTIM);
+});
+
+describe('ARC', () => {
+  it('passes when it is whole, once or twice forwarded, and is no signature of the sender', async () => {
+    const once = await seal(signed, LISTS[0]);
+    const twice = await seal(once, LISTS[1]);
+    expect(twice.match(/^ARC-Seal:/gm)).toHaveLength(2);
+    for (const raw of [once, twice]) {
+      expect(await check(raw)).toMatchObject({
+        arc: 'pass',
+        dkim: [{ result: 'pass', domain: 'victim.test' }],
+      });
+    }
+    expect((await check(signed)).arc).toBe('none');
+  });
+
+  it('fails when the message, a set or the seal is not what was sealed', async () => {
+    const twice = await seal(await seal(signed, LISTS[0]), LISTS[1]);
+    for (const raw of [
+      twice.replace('Hello', 'Pay here'),
+      twice.replace('Subject: x', 'Subject: y'),
+      twice.replace(/^ARC-Seal: i=1;/m, 'X-Seal: i=1;'),
+      twice.replace(/^(ARC-Authentication-Results: i=1;)/m, '$1 dmarc=pass header.from=evil.test;'),
+      twice.replaceAll('d=list.test', 'd=evil.test'),
+    ]) {
+      expect(raw).not.toBe(twice);
+      expect((await check(raw)).arc).toBe('fail');
+    }
+  });
+
+  it('fails with a key that is too short, and hides nothing else', async () => {
+    const raw = await seal(mailOf('ada@victim.test'), WEAK);
+    const found = await check(raw);
+    expect(found).toMatchObject({ arc: 'fail', dmarc: { result: 'fail', domain: 'victim.test' } });
+    expect(judge('checked', found, ONE_FROM).verdict).toBe('failed');
+  });
+});
+
+describe('a signature', () => {
+  it('says nothing when it leaves out From, or the end of the body', async () => {
+    const withoutFrom = await sign(mailOf('ada@victim.test'), VICTIM, { headerList: 'to:subject' });
+    expect(withoutFrom).not.toMatch(/h=[^;]*from/i);
+    expect((await check(withoutFrom)).dkim).toMatchObject([{ result: 'permerror' }]);
+    const cut = await sign(mailOf('ada@victim.test'), VICTIM, { maxBodyLength: 3 });
+    expect((await check(cut)).dkim).toMatchObject([{ result: 'policy' }]);
+    for (const raw of [withoutFrom, cut]) {
+      expect(judge('checked', await check(raw), ONE_FROM).verdict).toBe('failed');
+    }
+  });
+
+  it('is one of few that are checked', async () => {
+    const many = Array.from(
+      { length: 1000 },
+      (_, n) => `DKIM-Signature: v=1; a=rsa-sha256; d=evil.test; s=s1; l=${n}; h=from; bh=x; b=y\r\n`,
+    );
+    const { dkim } = await check(many.join('') + mailOf('ada@victim.test'));
+    expect(dkim).toHaveLength(10);
+  });
+});
+
+describe('a message that another server took', () => {
+  it('is checked for signatures, and not for SPF', async () => {
+    expect(await check(signed, { client: null, mailFrom: 'ada@victim.test' })).toEqual({
+      spf: null,
+      dkim: [{ result: 'pass', domain: 'victim.test', selector: 's1' }],
+      dmarc: { result: 'pass', domain: 'victim.test' },
+      arc: 'none',
+    });
+  });
+});
+
+describe('a forged message', () => {
+  it('has failed although the DNS of its forger is slow', async () => {
+    const found = await check(mailOf('ada@victim.test'), { ...FORGER, mailFrom: 'eve@slow.test' });
+    expect(found).toMatchObject({ spf: { result: 'temperror' }, dmarc: { result: 'fail' } });
+  });
+
+  it('is not one when its own domain sent it', async () => {
+    const verdicts = [await check(signed), await check(mailOf('ada@victim.test'), GENUINE)].map(
+      (found) => judge('checked', found, ONE_FROM).verdict,
+    );
+    expect(verdicts).toEqual(['passed', 'passed']);
+  });
+
+  it('has failed whatever its writer puts around it', async () => {
+    const AUTHORS = ['ada@victim.test', 'Ada <ada@VICTIM.test>', '"eve@evil.test" <ada@victim.test>'];
+    const field = fc.oneof(
+      fc.constantFrom(
+        'Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=victim.test; dkim=pass header.d=victim.test; dmarc=pass header.from=victim.test',
+        'Authentication-Results: localhost; dmarc=pass header.from=victim.test',
+        'ARC-Authentication-Results: i=1; mx.example.com; dmarc=pass header.from=victim.test',
+        'ARC-Seal: i=1; a=rsa-sha256; cv=none; d=victim.test; s=s1; b=AAAA',
+        'ARC-Message-Signature: i=1; a=rsa-sha256; c=relaxed/relaxed; d=victim.test; s=s1; h=from; bh=x; b=AAAA',
+        'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=victim.test; s=s1; h=from; bh=x; b=AAAA',
+        'DKIM-Signature: v=1',
+        'Received-SPF: pass',
+        'Return-Path: <ada@victim.test>',
+        'Sender: ada@victim.test',
+        'Resent-From: ada@victim.test',
+      ),
+      fc
+        .tuple(fc.constantFrom('ARC-Seal', 'DKIM-Signature', 'ARC-Message-Signature', 'X-Y'), fc.string())
+        .map(([name, text]) => `${name}: ${text.replace(/[^ -~]/g, ' ')}`),
+    );
+    const forgery = fc.record({
+      from: fc.constantFrom(...AUTHORS),
+      fields: fc.array(field, { maxLength: 6 }),
+      // None, or a second one before or behind the first.
+      otherFrom: fc.constantFrom('', 'before', 'behind'),
+      signs: fc.boolean(),
+      seals: fc.constantFrom(null, EVIL, WEAK),
+      facts: fc.constantFrom(
+        FORGER,
+        { ...FORGER, mailFrom: null },
+        { ...FORGER, mailFrom: 'ada@victim.test' },
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(forgery, async ({ from, fields, otherFrom, signs, seals, facts }) => {
+        const other = 'From: eve@evil.test\r\n';
+        let raw = mailOf(from);
+        if (otherFrom === 'before') raw = other + raw;
+        if (otherFrom === 'behind') raw = raw.replace('\r\nTo:', `\r\n${other}To:`);
+        raw = fields.map((one) => `${one}\r\n`).join('') + raw;
+        if (signs) raw = await sign(raw, EVIL);
+        if (seals !== null) raw = await seal(raw, seals);
+        const count = otherFrom === '' ? 1 : 2;
+        const domains = otherFrom === 'before' ? ['evil.test'] : ['victim.test'];
+        expect(judge('checked', await check(raw, facts), { count, domains }).verdict).toBe('failed');
+      }),
+      { numRuns: runs(400), ...SEED },
+    );
+  });
+});
