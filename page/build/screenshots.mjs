@@ -81,7 +81,7 @@ async function photograph(browser, url, threads, { name, ...options }) {
   await shoot('side');
   await page.goto(`/f/open/${threads[SUBJECT]}`);
   await page.locator('.reply-buttons .button').first().click();
-  await page.locator('.writer textarea').waitFor();
+  await page.locator('.writer-text').waitFor();
   await shoot('writer');
   await page.goto('/f/open');
   await page.locator('.row-link', { hasText: 'Holzfenster' }).click();

@@ -162,14 +162,14 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     page = await open(`/t/${threadId}`);
     const text = page.getByRole('textbox', { name: 'Message' });
     await text.waitFor();
-    expect(await text.inputValue()).toBe('Many thanks!');
+    expect(await text.innerText()).toBe('Many thanks!');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Not sent. The draft is open again.').waitFor();
     await text.waitFor();
     await text.fill('Many thanks indeed!');
     await text.press('Control+Enter');
-    await page.getByRole('article').getByText('Many thanks indeed!').waitFor();
+    await page.locator('.mail-frame').last().contentFrame().getByText('Many thanks indeed!').waitFor();
     await expect
       .poll(async () => {
         const { emails } = await getJson<{ emails: { text_body: string; direction: string }[] }>(

@@ -66,7 +66,7 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     await page.goto('/f/drafts');
     await page.locator('.row', { hasText: 'Our offer' }).click();
     await expect
-      .poll(() => page.getByRole('textbox', { name: 'Message' }).inputValue())
+      .poll(() => page.getByRole('textbox', { name: 'Message' }).innerText())
       .toBe('Please see the attached offer.');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByRole('button', { name: 'Undo' }).click();

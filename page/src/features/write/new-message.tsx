@@ -10,6 +10,7 @@ import { IconButton } from '../../ui/button.tsx';
 import { Empty, Failure } from '../../ui/empty.tsx';
 import { toField } from './addresses.ts';
 import { WriterForm } from './writer-form.tsx';
+import { bodyOf } from './writing-format.ts';
 
 /** What the service sends from when nothing is said. */
 const DEFAULT_ACCOUNT = 'default';
@@ -93,7 +94,7 @@ function Message({ draft, accounts, onLeave }: MessageProps) {
         cc: toField(message.cc) ?? '',
         bcc: toField(message.bcc) ?? '',
         subject: message.subject ?? '',
-        text_body: message.text_body ?? '',
+        ...bodyOf(message),
         ...(sender === undefined ? {} : { account_id: sender }),
       }}
       accounts={accounts}

@@ -7,16 +7,16 @@ import { refreshLists } from '../../api/live.ts';
 import { useWords } from '../../i18n/index.tsx';
 import { notify } from '../../ui/toast.tsx';
 import { trimEntries } from './addresses.ts';
+import type { Body } from './body.ts';
 import { DraftKeeper, type Fields, type Files, type KeeperState } from './draft-keeper.ts';
 import type { PendingFile } from './files.tsx';
 import { speaksOfFile } from './missing-file.ts';
 
-export interface WriterFields {
+export interface WriterFields extends Body {
   readonly to: string;
   readonly cc: string;
   readonly bcc: string;
   readonly subject: string;
-  readonly text_body: string;
   /** Absent: the one that answers, or the default. */
   readonly account_id?: string;
 }
@@ -49,6 +49,10 @@ const MAX_FILE_BYTES = 25 * 1024 * 1024;
 
 let lastPending = 0;
 
+/** Where nothing is written, there is no HTML either. */
+const toMessage = (fields: Partial<WriterFields>): Fields =>
+  fields.html_body === '' ? { ...fields, html_body: null } : fields;
+
 const isRefused = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof EmailWorkerError && error.code !== null && codes.includes(error.code);
 
@@ -79,9 +83,9 @@ export function useWriter(options: WriterOptions) {
   const sender = fields.account_id === undefined ? {} : { account_id: fields.account_id };
 
   const change = (changed: Partial<WriterFields>): void => {
-    setFields({ ...fields, ...changed });
+    setFields((those) => ({ ...those, ...changed }));
     setProblem(null);
-    keeper.change({ ...sender, ...changed });
+    keeper.change({ ...sender, ...toMessage(changed) });
   };
 
   const attach = async (added: readonly File[]): Promise<void> => {
@@ -142,7 +146,7 @@ export function useWriter(options: WriterOptions) {
       return;
     }
     const attachments = await recorded(emailId, files);
-    onTakenBack(await client.drafts.create({ ...base, message: fields, attachments }));
+    onTakenBack(await client.drafts.create({ ...base, message: toMessage(fields), attachments }));
     refreshLists(queryClient);
     notify(text.write.undone);
   };
@@ -155,7 +159,7 @@ export function useWriter(options: WriterOptions) {
     setSending(true);
     try {
       const message: Fields = {
-        ...fields,
+        ...toMessage(fields),
         to: trimEntries(fields.to),
         cc: trimEntries(fields.cc),
         bcc: trimEntries(fields.bcc),

@@ -1,13 +1,24 @@
 /** The fields of what is written, its files, and what can be done with it. */
-import { Send, Trash2 } from 'lucide-react';
-import { useId, useState, type ClipboardEvent, type DragEvent, type KeyboardEvent } from 'react';
+import { RemoveFormatting, Send, Trash2, Type } from 'lucide-react';
+import {
+  useEffect,
+  useId,
+  useRef,
+  useState,
+  type ClipboardEvent,
+  type DragEvent,
+  type KeyboardEvent,
+} from 'react';
 import { useMay } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import type { KeeperState } from './draft-keeper.ts';
+import { toHtml, type Body } from './body.ts';
 import { AttachButton, DraftFiles } from './files.tsx';
 import { Recipients } from './recipients.tsx';
+import { RichText } from './rich-text.tsx';
 import { useWriter, type WriterOptions } from './use-writer.ts';
+import { keepWritesPlain } from './writing-format.ts';
 import './writer.css';
 
 interface WriterFormProps extends WriterOptions {
@@ -32,6 +43,27 @@ export function WriterForm(props: WriterFormProps) {
   const [hasCc, setCc] = useState(alwaysCc || fields.cc !== '');
   const [hasBcc, setBcc] = useState(fields.bcc !== '');
   const [isDropping, setDropping] = useState(false);
+  const section = useRef<HTMLElement>(null);
+  const isBegun = focus === 'text' && props.draft === null;
+  // Whoever answers sees all of the writer, and whoever reads stays where they are.
+  useEffect(() => {
+    if (isBegun) section.current?.scrollIntoView({ block: 'nearest' });
+  }, [isBegun]);
+  const isRich = fields.html_body !== null;
+  const [isSwitched, setSwitched] = useState(false);
+  /** What it was before it became plain text. */
+  const formatted = useRef<Body | null>(null);
+  const switchForm = (): void => {
+    const { text_body: said } = fields;
+    const before = formatted.current;
+    if (isRich) formatted.current = { text_body: said, html_body: fields.html_body };
+    keepWritesPlain(isRich);
+    setSwitched(true);
+    writer.change({
+      text_body: said,
+      html_body: isRich ? null : before?.text_body === said ? before.html_body : toHtml(said),
+    });
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && maySend) {
       event.preventDefault();
@@ -81,6 +113,7 @@ export function WriterForm(props: WriterFormProps) {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the button does what dropping does
     <section
+      ref={section}
       className="writer"
       aria-label={title}
       data-is-dropping={isDropping ? '' : undefined}
@@ -124,14 +157,26 @@ export function WriterForm(props: WriterFormProps) {
           spellCheck
         />
       </div>
-      <textarea
-        aria-label={text.write.text}
-        placeholder={placeholder}
-        value={fields.text_body}
-        onChange={(event) => writer.change({ text_body: event.target.value })}
-        onKeyDown={onKeyDown}
-        autoFocus={focus === 'text'}
-      />
+      {isRich ? (
+        <RichText
+          label={text.write.text}
+          placeholder={placeholder}
+          html={fields.html_body ?? ''}
+          onChange={writer.change}
+          onKeyDown={onKeyDown}
+          autoFocus={focus === 'text' || isSwitched}
+        />
+      ) : (
+        <textarea
+          className="writer-text"
+          aria-label={text.write.text}
+          placeholder={placeholder}
+          value={fields.text_body}
+          onChange={(event) => writer.change({ text_body: event.target.value })}
+          onKeyDown={onKeyDown}
+          autoFocus={focus === 'text' || isSwitched}
+        />
+      )}
       {note !== null && <p className="writer-note">{note}</p>}
       <DraftFiles files={files} pending={pending} onRemove={(file) => void writer.remove(file)} />
       {problem !== null && (
@@ -147,6 +192,11 @@ export function WriterForm(props: WriterFormProps) {
           </Button>
         )}
         <AttachButton onFiles={(added) => void writer.attach(added)} />
+        <IconButton
+          icon={isRich ? RemoveFormatting : Type}
+          label={isRich ? text.write.toPlain : text.write.toRich}
+          onPress={switchForm}
+        />
         <p className="writer-state truncate" role="status">
           {states[state]}
         </p>

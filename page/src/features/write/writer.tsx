@@ -7,6 +7,7 @@ import { useWords } from '../../i18n/index.tsx';
 import { Button } from '../../ui/button.tsx';
 import { formatAddresses, toField } from './addresses.ts';
 import { WriterForm } from './writer-form.tsx';
+import { bodyOf } from './writing-format.ts';
 
 export type WriterMode = 'reply' | 'reply_all' | 'forward';
 
@@ -55,7 +56,7 @@ function AnswerForm(props: WriterProps & { readonly preview: ReplyPreview }) {
         cc: toField(draft?.message.cc) ?? formatAddresses(preview.cc),
         bcc: toField(draft?.message.bcc) ?? '',
         subject: draft?.message.subject ?? preview.subject,
-        text_body: draft?.message.text_body ?? '',
+        ...bodyOf(draft?.message),
       }}
       alwaysCc
       focus={isForward ? null : 'text'}

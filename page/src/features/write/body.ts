@@ -1,0 +1,95 @@
+/**
+ * The two forms of what is written. HTML has one `div` for each line, as the large mail programs write it: no style is needed
+ * for lines to stand close together. Plain text says the same with the signs that people use in mail.
+ */
+import type { JSONContent } from '@tiptap/core';
+
+export interface Body {
+  readonly text_body: string;
+  /** null: written as plain text. Empty: formatted, and nothing is written yet. */
+  readonly html_body: string | null;
+}
+
+/** The text of a formatted message: lists with dashes and numbers, quotes with `>`, addresses of links behind their words. */
+export function toPlainText(doc: JSONContent): string {
+  return toLines(doc.content ?? [])
+    .join('\n')
+    .replaceAll('\u00a0', ' ');
+}
+
+/** The formatted form of a plain text, with its lines and its spaces. */
+export function toHtml(text: string): string {
+  const lines = text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .split(/\r\n|\r|\n/);
+  return text === '' ? '' : toMailHtml(lines.map((line) => `<div>${line}</div>`).join(''));
+}
+
+/** What other programs show as it was written: empty lines keep their height, and runs of spaces their width. */
+export const toMailHtml = (html: string): string =>
+  html.replaceAll('<div></div>', '<div><br></div>').replaceAll('  ', ' &nbsp;');
+
+function toLines(nodes: readonly JSONContent[]): string[] {
+  return nodes.flatMap((node) => {
+    const content = node.content ?? [];
+    switch (node.type) {
+      case 'bulletList':
+        return content.flatMap((item) => indented(item, '- '));
+      case 'orderedList': {
+        const start: unknown = node.attrs?.['start'];
+        const first = typeof start === 'number' ? start : 1;
+        return content.flatMap((item, index) => indented(item, `${first + index}. `));
+      }
+      case 'blockquote':
+        return toLines(content).map((line) => (line === '' ? '>' : `> ${line}`));
+      default:
+        return inlineText(content).split('\n');
+    }
+  });
+}
+
+function indented({ content = [] }: JSONContent, sign: string): string[] {
+  return toLines(content).map((line, index) => (index === 0 ? sign : ' '.repeat(sign.length)) + line);
+}
+
+function inlineText(nodes: readonly JSONContent[]): string {
+  let text = '';
+  let words = '';
+  let link: string | null = null;
+  const endLink = (): void => {
+    if (link !== null && !isSaid(words, link)) text += ` <${link}>`;
+    words = '';
+  };
+  for (const node of nodes) {
+    const href = linkOf(node);
+    if (href !== link) endLink();
+    link = href;
+    const said = node.type === 'hardBreak' ? '\n' : (node.text ?? '');
+    words += said;
+    text += said;
+  }
+  endLink();
+  return text;
+}
+
+function linkOf({ marks = [] }: JSONContent): string | null {
+  const href: unknown = marks.find(({ type }) => type === 'link')?.attrs?.['href'];
+  return typeof href === 'string' ? href : null;
+}
+
+/** Whether the words of a link name the address that it leads to. */
+const isSaid = (words: string, href: string): boolean =>
+  [words, `https://${words}`, `http://${words}`, `mailto:${words}`, `tel:${words}`].some(
+    (one) => one === href || `${one}/` === href,
+  );
+
+/** Where a link leads that somebody typed in; null for what is no address of the web, of a person or of a telephone. */
+export function toLink(typed: string): string | null {
+  const given = typed.trim();
+  if (/^(?:mailto:|tel:)\S+$/i.test(given)) return given;
+  if (/^[^\s@:/]+@[^\s@:/]+$/.test(given)) return `mailto:${given}`;
+  const url = URL.parse(/^https?:\/\//i.test(given) ? given : `https://${given}`);
+  return url !== null && url.hostname.includes('.') && !/\s/.test(given) ? url.href : null;
+}

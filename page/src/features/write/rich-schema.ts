@@ -1,0 +1,63 @@
+/** What a formatted message may have; everything else that is pasted becomes this, or plain text. */
+import { Extension } from '@tiptap/core';
+import { Bold } from '@tiptap/extension-bold';
+import { HardBreak } from '@tiptap/extension-hard-break';
+import { Italic } from '@tiptap/extension-italic';
+import { Paragraph } from '@tiptap/extension-paragraph';
+import { Underline } from '@tiptap/extension-underline';
+import { StarterKit } from '@tiptap/starter-kit';
+import { byStyle, isReallyBold } from './pasted.ts';
+
+/** A line is a `div`; see body.ts. */
+const Line = Paragraph.extend({
+  parseHTML: () => [{ tag: 'p' }, { tag: 'div' }],
+  renderHTML: () => ['div', 0],
+});
+
+/** The `br` of an empty line only gives it its height. */
+const isFiller = ({ parentElement }: HTMLElement): boolean =>
+  parentElement !== null && parentElement.matches('div, p') && parentElement.childNodes.length === 1;
+
+const Break = HardBreak.extend({
+  parseHTML: () => [
+    { tag: 'br', ignore: true, getAttrs: (br: HTMLElement) => (isFiller(br) ? {} : false) },
+    { tag: 'br' },
+  ],
+});
+
+/** Control and Enter send the message. */
+const SendKey = Extension.create({
+  name: 'sendKey',
+  priority: 2000,
+  addKeyboardShortcuts: () => ({ 'Mod-Enter': () => true }),
+});
+
+export const RICH_SCHEMA = [
+  StarterKit.configure({
+    bold: false,
+    italic: false,
+    underline: false,
+    paragraph: false,
+    hardBreak: false,
+    // A mail has one heading size that every program shows alike.
+    heading: { levels: [3] },
+    code: false,
+    codeBlock: false,
+    horizontalRule: false,
+    dropcursor: false,
+    gapcursor: false,
+    link: { openOnClick: false, defaultProtocol: 'https', HTMLAttributes: { rel: null, target: null } },
+  }),
+  Bold.extend({
+    parseHTML: () => [
+      { tag: 'strong' },
+      { tag: 'b', getAttrs: isReallyBold },
+      byStyle(/font-weight:\s*(?:bold|[6-9]00)/i),
+    ],
+  }),
+  Italic.extend({ parseHTML: () => [{ tag: 'em' }, { tag: 'i' }, byStyle(/font-style:\s*italic/i)] }),
+  Underline.extend({ parseHTML: () => [{ tag: 'u' }, byStyle(/text-decoration:[^;]*underline/i)] }),
+  Line,
+  Break,
+  SendKey,
+];
