@@ -527,7 +527,7 @@ CREATE INDEX emails_thread ON emails (thread_id, date, id);
 CREATE TRIGGER emails_after_delete AFTER DELETE ON emails REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION emails_after_delete();
 CREATE TRIGGER emails_after_insert AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_after_insert();
 CREATE TRIGGER emails_after_update AFTER UPDATE ON emails REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION emails_after_update();
-CREATE TRIGGER emails_events_after_content AFTER UPDATE OF subject, text_body, html_body, date, from_address, to_addresses, cc_addresses ON emails FOR EACH ROW WHEN ((((((((old.text_body IS DISTINCT FROM new.text_body) OR (old.html_body IS DISTINCT FROM new.html_body)) OR (old.subject IS DISTINCT FROM new.subject)) OR (old.date IS DISTINCT FROM new.date)) OR (old.from_address IS DISTINCT FROM new.from_address)) OR (old.to_addresses IS DISTINCT FROM new.to_addresses)) OR (old.cc_addresses IS DISTINCT FROM new.cc_addresses))) EXECUTE FUNCTION emails_events_after_content();
+CREATE TRIGGER emails_events_after_content AFTER UPDATE OF subject, text_body, html_body, date, from_address, to_addresses, cc_addresses ON emails FOR EACH ROW WHEN ((((old.state = 'queued'::text) AND (new.state = 'queued'::text)) OR (((((((old.text_body IS DISTINCT FROM new.text_body) OR (old.html_body IS DISTINCT FROM new.html_body)) OR (old.subject IS DISTINCT FROM new.subject)) OR (old.date IS DISTINCT FROM new.date)) OR (old.from_address IS DISTINCT FROM new.from_address)) OR (old.to_addresses IS DISTINCT FROM new.to_addresses)) OR (old.cc_addresses IS DISTINCT FROM new.cc_addresses)))) EXECUTE FUNCTION emails_events_after_content();
 CREATE TRIGGER emails_events_after_insert AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_events_after_insert();
 CREATE TRIGGER emails_events_after_update AFTER UPDATE ON emails REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION emails_events_after_update();
 CREATE TRIGGER emails_json_after_content AFTER UPDATE OF message_id, written_message_id, direction, from_address, to_addresses, subject, text_body ON emails FOR EACH ROW EXECUTE FUNCTION emails_json_after_content();
@@ -791,6 +791,7 @@ create table send_queue (
   due_at timestamp with time zone not null,
   give_up_at timestamp with time zone not null,
   attempts integer not null default 0,
+  version integer not null default 1,
   owner uuid,
   claim_id uuid,
   lease_until timestamp with time zone,
@@ -804,7 +805,8 @@ create table send_queue (
   constraint send_queue_check2 CHECK (((owner IS NULL) = (claim_id IS NULL))),
   constraint send_queue_check3 CHECK (((owner IS NOT NULL) OR (begun_at IS NULL))),
   constraint send_queue_lane_check CHECK (((length(lane) >= 1) AND (length(lane) <= 64))),
-  constraint send_queue_priority_check CHECK (((priority >= 0) AND (priority <= 2)))
+  constraint send_queue_priority_check CHECK (((priority >= 0) AND (priority <= 2))),
+  constraint send_queue_version_check CHECK ((version > 0))
 );
 CREATE INDEX send_queue_due ON send_queue (account_id, priority, due_at) WHERE (owner IS NULL);
 CREATE INDEX send_queue_lane ON send_queue (account_id, priority, lane, due_at, email_id) WHERE (owner IS NULL);

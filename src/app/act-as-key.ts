@@ -25,6 +25,7 @@ export function actAsKey(application: Application, keyId: string): Application {
     sendReplyOnce: (key, request, folder) => application.sendReplyOnce(key, namedReply(request), folder),
     sendDraft: (request, folder) =>
       application.sendDraft({ ...request, read: (draft) => namedDraft(request.read(draft)) }, folder),
+    changeSend: (id, version, change, folder) => application.changeSend(id, version, change, folder, keyId),
     cancelSend: (id) => application.cancelSend(id, keyId),
     retrySend: (id) => application.retrySend(id, keyId),
     resolveSend: (id, outcome) => application.resolveSend(id, outcome, keyId),

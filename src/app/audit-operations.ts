@@ -38,6 +38,7 @@ export type Operations = {
   Application,
   | 'deleteEmail'
   | 'deleteThread'
+  | 'changeSend'
   | 'cancelSend'
   | 'retrySend'
   | 'resolveSend'
@@ -156,6 +157,21 @@ export function auditOperations(
         { threadId: id },
         { work: () => application.deleteThread(id), after: (emails) => ({ emails }) },
       ),
+    async changeSend(id, version, change, folder) {
+      try {
+        return await act(
+          'send.changed',
+          { emailId: id, version, fields: Object.keys(change) },
+          {
+            work: () => application.changeSend(id, version, change, folder),
+            after: ({ sendVersion, nextAttemptAt }) => ({ version: sendVersion, sendAt: nextAttemptAt }),
+          },
+        );
+      } finally {
+        // Also where the act was not begun.
+        await folder.remove();
+      }
+    },
     cancelSend: (id) =>
       act(
         'send.cancelled',

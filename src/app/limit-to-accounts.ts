@@ -237,6 +237,8 @@ export function limitToAccounts(
       await readTemplate(use.id, use.version);
       return application.previewTemplate(use);
     },
+    changeSend: (id, version, change, folder) =>
+      taking(folder, requireEmail(id), () => application.changeSend(id, version, change, folder)),
     async cancelSend(id) {
       await requireEmail(id);
       return application.cancelSend(id);

@@ -147,6 +147,10 @@ export const ERRORS = {
     409,
     'Die E-Mail kann nicht abgebrochen werden: Sie wartet nicht auf den Versand oder wird gerade gesendet.',
   ),
+  not_editable: permanent(
+    409,
+    'Die E-Mail kann nicht mehr geändert werden: Sie wartet nicht auf ihren ersten Versand oder wird gerade gesendet.',
+  ),
   own_address: permanent(
     409,
     'Die Adresse gehört einem Konto dieses Dienstes und kann nicht gelöscht werden.',
@@ -180,6 +184,10 @@ export const ERRORS = {
   draft_changed: permanent(
     412,
     'Der Entwurf wurde inzwischen geändert: Er hat eine andere Version als die in If-Match.',
+  ),
+  email_changed: permanent(
+    412,
+    'Die E-Mail wurde inzwischen geändert: Sie hat eine andere Version als die in If-Match.',
   ),
   template_changed: permanent(
     412,

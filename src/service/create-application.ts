@@ -29,6 +29,7 @@ import { createThreadChanges } from '../adapters/postgres/threads/thread-work.ts
 import { createThreadPages } from '../adapters/postgres/threads/thread-page.ts';
 import { createThreadDecisions } from '../adapters/postgres/threads/thread-decisions.ts';
 import { createThreadList } from '../adapters/postgres/threads/thread-list.ts';
+import { createWaitingSends } from '../adapters/postgres/send/waiting-sends.ts';
 import { createUploadStore } from '../adapters/postgres/uploads/upload-store.ts';
 import { createUsedAccounts } from '../adapters/postgres/accounts/used-accounts.ts';
 import type { Application } from '../app/application.ts';
@@ -60,6 +61,7 @@ import { createDrafts } from '../app/drafts/drafts.ts';
 import { createTemplates } from '../app/templates/templates.ts';
 import { createReplies, type ReplyPorts } from '../app/reply/send-replies.ts';
 import { sendMessage } from '../app/send/send-message.ts';
+import { createSendChanges } from '../app/send/change-send.ts';
 import { carryOutOnce, sendOnce, type SendOncePorts } from '../app/send/send-once.ts';
 import { createKeySettlement } from '../app/send/settle-keys.ts';
 import { retentionRules } from '../config/config-accounts.ts';
@@ -225,6 +227,11 @@ export function createApplication(
     reply: replies.sendReply,
     sendOnce: carryOut,
   });
+  const sendChanges = createSendChanges({
+    ...sendPorts,
+    waiting: createWaitingSends(pool),
+    readEmail: reads.readEmail,
+  });
   const templates = createTemplates(sendPorts);
   // What they write is work for the loops.
   const writing = followedBy(watch.soon, {
@@ -241,6 +248,7 @@ export function createApplication(
     sendOnce: (key, request, folder) => sendOnce(keyPorts, key, request, folder),
     ...replies,
     ...drafts,
+    ...sendChanges,
   } satisfies Partial<Application>);
   return {
     ...reads,

@@ -20,6 +20,7 @@ const METHODS = {
   deleteEmail: 'client.emails.delete',
   deleteThread: 'client.threads.delete',
   cancelSend: 'client.emails.cancel',
+  changeSend: 'client.emails.change',
   createKey: 'client.keys.create',
   getKey: 'client.keys.get',
   listKeys: 'client.keys.list',

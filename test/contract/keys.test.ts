@@ -477,6 +477,13 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   getErasure: () => [[`/api/erasures/${randomUUID()}`, GET, REFUSED]],
   deleteEmail: ({ email }) => [[`/api/emails/${email}`, { method: 'DELETE' }, EMAIL]],
   deleteThread: ({ thread }) => [[`/api/threads/${thread}`, { method: 'DELETE' }, THREAD]],
+  changeSend: ({ queued }) => [
+    [
+      `/api/emails/${queued}`,
+      { method: 'PATCH', json: { subject: 'x' }, headers: { 'if-match': '"1"' } },
+      EMAIL,
+    ],
+  ],
   cancelSend: ({ queued }) => [[`/api/emails/${queued}/cancel`, POST, EMAIL]],
   retrySend: ({ queued }) => [[`/api/emails/${queued}/retry`, POST, EMAIL]],
   retrySentCopy: ({ queued }) => [[`/api/emails/${queued}/sent-copy/retry`, POST, EMAIL]],

@@ -13,11 +13,14 @@ import { createExchangeStore } from '../../src/adapters/postgres/send/automatic-
 import { createMessageStore } from './mail-stores.ts';
 import { createSendOperations } from '../../src/adapters/postgres/send/send-operations.ts';
 import { createSendQueue } from '../../src/adapters/postgres/send/send-queue.ts';
+import { createUploadStore } from '../../src/adapters/postgres/uploads/upload-store.ts';
+import { createWaitingSends } from '../../src/adapters/postgres/send/waiting-sends.ts';
 import { createTemplateStore } from '../../src/adapters/postgres/templates/template-store.ts';
 import { createSmtpTransport } from '../../src/adapters/smtp-out/smtp-transport.ts';
 import { parseSmtpUrl } from '../../src/adapters/smtp-out/smtp-url.ts';
 import type { Application } from '../../src/app/application.ts';
-import type { SendRequest, SendResult } from '../../src/app/send/use-cases.ts';
+import type { SendChange, SendRequest, SendResult } from '../../src/app/send/use-cases.ts';
+import { createSendChanges } from '../../src/app/send/change-send.ts';
 import { createOperations } from '../../src/app/send/operate-sends.ts';
 import { createActiveSends } from '../../src/app/send/active-sends.ts';
 import { createHeldClaims } from '../../src/app/send/held-claims.ts';
@@ -68,6 +71,8 @@ export interface QueueNode extends Pick<
   /** `send` for the queue; returns the email's id. */
   enqueue(request?: Partial<SendRequest>): Promise<string>;
   read(id: string): Promise<EmailDetail>;
+  /** Default: of the version that it has. */
+  change(id: string, change: SendChange, version?: number | null, keyId?: string): Promise<EmailDetail>;
   /** Starts the loop, for a node made with `work: false`. */
   start(): void;
   /** Ends everything; the folder stays. */
@@ -142,7 +147,7 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
     reader: directReader,
     openFile: (path: string) => createReadStream(path),
     maxRecipients: 100,
-    files: { findFiles: async () => [] },
+    files: createUploadStore(pool),
     loopLimit: null,
     exchanges: createExchangeStore(pool),
     suppressions: { refuseSuppressed: () => null },
@@ -166,6 +171,11 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
   const send = (request: Partial<SendRequest> = {}) =>
     sendMessage(sendPorts, { ...SAMPLE_SEND, ...request }, spool.create());
   const reads = createReads(store, blobs);
+  const { changeSend } = createSendChanges({
+    ...sendPorts,
+    waiting: createWaitingSends(pool),
+    readEmail: reads.readEmail,
+  });
   return {
     ...operations,
     listEmails: reads.listEmails,
@@ -180,6 +190,10 @@ export async function startQueueNode(options: QueueNodeOptions): Promise<QueueNo
       return result.id;
     },
     read: (id) => reads.readEmail(id),
+    async change(id, change, version = null, keyId) {
+      const asked = version ?? (await reads.readEmail(id)).sendVersion ?? 1;
+      return changeSend(id, asked, change, spool.create(), keyId);
+    },
     start,
     async stop() {
       await loop?.stop();

@@ -340,6 +340,7 @@ export const sampleDetail: EmailDetail = {
   receivedBy: { way: 'imap', place: 'INBOX' },
   variants: [sampleVariant],
   refusedVariants: 0,
+  sendVersion: null,
   claimLost: false,
 };
 
@@ -694,6 +695,10 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     readErasure: async () => sampleErasure,
     deleteEmail: async () => undefined,
     deleteThread: async () => 3,
+    async changeSend(_id, _version, _change, folder) {
+      await folder.remove();
+      return sampleDetail;
+    },
     cancelSend: async () => 'cancelled',
     retrySentCopy: async () => sampleSentCopy,
     retrySend: async () => 'queued',

@@ -198,6 +198,13 @@ export type ForwardMessage = AnswerFields & {
   readonly with_files?: boolean | null | undefined;
 };
 
+/** What is changed of a send that waits; attachments are replaced as a whole. */
+export type SendChange = Input<Omit<Schemas['SendChangeRequest'], 'attachments' | 'send_at'>> & {
+  /** null: now. */
+  readonly send_at?: string | Date | null | undefined;
+  readonly attachments?: readonly AttachmentSource[] | null | undefined;
+};
+
 /** What a draft says so far; nothing has to be there. Of files it has, those stay that are named by `id`. */
 export type DraftRequest = Input<Omit<Schemas['DraftRequest'], 'attachments'>> & {
   readonly attachments?: readonly (AttachmentSource | { readonly id: string })[] | null | undefined;

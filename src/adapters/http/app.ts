@@ -59,6 +59,7 @@ import { registerSendRoutes } from './send/send.ts';
 import { registerSendBatchRoutes } from './send/send-batch.ts';
 import { registerDeletionRoutes } from './erase/deletions.ts';
 import { registerErasureRoutes } from './erase/erasures.ts';
+import { registerChangeSendRoute } from './send/change-send.ts';
 import { registerSendStateRoutes } from './send/sends.ts';
 import { registerThreadListRoutes } from './threads/thread-list.ts';
 import { registerFolderRoutes } from './threads/folders.ts';
@@ -244,6 +245,7 @@ function registerRoutes(
     registerDraftRoutes(secured, context, sendInput);
     registerTemplateRoutes(secured, context);
     registerSendStateRoutes(secured, context);
+    registerChangeSendRoute(secured, context, sendInput);
     registerDeletionRoutes(secured, context);
     registerErasureRoutes(secured, context);
     registerSuppressionRoutes(secured, context);

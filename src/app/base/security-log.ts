@@ -15,6 +15,7 @@ const EVENTS = {
   'listener.open': ['warn', 'a listener is open to other machines without protection'],
   'file.readable': ['warn', 'a file with secrets can be read by other users of the machine'],
   'send.cancelled': ['info', 'an operator cancelled a send'],
+  'send.changed': ['info', 'an operator changed a send that waits'],
   'sent_copy.retried': ['info', 'an operator had a copy put into a Sent mailbox again'],
   'send.retried': ['info', 'an operator had a send tried again'],
   'erasure.requested': ['info', 'an operator asked for a person to be erased'],

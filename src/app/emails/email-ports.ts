@@ -142,6 +142,8 @@ export interface EmailDetail extends EmailSummary {
   readonly nextAttemptAt: Date | null;
   /** After this it is not tried again; null when it is not in the queue. */
   readonly giveUpAt: Date | null;
+  /** Of a send that waits and may be changed, the version of what it says; null for any other email. */
+  readonly sendVersion: number | null;
   /** The process that had claimed it fell silent; when it comes back, it reports the outcome or sends the email. */
   readonly claimLost: boolean;
   /** Of it in the Sent mailbox of its account; null for an email that keeps none, or was not sent yet. */

@@ -28,12 +28,13 @@ interface AttachmentPorts extends ContentPorts {
   readonly ids: IdSource;
 }
 
-/** Throws `invalid_filename`. */
+/** @param prefix of their names in storage. Throws `invalid_filename`. */
 export async function prepareAttachments(
   ports: AttachmentPorts,
   accountId: string,
   emailId: string,
   inputs: readonly AttachmentInput[],
+  prefix = '',
 ): Promise<readonly { readonly stored: StoredAttachment; readonly content: Content }[]> {
   const names = new StorageNames();
   const prepared = [];
@@ -52,7 +53,7 @@ export async function prepareAttachments(
         filename: display,
         contentType: contentType ?? 'application/octet-stream',
         sizeBytes: sizeOf(content),
-        storagePath: `${accountId}/${emailId}/${segment}`,
+        storagePath: `${accountId}/${emailId}/${prefix}${segment}`,
         sha256: await sha256(ports, content),
         contentId,
         inline,

@@ -1,7 +1,7 @@
 /** Replies and forwards: made of the email that they answer, then sent like any other. */
 import { ServiceError } from '../../core/errors.ts';
 import { formatMessageId } from '../../core/message/message-id.ts';
-import { addrSpec, quote as quoted } from '../../core/address/address.ts';
+import { addrSpec, formatMailbox } from '../../core/address/address.ts';
 import { parseAddressList } from '../../core/address/address-list.ts';
 import { makeQuote, type Quote } from '../../core/reply/quote.ts';
 import { replyRecipients, type ReplyRecipients } from '../../core/reply/reply-recipients.ts';
@@ -156,10 +156,6 @@ function isUsable(mailbox: AddressView): boolean {
     if (error instanceof ServiceError) return false;
     throw error;
   }
-}
-
-function formatMailbox({ name, address }: AddressView): string {
-  return name === '' ? address : `${quoted(name)} <${address}>`;
 }
 
 /** Before any file is fetched; returns what more there is room for. */

@@ -25,7 +25,7 @@ import type { Account, Clock, IdSource, Logger } from '../base/basics.ts';
 import type { BlobStore, Content, SpoolFolder } from '../files/file-ports.ts';
 import type { Envelope } from './transport-ports.ts';
 import type { UnrecordedEmail } from './journal-ports.ts';
-import type { StoredAttachment } from '../emails/email-ports.ts';
+import type { Placement, StoredAttachment } from '../emails/email-ports.ts';
 import { COMPOSE_IN_MEMORY_MAX_BYTES, MAX_TEXT_ALTERNATIVE_CHARS } from '../base/limits.ts';
 import { prepareAttachments } from '../emails/prepare-attachments.ts';
 import { readContent } from '../files/content.ts';
@@ -70,15 +70,37 @@ export interface PreparedSend {
   readonly envelope: Envelope;
 }
 
+/** What stays of an email of the queue that is composed again. Its caller asks for its account, thread and In-Reply-To, too. */
+export interface ComposedBefore {
+  readonly threadId: string;
+  readonly placement: Placement;
+  readonly messageId: MessageId;
+  readonly inReplyTo: readonly MessageId[];
+  readonly references: readonly MessageId[];
+  /** Base64; null for none. */
+  readonly threadIndex: string | null;
+  readonly from: Address;
+  readonly exchangeWith: string | null;
+  /** When it is sent unless the request names another moment; null: now. */
+  readonly dueAt: Date | null;
+  /** Before the names of its files in storage: those that it has are there until the new ones are recorded. */
+  readonly filePrefix: string;
+}
+
 /** Bytes of the unguessable part of a Message-ID: a stranger can't get into a thread by guessing one. */
 const MESSAGE_ID_RANDOM_BYTES = 16;
 
-/** Throws ServiceError for everything that a caller can get wrong. Writes nothing but to `folder`. */
+/**
+ * Throws ServiceError for everything that a caller can get wrong. Writes nothing but to `folder`.
+ *
+ * @param before of an email that is there already
+ */
 export async function prepareSend(
   ports: PrepareSendPorts,
   asked: SendRequest,
   folder: SpoolFolder,
   id: string,
+  before: ComposedBefore | null = null,
 ): Promise<PreparedSend> {
   const recipients = readRecipients(asked, ports.maxRecipients);
   const refused = ports.suppressions.refuseSuppressed([
@@ -92,6 +114,10 @@ export async function prepareSend(
   const inReplyTo = readInReplyTo(asked.inReplyTo);
   const additions = readAdditions(asked);
   const placement = await place(ports, asked, inReplyTo);
+  const { threadId, placement: reason } = before ?? {
+    threadId: placement.threadId,
+    placement: { rule: placement.rule, matchedMessageId: placement.matchedMessageId },
+  };
   const account = accountOf(ports, placement.accountId);
   // What an account may say is known once the account is.
   const request = asked.template === null ? asked : await fillIn(ports.fillTemplate, asked, account.id);
@@ -100,13 +126,16 @@ export async function prepareSend(
     recipients: [...recipients.to, ...recipients.cc, ...recipients.bcc],
     automaticFrom: placement.parent?.automaticFrom ?? [],
   });
-  if (exchangeWith !== null) await refuseLoop(ports, account.id, exchangeWith);
+  // An email that is there counts already.
+  if (exchangeWith !== null && exchangeWith !== before?.exchangeWith)
+    await refuseLoop(ports, account.id, exchangeWith);
 
-  const from = additions.fromName === null ? account.from : { ...account.from, name: additions.fromName };
+  const ownFrom = before?.from ?? account.from;
+  const from = additions.fromName === null ? ownFrom : { ...ownFrom, name: additions.fromName };
   const list = request.unsubscribeList;
   const everyone = [...recipients.to, ...recipients.cc, ...recipients.bcc];
   if (list !== null) refuseOwnLink(additions.headers);
-  const links =
+  const unsubscribe =
     list === null
       ? null
       : await ports.unsubscribing.linksOf({
@@ -118,22 +147,28 @@ export async function prepareSend(
         });
 
   const now = ports.clock();
-  const sendAt = readSendAt(request.sendAt, now);
+  const sendAt = readSendAt(request.sendAt, now) ?? before?.dueAt ?? null;
   const queuePlace = readQueuePlace(request, placement.rule);
   const given = markInlineImages(request.attachments, request.htmlBody);
   const files = await takeReferences(ports, account.id, given, folder);
-  const attachments = await prepareAttachments(ports, account.id, id, files);
+  const attachments = await prepareAttachments(ports, account.id, id, files, before?.filePrefix);
   const textBody = request.textBody ?? (await toText(ports, request.htmlBody ?? ''));
   // RFC 5322 §3.3 knows no fractions of a second; the record must say the same as the header.
   const date = new Date(Math.floor((sendAt ?? now).getTime() / 1000) * 1000);
-  const threadIndex = nextThreadIndex({
-    parent: placement.parent?.threadIndex ?? null,
-    threadId: placement.threadId,
-    date,
-    random: ports.ids.randomBytes(1)[0] ?? 0,
-  });
+  const threadIndex =
+    before === null
+      ? nextThreadIndex({
+          parent: placement.parent?.threadIndex ?? null,
+          threadId,
+          date,
+          random: ports.ids.randomBytes(1)[0] ?? 0,
+        })
+      : before.threadIndex;
+  const links = before ?? linksTo(placement);
   const draft: Draft = {
-    messageId: createMessageId(ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES), now, account.from.domain),
+    messageId:
+      before?.messageId ??
+      createMessageId(ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES), now, account.from.domain),
     date,
     from,
     to: recipients.to,
@@ -142,8 +177,8 @@ export async function prepareSend(
     subject: request.subject,
     textBody: request.textBody ?? textAlternative(textBody),
     htmlBody: request.htmlBody,
-    inReplyTo: placement.parent === null ? [] : realIds([placement.parent.messageId]),
-    references: placement.parent === null ? [] : realIds(buildReferences(placement.parent)),
+    inReplyTo: links.inReplyTo,
+    references: links.references,
     threadIndex,
     attachments: attachments.map(({ stored, content }) => ({
       filename: stored.filename,
@@ -154,8 +189,8 @@ export async function prepareSend(
     })),
     autoSubmitted: request.autoSubmitted,
     headers: additions.headers,
-    unsubscribeUrl: links?.url ?? null,
-    unsubscribeMailto: links?.mailto ?? null,
+    unsubscribeUrl: unsubscribe?.url ?? null,
+    unsubscribeMailto: unsubscribe?.mailto ?? null,
     boundarySeed: ports.ids.randomBytes(MESSAGE_ID_RANDOM_BYTES).toString('hex'),
   };
   const raw = await compose(
@@ -169,8 +204,8 @@ export async function prepareSend(
     record: {
       id,
       accountId: account.id,
-      threadId: placement.threadId,
-      placement: { rule: placement.rule, matchedMessageId: placement.matchedMessageId },
+      threadId,
+      placement: reason,
       messageId: draft.messageId,
       inReplyTo: draft.inReplyTo,
       references: draft.references,
@@ -200,7 +235,7 @@ export async function prepareSend(
       giveUpAt: new Date((sendAt ?? now).getTime() + ports.retry.schedule.giveUpAfterMs),
     },
   };
-  return { email, envelope: { ...envelopeOf(account.from, recipients), envelopeId: draft.messageId } };
+  return { email, envelope: { ...envelopeOf(from, recipients), envelopeId: draft.messageId } };
 }
 
 /** Two links to unsubscribe would be none to many receivers. */
@@ -208,6 +243,11 @@ function refuseOwnLink(headers: readonly CustomHeader[]): void {
   const own = headers.find(({ name }) => /^list-unsubscribe(?:-post)?$/i.test(name));
   if (own !== undefined) throw new ServiceError('header_not_allowed', { values: { field: own.name } });
 }
+
+const linksTo = ({ parent }: OutboundPlacement): Pick<Draft, 'inReplyTo' | 'references'> =>
+  parent === null
+    ? { inReplyTo: [], references: [] }
+    : { inReplyTo: realIds([parent.messageId]), references: realIds(buildReferences(parent)) };
 
 /** A Message-ID that was made up here for an email without one means nothing outside this service. */
 const realIds = (ids: readonly MessageId[]) => ids.filter((id) => !isMadeUpMessageId(id));
@@ -294,7 +334,10 @@ function textAlternative(text: string): string | null {
 }
 
 /** Empty for HTML that can't be read: it is sent nevertheless, and kept. */
-async function toText({ reader, logger }: PrepareSendPorts, html: string): Promise<string> {
+export async function toText(
+  { reader, logger }: Pick<PrepareSendPorts, 'reader' | 'logger'>,
+  html: string,
+): Promise<string> {
   const result = await reader.read('html', { html });
   if (result.kind === 'read') return result.value;
   logger.error(

@@ -2,6 +2,7 @@
 import type { PageRequest } from '../base/paging.ts';
 import type { TemplateUse } from '../templates/use-cases.ts';
 import type { SendAttachment } from './take-references.ts';
+import type { EmailDetail } from '../emails/email-ports.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
 import type { AutoSubmitted } from '../../core/delivery/loop-guard.ts';
 import type { Priority } from '../../core/delivery/priority.ts';
@@ -55,6 +56,20 @@ export interface SendRequest {
   readonly authorKeyId?: string | null;
   /** Gives subject and bodies that the request does not name itself. null: none. */
   readonly template: TemplateUse | null;
+}
+
+/** What is changed of a send that waits; what is not named stays. */
+export interface SendChange {
+  /** null: now. */
+  readonly sendAt?: Date | null;
+  readonly to?: readonly string[];
+  readonly cc?: readonly string[];
+  readonly bcc?: readonly string[];
+  readonly subject?: string;
+  /** Text and HTML are changed together: no recipient shall read the old one of them. */
+  readonly body?: Pick<SendRequest, 'textBody' | 'htmlBody'>;
+  /** All files that it has from now on. */
+  readonly attachments?: readonly SendAttachment[];
 }
 
 /**
@@ -112,6 +127,17 @@ export interface SendUseCases {
    * `idempotency_in_progress` and, with nothing sent, `database_unavailable`.
    */
   sendOnce(key: string, request: SendRequest, folder: SpoolFolder): Promise<SendOnceResult>;
+  /**
+   * Changes a send of the queue that no process has claimed yet, if it has this version. Takes over `folder`. Throws what `sendMessage`
+   * throws of a request, `email_not_found`, `not_editable`, and `email_changed` with the version it has.
+   */
+  changeSend(
+    id: string,
+    version: number,
+    change: SendChange,
+    folder: SpoolFolder,
+    keyId?: string | null,
+  ): Promise<EmailDetail>;
   /** Takes a send out of the queue; returns its state now. Throws `email_not_found`, `not_cancellable`. */
   cancelSend(id: string, keyId?: string | null): Promise<EmailState>;
   /** Sends to the recipients that were not accepted, now. Throws `email_not_found`, `not_retryable`. */

@@ -57,6 +57,17 @@ export function formatAddress(address: Address): string {
   return `${plain ? address.name : quote(address.name)} <${addrSpec(address)}>`;
 }
 
+/** As formatAddress, of an address that was formatted already. */
+export function formatMailbox({
+  name,
+  address,
+}: {
+  readonly name: string;
+  readonly address: string;
+}): string {
+  return name === '' ? address : `${quote(name)} <${address}>`;
+}
+
 /** Whether a display name needs no quotes in a header: atoms with single spaces between them. */
 export function isPlainPhrase(name: string): boolean {
   return PLAIN_PHRASE.test(name);

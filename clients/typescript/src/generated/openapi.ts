@@ -649,7 +649,11 @@ export interface paths {
         delete: operations["deleteEmail"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change a send that waits
+         * @description A queued email that no process has taken, and that was never tried: its message is composed again, under its Message-ID. What is not named stays. It is sent once, as it is after the last change that was answered with 200; afterwards the answer is 409. When another change came first, the answer is 412 and `details` has the version it has now. Needs the right `send`.
+         */
+        patch: operations["changeSend"];
         trace?: never;
     };
     "/api/erasures": {
@@ -2552,6 +2556,27 @@ export interface components {
             /** @enum {string} */
             outcome: "sent" | "failed";
         };
+        SendChangeRequest: {
+            /**
+             * Format: date-time
+             * @description When it is sent from now on, earlier or later, at most a year ahead; null: now.
+             */
+            send_at?: string | null;
+            /** @description RFC 5322 address list such as `Ann <ann@example.com>, bob@example.com`, or several of them. */
+            to?: components["schemas"]["NonBlankText"] | components["schemas"]["NonBlankText"][];
+            /** @description As `to`. */
+            cc?: string | string[] | null;
+            /** @description As `to`; never appears in the message. */
+            bcc?: string | string[] | null;
+            /** @description Never empty. */
+            subject?: string | null;
+            /** @description The bodies change together: with one of them alone, the other is gone. */
+            text_body?: string | null;
+            /** @description As `text_body`. Without a text, one is made of it. */
+            html_body?: string | null;
+            /** @description All files that it has from now on: its own that it keeps by their `attachment_id`, and others as in a send. */
+            attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["UploadedAttachment"] | components["schemas"]["RecordedAttachment"])[] | null;
+        };
         Placement: {
             /** @description `thread_id`: the caller said so. `decision`: an operator split it off or moved it. `new`: nothing to join. The others are by Message-ID: what it answers (`in_reply_to`, `references`), what a delivery report returns (`bounce`), an earlier email of the same subject (`subject`), or its own (`message_id`), which another email has or names. */
             rule: components["schemas"]["PlacementRule"];
@@ -2746,6 +2771,8 @@ export interface components {
             attempts: components["schemas"]["Attempt"][];
             /** @description After this it is not tried again; null when it is not in the queue. */
             give_up_at: components["schemas"]["NullableTimestamp"];
+            /** @description Of a send that waits and was never tried: another one with each change by `PATCH`, whose `If-Match` names it. Null for any other email. */
+            send_version: number | null;
             /** @description Of it in the Sent mailbox of its account; null for an email of an account that keeps none, and before it is sent. */
             sent_copy: components["schemas"]["SentCopy"] | null;
         };
@@ -7412,6 +7439,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "give_up_at": null,
+                     *       "send_version": null,
                      *       "sent_copy": null
                      *     }
                      */
@@ -7482,6 +7510,227 @@ export interface operations {
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    changeSend: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The `send_version` that is changed, in quotes, such as `"3"`. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description The email. */
+                id: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "send_at": "2026-01-31T12:00:00.000Z",
+                 *       "subject": "Ihr Angebot, berichtigt",
+                 *       "text_body": "Guten Tag, anbei das berichtigte Angebot."
+                 *     }
+                 */
+                "application/json": components["schemas"]["SendChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    /** @description Its `send_version` in quotes; none where it is taken already. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
+                     *       "message_id": "<angebot-1@example.org>",
+                     *       "direction": "outbound",
+                     *       "from_address": {
+                     *         "name": "Vertrieb",
+                     *         "address": "vertrieb@example.org"
+                     *       },
+                     *       "to_addresses": [
+                     *         {
+                     *           "name": "Ann Example",
+                     *           "address": "ann@example.com"
+                     *         }
+                     *       ],
+                     *       "subject": "Ihr Angebot",
+                     *       "text_body": "Guten Tag, anbei unser Angebot.",
+                     *       "date": "2026-01-30T09:15:00.000Z",
+                     *       "has_attachments": true,
+                     *       "email_attachments": [
+                     *         {
+                     *           "id": "0199d3a4-5b20-7f93-8a6e-c4d17b0e5f29",
+                     *           "filename": "angebot.txt",
+                     *           "content_type": "text/plain",
+                     *           "size_bytes": 5,
+                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt",
+                     *           "content_id": "logo@example.com",
+                     *           "inline": false
+                     *         }
+                     *       ],
+                     *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
+                     *       "account_id": "vertrieb",
+                     *       "customer_id": "6f1c2a9e-3b47-4d58-8e0a-5c7d9b1f2e34",
+                     *       "customer_source": "explicit",
+                     *       "company_id": null,
+                     *       "company_source": null,
+                     *       "cc_addresses": [],
+                     *       "bcc_addresses": [],
+                     *       "html_body": null,
+                     *       "in_reply_to": [],
+                     *       "references": [],
+                     *       "relay_message_id": null,
+                     *       "state": "sent",
+                     *       "state_detail": null,
+                     *       "next_attempt_at": null,
+                     *       "recipients": [
+                     *         {
+                     *           "address": "ann@example.com",
+                     *           "state": "accepted",
+                     *           "reply": {
+                     *             "code": 250,
+                     *             "enhanced_status": "2.0.0",
+                     *             "text": "OK"
+                     *           },
+                     *           "report": null
+                     *         }
+                     *       ],
+                     *       "placement": {
+                     *         "rule": "new",
+                     *         "matched_message_id": null
+                     *       },
+                     *       "reply_text": null,
+                     *       "sender_address": null,
+                     *       "reply_to_addresses": [],
+                     *       "headers": {
+                     *         "X-Ticket": "4711"
+                     *       },
+                     *       "unsubscribe_list": null,
+                     *       "tags": [
+                     *         "angebot"
+                     *       ],
+                     *       "metadata": {
+                     *         "order_id": 4711
+                     *       },
+                     *       "author": null,
+                     *       "authentication": {
+                     *         "verdict": "passed",
+                     *         "source": "header",
+                     *         "spf": {
+                     *           "result": "pass",
+                     *           "domain": "example.com"
+                     *         },
+                     *         "dkim": [
+                     *           {
+                     *             "result": "pass",
+                     *             "domain": "example.com",
+                     *             "selector": "s1"
+                     *           }
+                     *         ],
+                     *         "dmarc": {
+                     *           "result": "pass",
+                     *           "domain": "example.com"
+                     *         },
+                     *         "arc": null
+                     *       },
+                     *       "new_participant": false,
+                     *       "unread": false,
+                     *       "automatic": null,
+                     *       "bounce": null,
+                     *       "defects": [],
+                     *       "received_by": null,
+                     *       "variants": [],
+                     *       "refused_variants": 0,
+                     *       "size_bytes": 1874,
+                     *       "created_at": "2026-01-30T09:15:00.000Z",
+                     *       "attempts": [
+                     *         {
+                     *           "number": 1,
+                     *           "started_at": "2026-01-30T09:15:00.000Z",
+                     *           "ended_at": "2026-01-30T09:15:01.250Z",
+                     *           "outcome": "accepted",
+                     *           "reply": {
+                     *             "code": 250,
+                     *             "enhanced_status": "2.0.0",
+                     *             "text": "OK"
+                     *           },
+                     *           "detail": "accepted by the mail server"
+                     *         }
+                     *       ],
+                     *       "give_up_at": null,
+                     *       "send_version": null,
+                     *       "sent_copy": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EmailDetail"];
+                };
+            };
+            /** @description Codes: `duplicate_field`, `header_injection`, `invalid_address`, `invalid_base64`, `invalid_content_id`, `invalid_content_type`, `invalid_filename`, `invalid_json`, `invalid_request`, `invalid_send_at`, `invalid_text`, `invalid_uuid`, `missing_body`, `missing_recipient_or_subject`, `one_recipient_expected`, `too_many_recipients`, `unknown_account`, `unknown_field`, `unsubscribe_unavailable`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "duplicate_field" | "header_injection" | "invalid_address" | "invalid_base64" | "invalid_content_id" | "invalid_content_type" | "invalid_filename" | "invalid_json" | "invalid_request" | "invalid_send_at" | "invalid_text" | "invalid_uuid" | "missing_body" | "missing_recipient_or_subject" | "one_recipient_expected" | "too_many_recipients" | "unknown_account" | "unknown_field" | "unsubscribe_unavailable";
+                    };
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            /** @description Codes: `attachment_not_found`, `email_not_found`, `upload_not_found`. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "attachment_not_found" | "email_not_found" | "upload_not_found";
+                    };
+                };
+            };
+            408: components["responses"]["RequestTimeoutError"];
+            /** @description Codes: `not_editable`. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "not_editable";
+                    };
+                };
+            };
+            /** @description Codes: `email_changed`. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "email_changed";
+                    };
+                };
+            };
+            413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
+            415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
+            422: components["responses"]["RecipientSuppressedOrRecipientUnsubscribedError"];
+            428: components["responses"]["VersionRequiredError"];
+            429: components["responses"]["LoopSuspectedOrRateLimitedOrTooManyFailedLoginsError"];
+            500: components["responses"]["ContentMissingOrInternalError"];
+            503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrReadingUnavailableOrShuttingDownOrStorageUnavailableError"];
         };
     };
     erasePerson: {

@@ -1,4 +1,5 @@
 /** `client.emails` */
+import { encodeAttachment } from '../base64.ts';
 import { Download } from '../download.ts';
 import type { RequestOptions, SendOptions } from '../options.ts';
 import type { Pages } from '../pages.ts';
@@ -18,6 +19,7 @@ import type {
   ResolveRequest,
   SafeHtml,
   Schemas,
+  SendChange,
   SendResult,
   SendState,
   SentCopy,
@@ -124,6 +126,31 @@ export class Emails {
         ...init,
         params: { ...init.params, path },
       } as never),
+    );
+  }
+
+  /**
+   * Changes a send that waits: when it goes out, or what it says. What is not named stays. Fails with `email_changed` when it has another
+   * version (`send_version`) than this one; not retried by itself, since that is what a repeat would find.
+   */
+  async change(
+    id: string,
+    version: number,
+    change: SendChange,
+    options: RequestOptions = {},
+  ): Promise<EmailDetail> {
+    const { attachments, ...fields } = change;
+    const files = attachments ? await Promise.all(attachments.map(encodeAttachment)) : attachments;
+    const body = plain<Schemas['SendChangeRequest']>({
+      ...fields,
+      ...(files === undefined ? {} : { attachments: files }),
+    } as never);
+    return this.#transport.json({ ...options, repeatable: false }, (attempt) =>
+      this.#transport.api.PATCH('/api/emails/{id}', {
+        ...attempt,
+        params: { path: { id: segment('id', id) }, header: { 'If-Match': `"${version}"` } },
+        body,
+      }),
     );
   }
 

@@ -443,6 +443,11 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   LoginRequest: { secret: 'ewk_0123456789ab_q1bR3c5kQmM8o0uU3bY2f7h9d1e4g6i8j0k2l4n6p8s' },
   ReplyRequest: { text_body: 'Vielen Dank!', time_zone: 'Europe/Berlin' },
   ForwardRequest: { to: 'einkauf@example.org', text_body: 'Zur Kenntnis.', time_zone: 'Europe/Berlin' },
+  SendChangeRequest: {
+    send_at: LATER,
+    subject: 'Ihr Angebot, berichtigt',
+    text_body: 'Guten Tag, anbei das berichtigte Angebot.',
+  },
   SendRequest: {
     to: 'Ann Example <ann@example.com>, bob@example.com',
     subject: 'Ihr Angebot',

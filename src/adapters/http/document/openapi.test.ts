@@ -119,6 +119,7 @@ describe('the OpenAPI document', () => {
       'get /api/webhooks/{id}',
       'get /api/webhooks/{id}/deliveries',
       'patch /api/drafts/{id}',
+      'patch /api/emails/{id}',
       'patch /api/templates/{id}',
       'patch /api/threads/{threadId}',
       'patch /api/webhooks/{id}',

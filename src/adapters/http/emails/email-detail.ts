@@ -194,6 +194,12 @@ export const EmailDetailSchema = record('EmailDetail', {
     ...NullableTimestamp,
     description: 'After this it is not tried again; null when it is not in the queue.',
   },
+  send_version: {
+    type: ['integer', 'null'],
+    minimum: 1,
+    description:
+      'Of a send that waits and was never tried: another one with each change by `PATCH`, whose `If-Match` names it. Null for any other email.',
+  },
   sent_copy: {
     anyOf: [SentCopy, { type: 'null' }],
     description:
@@ -278,6 +284,7 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
     })),
     next_attempt_at: email.nextAttemptAt?.toISOString() ?? null,
     give_up_at: email.giveUpAt?.toISOString() ?? null,
+    send_version: email.sendVersion,
     sent_copy: email.sentCopy === null ? null : toSentCopyJson(email.sentCopy),
   };
 }

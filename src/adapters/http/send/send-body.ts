@@ -31,7 +31,7 @@ const AddressList = (description: string) =>
     anyOf: [NonBlank, { type: 'array', minItems: 1, items: NonBlank }],
   }) as const;
 
-const OptionalAddressList = (description: string) =>
+export const OptionalAddressList = (description: string) =>
   ({
     description,
     anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }, { type: 'null' }],
@@ -78,7 +78,7 @@ const NamedFile = (title: string, field: string, description: string) => ({
   },
 });
 
-const AnyAttachment = {
+export const AnyAttachment = {
   anyOf: [
     AttachmentBody,
     NamedFile('UploadedAttachment', 'upload_id', 'A file of `POST /api/uploads`.'),

@@ -73,6 +73,7 @@ export const READ_EMAIL = statement(
     (select ${SENT_COPY} from sent_copies c where c.email_id = e.id) as sent_copy,
     case when q.owner is null then q.due_at end as next_attempt_at,
     case when q.owner is null or q.lease_until is not null then q.give_up_at end as give_up_at,
+    case when e.state = 'queued' and q.owner is null and q.attempts = 0 then q.version end as send_version,
     q.owner is not null and q.lease_until is null as claim_lost
   from emails e left join send_queue q on q.email_id = e.id where e.id = ${EMAIL_ID}`,
 ).narrow<DetailColumns>();
@@ -178,6 +179,7 @@ export function toDetail(row: DetailRow): EmailDetail {
     attempts: row.attempts.map(toAttempt),
     nextAttemptAt: row.next_attempt_at,
     giveUpAt: row.give_up_at,
+    sendVersion: row.send_version,
     claimLost: row.claim_lost,
     sentCopy: row.sent_copy === null ? null : toSentCopyView(row.sent_copy),
   };

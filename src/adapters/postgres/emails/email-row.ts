@@ -161,6 +161,13 @@ function toRow(content: EmailContent, email: Partial<NewEmail> & Pick<NewEmail, 
   };
 }
 
+/** For a send that says something else before anybody has it. */
+export const toComposedRow = (
+  email: EmailContent &
+    RecordedRaw &
+    Pick<NewEmail, 'id' | 'subjectKey'> & { readonly exchangeWith: string | null },
+): Row => ({ ...toRow(email, email, {}), exchange_with: email.exchangeWith });
+
 /** The texts that may be too long for a statement; see long-texts.ts. */
 export const textsOf = ({ textBody, htmlBody, read }: EmailContent) => ({
   text_body: textBody,
@@ -251,6 +258,24 @@ export const EMAIL_COLUMNS: readonly Column[] = [
   filled('ignored_ids', 'text[]', '{}'),
   column('party_id', 'uuid'),
 ];
+
+const COMPOSED: ReadonlySet<string> = new Set([
+  'to_addresses',
+  'cc_addresses',
+  'bcc_addresses',
+  'subject',
+  'text_body',
+  'html_body',
+  'date',
+  'raw_size_bytes',
+  'raw',
+  'raw_path',
+  'subject_key',
+  'exchange_with',
+]);
+
+/** What a change of a send that waits may change. */
+export const COMPOSED_COLUMNS = EMAIL_COLUMNS.filter(({ name }) => COMPOSED.has(name));
 
 /** The rows of a parameter, as `r`. @param more further columns of the JSON, as SQL */
 export const emailRecords = (parameter: string, more = ''): string => `

@@ -472,6 +472,14 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'raw-path-of-email': {
+      values: {
+        id: string | null;
+      };
+      row: {
+        raw_path: string | null;
+      };
+    };
     'read-attachment': {
       values: {
         id: string | null;
@@ -551,6 +559,7 @@ declare module '../db/statement.ts' {
         sent_copy: unknown;
         next_attempt_at: Date | null;
         give_up_at: Date | null;
+        send_version: number | null;
         claim_lost: boolean | null;
       };
     };
@@ -645,6 +654,20 @@ declare module '../db/statement.ts' {
       values: {
         erasureId: string | null;
         ids: readonly (string | null)[] | null;
+      };
+      row: object;
+    };
+    'remove-files-of-email': {
+      values: {
+        id: string | null;
+      };
+      row: {
+        storage_path: string;
+      };
+    };
+    'replace-composed': {
+      values: {
+        row: string | null;
       };
       row: object;
     };

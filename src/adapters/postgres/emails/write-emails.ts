@@ -13,8 +13,10 @@ import {
   DIGEST_COLUMNS,
   EMAIL_COLUMNS,
   emailRecords,
+  COMPOSED_COLUMNS,
   READ_COLUMNS,
   textsOf,
+  toComposedRow,
   toContentRow,
   type EmailContent,
 } from './email-row.ts';
@@ -153,6 +155,43 @@ const WRITE_READING = statement(
     ...[...READ_COLUMNS, ...DIGEST_COLUMNS].map(({ name, value }) => `${name} = ${value}`),
     'relay_message_id = coalesce(r.relay_message_id, e.relay_message_id)',
   ].join(', ')}
+  from ${emailRecords('$row')} where e.id = r.id`,
+);
+
+/**
+ * What a send of ours says, in the place of what it said before; nobody has it yet, and its row is locked. Gives the files that the email
+ * no longer refers to.
+ *
+ * @param hasOtherFiles the rows of its files are written anew
+ */
+export async function replaceComposed(
+  executor: Executor,
+  email: Parameters<typeof toComposedRow>[0],
+  hasOtherFiles: boolean,
+): Promise<readonly string[]> {
+  const row = JSON.stringify([toComposedRow(email)]);
+  const before = await run(executor, RAW_PATH_OF, { id: email.id });
+  const paths = before.flatMap(({ raw_path }) => raw_path ?? []);
+  if (hasOtherFiles) {
+    const removed = await run(executor, REMOVE_FILES, { id: email.id });
+    paths.push(...removed.map(({ storage_path }) => storage_path));
+    await run(executor, ADD_ATTACHMENTS, { row });
+  }
+  await run(executor, REPLACE_COMPOSED, { row });
+  const kept = new Set(email.attachments.map(({ storagePath }) => storagePath));
+  return paths.filter((path) => !kept.has(path));
+}
+
+const RAW_PATH_OF = statement('raw-path-of-email', 'select raw_path from emails where id = $id');
+
+const REMOVE_FILES = statement(
+  'remove-files-of-email',
+  'delete from email_attachments where email_id = $id returning storage_path',
+);
+
+const REPLACE_COMPOSED = statement(
+  'replace-composed',
+  `update emails e set ${COMPOSED_COLUMNS.map(({ name, value }) => `${name} = ${value}`).join(', ')}
   from ${emailRecords('$row')} where e.id = r.id`,
 );
 

@@ -10,13 +10,20 @@ export const FREE = 'owner = null, claim_id = null, lease_until = null, claimed_
 export type QueueRow = RowOf<typeof LOCK>;
 
 export async function lockQueueRow(executor: Executor, emailId: string): Promise<QueueRow | undefined> {
-  return (await run(executor, LOCK, { emailId }))[0];
+  for (;;) {
+    const [row] = await run(executor, LOCK, { emailId });
+    if (row !== undefined) return row;
+    // A statement that waited for a change of the send finds the row gone that it saw, and not the one in its place.
+    if ((await run(executor, IS_THERE, { emailId })).length === 0) return undefined;
+  }
 }
+
+const IS_THERE = statement('is-in-queue', 'select from send_queue where email_id = $emailId');
 
 /** `is_claimed`: a process works on it. */
 const LOCK = statement(
   'lock-queue-row',
-  `select owner, claim_id, give_up_at, lease_until is not null as is_claimed
+  `select owner, claim_id, give_up_at, attempts, version, lease_until is not null as is_claimed
   from send_queue where email_id = $emailId for update`,
 ).narrow<{ is_claimed: boolean }>();
 
@@ -65,6 +72,36 @@ export async function bringForward(executor: Executor, emailId: string): Promise
   await run(executor, BRING_FORWARD, { emailId });
 }
 
+/** Another row in the place of a free one that was never claimed. @param due null: now */
+export async function replaceQueueRow(
+  executor: Executor,
+  emailId: string,
+  { dueAt, giveUpAt }: { readonly dueAt: Date | null; readonly giveUpAt: Date },
+): Promise<void> {
+  const [row] = await run(executor, TAKE_OUT, { emailId });
+  if (row === undefined) throw new Error('the row of a send that was locked is gone');
+  await run(executor, PUT_IN, {
+    emailId,
+    accountId: row.account_id,
+    lane: row.lane,
+    priority: row.priority,
+    version: row.version + 1,
+    dueAt,
+    giveUpAt,
+  });
+}
+
+const TAKE_OUT = statement(
+  'take-out-of-queue',
+  'delete from send_queue where email_id = $emailId returning account_id, lane, priority, version',
+);
+
+const PUT_IN = statement(
+  'put-into-queue-changed',
+  `insert into send_queue (email_id, account_id, lane, priority, due_at, give_up_at, version)
+  values ($emailId, $accountId, $lane, $priority, coalesce($dueAt::timestamptz, now()), $giveUpAt, $version)`,
+);
+
 const BRING_FORWARD = statement(
   'bring-forward-in-queue',
   'update send_queue set due_at = now() where email_id = $emailId',
@@ -89,10 +126,12 @@ export async function enqueue(
 
 const ENQUEUE = statement(
   'enqueue-again',
-  `insert into send_queue (email_id, account_id, lane, priority, due_at, give_up_at, attempts)
+  // Another version than any that a caller may know from the row before.
+  `insert into send_queue (email_id, account_id, lane, priority, due_at, give_up_at, attempts, version)
   select e.id, e.account_id, $lane, $priority, least($dueAt, now()), $giveUpAt,
-    (select coalesce(max(a.attempt), 0) from delivery_attempts a where a.email_id = e.id)
+    (select coalesce(max(a.attempt), 0) from delivery_attempts a where a.email_id = e.id),
+    1000 + floor(random() * 900000000)::int
   from emails e where e.id = $emailId
   on conflict (email_id) do update set
-    ${FREE}, due_at = excluded.due_at, give_up_at = excluded.give_up_at`,
+    ${FREE}, due_at = excluded.due_at, give_up_at = excluded.give_up_at, version = excluded.version`,
 );

@@ -125,12 +125,28 @@ export async function addTakers(
   takers: readonly string[],
 ): Promise<void> {
   const rows = takers.map((address) => toRecipientRow({ address, state: 'accepted', reply: null }));
-  await run(executor, ADD_TAKERS, { emailId, takers: JSON.stringify(rows) });
+  await run(executor, ADD_RECIPIENTS, { emailId, recipients: JSON.stringify(rows) });
 }
 
-const ADD_TAKERS = statement(
-  'add-takers',
-  insertRecipients('(select $emailId::uuid as id, $takers::jsonb as deliveries) r'),
+const ADD_RECIPIENTS = statement(
+  'add-recipients',
+  insertRecipients('(select $emailId::uuid as id, $recipients::jsonb as deliveries) r'),
+);
+
+/** Of an email that nobody tried to send yet. */
+export async function replaceRecipients(
+  executor: Executor,
+  emailId: string,
+  addresses: readonly string[],
+): Promise<void> {
+  const rows = addresses.map((address) => toRecipientRow({ address, state: 'pending', reply: null }));
+  await run(executor, REMOVE_RECIPIENTS, { emailId });
+  await run(executor, ADD_RECIPIENTS, { emailId, recipients: JSON.stringify(rows) });
+}
+
+const REMOVE_RECIPIENTS = statement(
+  'remove-recipients',
+  'delete from email_deliveries where email_id = $emailId',
 );
 
 /** A claim was made. */

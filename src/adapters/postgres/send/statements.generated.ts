@@ -14,18 +14,18 @@ declare module '../db/statement.ts' {
         relay_message_id: string | null;
       };
     };
+    'add-recipients': {
+      values: {
+        emailId: string | null;
+        recipients: string | null;
+      };
+      row: object;
+    };
     'add-report': {
       values: {
         id: string | null;
         accountId: string | null;
         report: string | null;
-      };
-      row: object;
-    };
-    'add-takers': {
-      values: {
-        emailId: string | null;
-        takers: string | null;
       };
       row: object;
     };
@@ -319,6 +319,12 @@ declare module '../db/statement.ts' {
         id: string | null;
       };
     };
+    'is-in-queue': {
+      values: {
+        emailId: string | null;
+      };
+      row: object;
+    };
     'is-in-thread': {
       values: {
         emailId: string | null;
@@ -381,6 +387,8 @@ declare module '../db/statement.ts' {
         owner: string | null;
         claim_id: string | null;
         give_up_at: Date;
+        attempts: number;
+        version: number;
         is_claimed: boolean | null;
       };
     };
@@ -394,6 +402,14 @@ declare module '../db/statement.ts' {
         count: number;
         previous_count: number;
         elapsed_ms: number | null;
+      };
+    };
+    'lock-waiting-send': {
+      values: {
+        emailId: string | null;
+      };
+      row: {
+        state: ColumnTypes['emails.state'];
       };
     };
     'match-reports-again': {
@@ -461,6 +477,18 @@ declare module '../db/statement.ts' {
       };
       row: object;
     };
+    'put-into-queue-changed': {
+      values: {
+        emailId: string | null;
+        accountId: string | null;
+        lane: string | null;
+        priority: number | null;
+        dueAt: Date | string | null;
+        giveUpAt: Date | string | null;
+        version: number | null;
+      };
+      row: object;
+    };
     'read-digest-key': {
       values: object;
       row: {
@@ -490,6 +518,36 @@ declare module '../db/statement.ts' {
         subject: string;
       };
     };
+    'read-waiting-send': {
+      values: {
+        emailId: string | null;
+      };
+      row: {
+        version: number | null;
+        due_at: Date | null;
+        account_id: string;
+        thread_id: string;
+        placement_rule: 'thread_id' | 'in_reply_to' | 'references' | 'message_id' | 'bounce' | 'subject' | 'decision' | 'new';
+        placement_message_id: string | null;
+        message_id: string;
+        in_reply_to: string[];
+        reference_ids: string[];
+        thread_index: string | null;
+        from_address: ColumnTypes['emails.from_address'];
+        to_addresses: ColumnTypes['emails.to_addresses'];
+        cc_addresses: ColumnTypes['emails.cc_addresses'];
+        bcc_addresses: ColumnTypes['emails.bcc_addresses'];
+        reply_to_addresses: ColumnTypes['emails.reply_to_addresses'];
+        subject: string;
+        text_body: string;
+        html_body: string | null;
+        headers: ColumnTypes['emails.headers'];
+        automatic: ColumnTypes['emails.automatic'] | null;
+        exchange_with: string | null;
+        unsubscribe_list: string | null;
+        attachments: unknown;
+      };
+    };
     'reject-recipients': {
       values: {
         emailId: string | null;
@@ -512,6 +570,18 @@ declare module '../db/statement.ts' {
     'release-idempotency-key': {
       values: {
         key: string | null;
+        emailId: string | null;
+      };
+      row: object;
+    };
+    'relink-changed-send': {
+      values: {
+        emailId: string | null;
+      };
+      row: object;
+    };
+    'remove-recipients': {
+      values: {
         emailId: string | null;
       };
       row: object;
@@ -613,6 +683,17 @@ declare module '../db/statement.ts' {
         since: Date;
         active: boolean | null;
         version: string;
+      };
+    };
+    'take-out-of-queue': {
+      values: {
+        emailId: string | null;
+      };
+      row: {
+        account_id: string;
+        lane: string;
+        priority: number;
+        version: number;
       };
     };
     'take-relay-message-id': {

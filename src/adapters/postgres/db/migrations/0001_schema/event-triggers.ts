@@ -175,7 +175,8 @@ export const EVENT_TRIGGERS = [
   ...rowTrigger(
     'emails_events_after_content',
     `update of subject, text_body, html_body, date, from_address, to_addresses, cc_addresses on emails`,
-    `(old.text_body, old.html_body, old.subject, old.date, old.from_address, old.to_addresses, old.cc_addresses)
+    // Whatever is changed of a send that waits: its files, or who gets a blind copy.
+    `(old.state = 'queued' and new.state = 'queued') or (old.text_body, old.html_body, old.subject, old.date, old.from_address, old.to_addresses, old.cc_addresses)
       is distinct from
       (new.text_body, new.html_body, new.subject, new.date, new.from_address, new.to_addresses, new.cc_addresses)`,
     `values ('email.updated', clock_timestamp(), new.account_id, new.id, new.thread_id, new.customer_id, new.company_id, false,

@@ -17,6 +17,8 @@ export const SEND = [
     due_at timestamptz not null,
     give_up_at timestamptz not null,
     attempts int not null default 0 check (attempts >= 0),
+    -- Of what is sent: another one with each change by a caller
+    version int not null default 1 check (version > 0),
     owner uuid,
     -- Names the claim: whatever an owner does with it is tied to this, never to the email alone
     claim_id uuid,

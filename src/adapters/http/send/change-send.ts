@@ -1,0 +1,148 @@
+/** PATCH /api/emails/{id}: changes a send that waits for its time. */
+import type { SendChange } from '../../../app/send/use-cases.ts';
+import { invalidRequest, ServiceError } from '../../../core/errors.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { ifMatch, wantedVersion } from '../answers/entity-tag.ts';
+import { JSON_BODY_ERRORS, refuseOtherMedia } from '../body/json-body.ts';
+import type { JsonWithLongStrings } from '../body/json-long-strings.ts';
+import type { HttpLimits } from '../connections/limits.ts';
+import { EmailDetailSchema, toEmailDetailJson } from '../emails/email-detail.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { EmailParams, jsonResponse, readUuidParameter } from '../schemas/schemas.ts';
+import { SEND_ERRORS } from './send-answer.ts';
+import { readSendFields, refuseNoBody, refuseUnknown, SendBody, toFields } from './send-body.ts';
+import type { SendInput } from './send-input.ts';
+
+const { to, cc, bcc, subject, text_body, html_body, attachments, send_at } = SendBody.properties;
+
+const ChangeBody = {
+  type: 'object',
+  title: 'SendChangeRequest',
+  additionalProperties: false,
+  properties: {
+    send_at: {
+      ...send_at,
+      description: 'When it is sent from now on, earlier or later, at most a year ahead; null: now.',
+    },
+    to,
+    cc,
+    bcc,
+    subject: { ...subject, description: 'Never empty.' },
+    text_body: {
+      ...text_body,
+      description: 'The bodies change together: with one of them alone, the other is gone.',
+    },
+    html_body: { ...html_body, description: 'As `text_body`. Without a text, one is made of it.' },
+    attachments: {
+      ...attachments,
+      description:
+        'All files that it has from now on: its own that it keeps by their `attachment_id`, and others as in a send.',
+    },
+  },
+} as const;
+
+const FIELDS = new Set(Object.keys(ChangeBody.properties));
+
+/** Only what the body names. Throws ServiceError with status 400, or `attachments_too_large`. */
+export function readSendChange(json: JsonWithLongStrings, limits: HttpLimits): SendChange {
+  const body = toFields(json.value);
+  if (body === null) throw invalidRequest('not_an_object');
+  refuseUnknown(body, FIELDS, '');
+  const isBody = 'text_body' in body || 'html_body' in body;
+  if (isBody) refuseNoBody(body);
+  const read = readSendFields(body, json, limits);
+  if ('to' in body && read.to.length === 0) throw new ServiceError('missing_recipient_or_subject');
+  const named = <T extends object>(field: string, value: T): Partial<T> => (field in body ? value : {});
+  return {
+    ...named('send_at', { sendAt: read.sendAt }),
+    ...named('to', { to: read.to }),
+    ...named('cc', { cc: read.cc }),
+    ...named('bcc', { bcc: read.bcc }),
+    ...named('subject', { subject: read.subject }),
+    ...(isBody ? { body: { textBody: read.textBody, htmlBody: read.htmlBody } } : {}),
+    ...named('attachments', { attachments: read.attachments }),
+  };
+}
+
+/** What a change has not: a key, a template, a thread, and what stays as the send said it. */
+const UNUSED_ERRORS: ReadonlySet<string> = new Set([
+  'invalid_idempotency_key',
+  'idempotency_key_reused',
+  'idempotency_in_progress',
+  'send_failed',
+  'send_deferred',
+  'send_unknown',
+  'email_deleted',
+  'template_invalid',
+  'template_variable_missing',
+  'template_too_complex',
+  'template_empty',
+  'template_not_found',
+  'variables_too_large',
+  'header_not_allowed',
+  'invalid_tag',
+  'metadata_too_large',
+  'invalid_lane',
+  'invalid_list',
+  'invalid_message_id',
+  'thread_not_found',
+]);
+
+export function registerChangeSendRoute(
+  app: HttpServer,
+  { operationsFor }: Pick<HttpContext, 'operationsFor'>,
+  input: SendInput,
+): void {
+  app.patch(
+    '/api/emails/:id',
+    {
+      // The body is read as a stream and checked by readSendChange; the schema is for the document.
+      validatorCompiler: () => () => true,
+      schema: {
+        operationId: 'changeSend',
+        right: 'send',
+        tags: ['Sending'],
+        summary: 'Change a send that waits',
+        description:
+          'A queued email that no process has taken, and that was never tried: its message is composed again, under its Message-ID. ' +
+          'What is not named stays. It is sent once, as it is after the last change that was answered with 200; afterwards the answer is 409. ' +
+          'When another change came first, the answer is 412 and `details` has the version it has now.',
+        params: EmailParams,
+        headers: {
+          type: 'object',
+          required: ['If-Match'],
+          properties: ifMatch('The `send_version` that is changed, in quotes, such as `"3"`.'),
+        },
+        body: ChangeBody,
+        response: {
+          200: jsonResponse('As it is now.', EmailDetailSchema, {
+            ETag: {
+              type: 'string',
+              description: 'Its `send_version` in quotes; none where it is taken already.',
+            },
+          }),
+          ...errorResponses(
+            ...SEND_ERRORS.filter((code) => !UNUSED_ERRORS.has(code)),
+            ...JSON_BODY_ERRORS,
+            'email_not_found',
+            'content_missing',
+            'not_editable',
+            'email_changed',
+            'version_required',
+          ),
+        },
+      },
+    },
+    (request, reply) => {
+      const id = readUuidParameter(request.params as object, 'id');
+      refuseOtherMedia(request.headers);
+      const version = wantedVersion(request.headers['if-match']);
+      if (version === null) throw new ServiceError('version_required');
+      return input.withBody(request, reply, readSendChange, async (change, folder) => {
+        const email = await operationsFor(request).changeSend(id, version, change, folder);
+        if (email.sendVersion !== null) reply.header('etag', `"${email.sendVersion}"`);
+        return toEmailDetailJson(email);
+      });
+    },
+  );
+}

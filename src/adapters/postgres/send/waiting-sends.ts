@@ -1,0 +1,124 @@
+/**
+ * `WaitingSends` on PostgreSQL. A change writes the row of the queue anew, as another row: a claim whose statement began before the
+ * change can't see that one, and so never has the recipients of before with the message of now.
+ */
+import type { Pool } from 'pg';
+import type { ChangeRefusal, WaitingSend, WaitingSends } from '../../../app/send/change-send-ports.ts';
+import type { StoredAttachment } from '../../../app/emails/email-ports.ts';
+import { markToRelink } from '../customers/customer-links.ts';
+import { nameAuthor } from '../db/name-author.ts';
+import { run, statement, type RowOf } from '../db/statement.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { toMessageId } from '../emails/rows.ts';
+import { replaceComposed } from '../emails/write-emails.ts';
+import { lockQueueRow, replaceQueueRow, type QueueRow } from './queue-rows.ts';
+import { replaceRecipients } from './send-states.ts';
+
+export function createWaitingSends(pool: Pool): WaitingSends {
+  return {
+    async read(emailId) {
+      const [row] = await run(pool, READ, { emailId });
+      if (row === undefined) return { kind: 'not_found' };
+      if (row.version === null || row.due_at === null) return { kind: 'fixed' };
+      return { kind: 'waiting', send: toSend(row, row.version, row.due_at) };
+    },
+
+    replace: (
+      emailId,
+      version,
+      { record, raw, recipients, hasOtherRecipients, hasOtherFiles, ...due },
+      keyId,
+    ) =>
+      inTransaction(pool, async (client) => {
+        await nameAuthor(client, keyId);
+        const row = await lockQueueRow(client, emailId);
+        const [email] = await run(client, LOCK, { emailId });
+        const refused = refusalOf(email, row, version);
+        if (refused !== null) return refused;
+        const orphans = await replaceComposed(
+          client,
+          {
+            ...record,
+            ...raw,
+            relayMessageId: null,
+            automatic: null,
+            exchangeWith: record.exchangeWith ?? null,
+            subjectKey: record.subjectKey ?? null,
+          },
+          hasOtherFiles,
+        );
+        if (hasOtherRecipients) {
+          await replaceRecipients(client, emailId, recipients);
+          // Customers follow from the recipients: worker/customer-linker.ts works them out, and learns the addresses.
+          await run(client, RELINK, { emailId });
+        }
+        await replaceQueueRow(client, emailId, due);
+        return { kind: 'done', orphans };
+      }),
+  };
+}
+
+function refusalOf(
+  email: RowOf<typeof LOCK> | undefined,
+  row: QueueRow | undefined,
+  version: number,
+): ChangeRefusal | null {
+  if (email === undefined) return { kind: 'not_found' };
+  if (email.state !== 'queued' || row === undefined || row.owner !== null || row.attempts > 0) {
+    return { kind: 'fixed' };
+  }
+  return row.version === version ? null : { kind: 'changed', version: row.version };
+}
+
+const LOCK = statement('lock-waiting-send', 'select state from emails where id = $emailId for update');
+
+const RELINK = statement('relink-changed-send', markToRelink('values ($emailId::uuid)'));
+
+/** Of a row `q` of the queue and its email `e`: no process has claimed it, and none tried it before. */
+const IS_WAITING = `e.state = 'queued' and q.owner is null and q.attempts = 0`;
+
+const READ = statement(
+  'read-waiting-send',
+  `select case when ${IS_WAITING} then q.version end as version, q.due_at, e.account_id, e.thread_id, e.placement_rule,
+    e.placement_message_id, e.message_id, e.in_reply_to, e.reference_ids, encode(e.thread_index, 'base64') as thread_index,
+    e.from_address, e.to_addresses, e.cc_addresses, e.bcc_addresses, e.reply_to_addresses, e.subject, e.text_body,
+    e.html_body, e.headers, e.automatic, e.exchange_with, e.unsubscribe_list,
+    coalesce((
+      select json_agg(json_build_object('id', a.id, 'filename', a.filename, 'contentType', a.content_type,
+        'sizeBytes', a.size_bytes, 'storagePath', a.storage_path, 'sha256', encode(a.sha256, 'hex'),
+        'contentId', a.content_id, 'inline', a.inline) order by a.ordinal)
+      from email_attachments a where a.email_id = e.id
+    ), '[]') as attachments
+  from emails e left join send_queue q on q.email_id = e.id where e.id = $emailId`,
+).narrow<{ attachments: StoredAttachment[] }>();
+
+function toSend(row: RowOf<typeof READ>, version: number, dueAt: Date): WaitingSend {
+  return {
+    version,
+    dueAt,
+    accountId: row.account_id,
+    threadId: row.thread_id,
+    placement: {
+      rule: row.placement_rule,
+      matchedMessageId: row.placement_message_id === null ? null : toMessageId(row.placement_message_id),
+    },
+    messageId: toMessageId(row.message_id),
+    inReplyTo: row.in_reply_to.map(toMessageId),
+    references: row.reference_ids.map(toMessageId),
+    // PostgreSQL breaks the lines of long ones.
+    threadIndex: row.thread_index?.replaceAll('\n', '') ?? null,
+    from: row.from_address,
+    to: row.to_addresses,
+    cc: row.cc_addresses,
+    bcc: row.bcc_addresses,
+    replyTo: row.reply_to_addresses,
+    subject: row.subject,
+    textBody: row.text_body,
+    htmlBody: row.html_body,
+    headers: row.headers,
+    automatic: row.automatic,
+    exchangeWith: row.exchange_with,
+    unsubscribeList: row.unsubscribe_list,
+    attachments: row.attachments,
+  };
+}
