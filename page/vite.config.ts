@@ -23,6 +23,8 @@ export default defineConfig({
     sourcemap: false,
     // The service compresses nothing at run time; `compress.mjs` says the sizes.
     reportCompressedSize: false,
+    // kB before compression. What the first view may load, compressed, is tested.
+    chunkSizeWarningLimit: 1000,
   },
   server: { proxy: { '/api': SERVICE } },
 });

@@ -38,7 +38,8 @@ const PARTS = [
       !/^page\/(?:dist|node_modules)(?:\/|$)/.test(parentPath.replaceAll('\\', '/')),
     // An installed package has what was built, and not its sources.
     isAbsent: () => !fs.existsSync('page/package.json'),
-    steps: [['../node_modules/vite/bin/vite.js', 'build'], ['build/compress.mjs']],
+    // Its list of files is for those who work on the page.
+    steps: [['../node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn'], ['build/compress.mjs']],
   },
 ];
 
@@ -93,8 +94,8 @@ async function install() {
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
   // Under npm its own program is at hand.
   const npm = process.env.npm_execpath;
-  if (npm?.endsWith('npm-cli.js')) await run('npm ci', process.execPath, [npm, ...args]);
-  else await run('npm ci', 'npm', args);
+  const [program, ...first] = npm?.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm'];
+  await timed('npm ci', () => run(program, [...first, ...args]));
 }
 
 const isBuilt = () => PARTS.every(isPartBuilt);
@@ -125,7 +126,9 @@ async function build() {
     // From nothing, so that the output of a deleted or renamed source is not left.
     fs.rmSync(part.output, { recursive: true, force: true });
     const stamp = hashOf(part);
-    for (const args of part.steps) await run(part.name, process.execPath, args, part.folder);
+    await timed(part.name, async () => {
+      for (const args of part.steps) await run(process.execPath, args, part.folder);
+    });
     fs.writeFileSync(path.join(part.output, STAMP), stamp);
   }
 }
@@ -173,10 +176,20 @@ function isStale(lock) {
   return Date.now() - renewedAt > LOCK_STALE_MS;
 }
 
-/** Runs a program with its output on ours, and says how long it took. */
-async function run(what, file, args, cwd = '.') {
+/** Says what is done, and how long it took. */
+async function timed(what, work) {
   const begin = Date.now();
   say(`${what} …`);
+  try {
+    await work();
+  } catch (error) {
+    throw new Error(`${what} failed: ${error.message}; see above.`);
+  }
+  say(`${what}: done in ${((Date.now() - begin) / 1000).toFixed(1)} s`);
+}
+
+/** Runs a program with its output on ours. Rejects with its exit code or signal when it fails. */
+async function run(file, args, cwd = '.') {
   const child = spawn(file, args, { cwd, stdio: ['ignore', 2, 2] });
   const forward = (signal) => child.kill(signal);
   process.on('SIGINT', forward).on('SIGTERM', forward);
@@ -185,8 +198,7 @@ async function run(what, file, args, cwd = '.') {
     child.once('exit', (code, signal) => resolve(code === 0 ? null : (signal ?? `exit code ${code}`)));
   });
   process.off('SIGINT', forward).off('SIGTERM', forward);
-  if (reason !== null) throw new Error(`${what} failed: ${reason}; see above.`);
-  say(`${what}: done in ${((Date.now() - begin) / 1000).toFixed(1)} s`);
+  if (reason !== null) throw new Error(reason);
 }
 
 function say(text) {
