@@ -53,7 +53,7 @@ export async function startSink() {
 export async function startService(env = {}) {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'email-worker-bench-'));
   const { value, pid, stop } = await start(
-    here('../dist/main.js'),
+    here('../dist/bundle/main.js'),
     [],
     { PORT: '0', DATA_DIR: dataDir, API_SECRET: SECRET, LOG_LEVEL: 'info', ...env },
     /"url":"([^"]+)".*is ready/,

@@ -42,7 +42,7 @@ try {
   await admin.connect();
   const url = `postgres://email_worker@localhost/NAME?host=${server.connection.host}&port=${server.connection.port}`;
   const postmaster = postmasterOf(folder);
-  const importer = here('../dist/main.js');
+  const importer = here('../dist/bundle/main.js');
   const results = { plain: [], ours: [], fixed: [] };
   for (let round = 0; round < ROUNDS; round += 1) {
     await admin.query(`create database round${round}`);

@@ -21,10 +21,10 @@ const PARTS = [
     output: 'dist',
     folder: '.',
     folders: ['src'],
-    settings: ['tsconfig.json', 'tsconfig.build.json'],
+    settings: ['tsconfig.json', 'tsconfig.build.json', 'scripts/bundle.mjs'],
     isSource: ({ name }) => !name.endsWith('.test.ts'),
     isAbsent: () => false,
-    steps: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']],
+    steps: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], ['scripts/bundle.mjs']],
   },
   {
     name: 'the build of the page',

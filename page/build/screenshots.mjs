@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { fillWithDemo } from './demo.mjs';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.url));
 const FOLDER = path.resolve(process.argv[2] ?? path.join(tmpdir(), 'email-worker-screenshots'));
 const SECRET = process.env['API_SECRET'] ?? 'screenshots-secret-of-32-characters';
 const SUBJECT = 'Angebot für die Dachfenster im Neubau Seestraße';

@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The same from `src/service/` and from `dist/service/`. */
+/** The same from `src/service/` and from `dist/bundle/`. */
 const FOLDER = fileURLToPath(new URL('../../page/dist', import.meta.url));
 
 /** The folder of the page's files; null when it was not built. */

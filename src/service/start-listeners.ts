@@ -1,5 +1,4 @@
 /** Starts the listeners for received mail that the configuration names. */
-import { fileURLToPath } from 'node:url';
 import { createSenderCheck } from '../adapters/mail-auth/check-senders.ts';
 import type { Listener } from '../adapters/smtp-in/listener.ts';
 import type { Account } from '../app/base/basics.ts';
@@ -7,13 +6,10 @@ import type { SecurityLog } from '../app/base/security-log.ts';
 import { createAccountLookup, takeDelivery, type TakeDeliveryPorts } from '../app/receive/take-delivery.ts';
 import type { Config } from '../config/config.ts';
 import { noteOpenListener } from './exposure.ts';
+import { findProgram } from './find-program.ts';
 import { listenFailure } from './listen-failure.ts';
 
-/** As of the reading processes: Node 20 can't run TypeScript. */
-const FOLDER = import.meta.url.endsWith('.ts') ? '../../dist/' : '../';
-const SENDER_PROGRAM = fileURLToPath(
-  new URL(`${FOLDER}adapters/mail-auth/sender-worker.js`, import.meta.url),
-);
+const SENDER_PROGRAM = findProgram('sender-worker.js');
 
 export interface ListenerParts extends TakeDeliveryPorts {
   readonly accounts: Iterable<Account>;

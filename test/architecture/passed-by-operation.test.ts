@@ -16,6 +16,8 @@ import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 const PROBE = fileURLToPath(new URL('../helpers/passed-functions.mjs', import.meta.url));
+/** The program as its modules are built; users run a bundle of them. */
+const MODULES = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 /** What runs beside the operation by chance is not in all of them; on a busy machine it takes more of them until it is not. */
 const REPEATS = 5;
 const MAX_REPEATS = 30;
@@ -23,13 +25,13 @@ const WITHOUT_MAIL_SERVERS = skipWithoutMailServers();
 
 // The rights of the caller, and its view of the application, are two files of each operation. What a send may say beside its texts
 // (fields, images of its HTML, files by reference, lists to leave, a template) are eight. The name of a request is four: which is safe,
-// where it is made, the hook for it and, on Node.js 24, what carries it.
+// where it is made, the hook for it and, on Node.js 24, what carries it. Schemas that are compiled late are one.
 /** At most so many. Raise a figure only with a reason for each file that came. */
 const LIMITS = {
-  'a send': { files: 100, functions: 357 },
-  'a send into a thread': { files: 109, functions: 399 },
-  'a received mail': { files: 76, functions: 261 },
-  'a thread read': { files: 25, functions: 59 },
+  'a send': { files: 101, functions: 359 },
+  'a send into a thread': { files: 110, functions: 401 },
+  'a received mail': { files: 77, functions: 263 },
+  'a thread read': { files: 26, functions: 61 },
   // With its way into the search index, which is 48 functions of them, and on a busy machine ten of other loops.
   'a mail taken from a mailbox': { files: 91, functions: 445 },
 } as const;
@@ -43,6 +45,7 @@ beforeAll(async () => {
   [database, sink] = await Promise.all([createTestDatabase(), startSmtpSink()]);
   dovecot = WITHOUT_MAIL_SERVERS ? null : await startDovecot();
   service = await startServiceProcess({
+    program: MODULES,
     env: {
       DATABASE_URL: database.connectionString,
       SMTP_URL: sink.url,

@@ -9,7 +9,7 @@ import { type RoundResult, runRound } from './round.ts';
 import { createWorld, type Setup } from './world.ts';
 
 const env = process.env;
-const MAIN = env['CRASH_MAIN'] ?? fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const MAIN = env['CRASH_MAIN'] ?? fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.url));
 const ROUNDS = Number(env['CRASH_ROUNDS'] ?? 3);
 /** Begins no round after this time. */
 const MINUTES = Number(env['CRASH_MINUTES'] ?? 1_000);

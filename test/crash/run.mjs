@@ -1,7 +1,7 @@
 /**
  * The long form of the crash test, by hand: `npm run crash -- --rounds 300 --seed 7 --setup embedded|external|four|all`.
  * `--starved` lets the services hardly run, with short leases and slow lines. `--minutes` ends it early; `--from` begins
- * with a later round of the seed; `--main` names another built program than dist/main.js.
+ * with a later round of the seed; `--main` names another built program than dist/bundle/main.js.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';

@@ -18,7 +18,7 @@ import { waitUntil } from '../helpers/wait-until.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const WAYS = [
-  ['node', 'node --enable-source-maps dist/main.js'],
+  ['node', 'node --enable-source-maps dist/bundle/main.js'],
   ['npm start', 'npm start'],
   ['npx', 'npx --no email-worker'],
 ] as const;
@@ -142,7 +142,7 @@ describe.skipIf(process.platform !== 'linux')('the service', () => {
   it(
     'ends in order when its terminal is closed',
     async () => {
-      await start('node', ['dist/main.js']);
+      await start('node', ['dist/bundle/main.js']);
       const { status } = await beginSend();
       service.child.kill('SIGHUP');
       await expectOrderedEnd(status);
@@ -153,7 +153,7 @@ describe.skipIf(process.platform !== 'linux')('the service', () => {
   it(
     'ends at once when it is asked again some seconds later, and takes its database server along',
     async () => {
-      await start('node', ['dist/main.js']);
+      await start('node', ['dist/bundle/main.js']);
       const { status } = await beginSend();
       const told = status.then(String, String);
       service.child.kill('SIGINT');

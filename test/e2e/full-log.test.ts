@@ -11,7 +11,7 @@ import { findFreePort } from '../helpers/free-port.ts';
 import { processesOf } from '../helpers/processes-of.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.url));
 
 it.skipIf(process.platform !== 'linux')(
   'starts, answers and stops in order while its log can not be written',

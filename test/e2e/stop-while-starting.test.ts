@@ -14,7 +14,7 @@ import { processesOf } from '../helpers/processes-of.ts';
 import { query } from '../helpers/query.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.url));
 /** Longer than a busy machine needs, and shorter than what the start would wait for. */
 const PATIENCE_MS = 30_000;
 const LONG_MS = '600000';

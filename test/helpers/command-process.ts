@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /** The built program. */
-export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.url));
 
 export interface CommandProcess {
   readonly process: ChildProcess;

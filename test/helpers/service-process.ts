@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { addressForService } from './postgres.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.url));
 const START_TIMEOUT_MS = 120_000;
 
 export const TEST_SECRET = 'test-secret-of-32-characters-1234';
@@ -35,6 +35,8 @@ export interface ServiceProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Default: a new temporary folder. */
   readonly dataDir?: string;
+  /** Default: the program as users run it. */
+  readonly program?: string;
   /** Gets the log lines; for what happens before the service is ready. */
   readonly log?: string[];
 }
@@ -44,7 +46,7 @@ export async function startServiceProcess(options: ServiceProcessOptions = {}): 
   const dataDir = options.dataDir ?? (await mkdtemp(path.join(tmpdir(), 'email-worker-test-')));
   const databaseUrl = options.env?.['DATABASE_URL'];
   const started = performance.now();
-  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+  const child = spawn(process.execPath, ['--enable-source-maps', options.program ?? MAIN], {
     env: {
       PATH: process.env.PATH ?? '',
       PORT: '0',

@@ -9,7 +9,7 @@ import { startServiceWithSink } from '../helpers/running-service.ts';
 import { TEST_SECRET } from '../helpers/service-process.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.url));
 const READING = ['list_customer_emails', 'list_threads', 'read_email', 'read_thread', 'search_emails'];
 const SENDING = ['reply_to_email', 'send_email'];
 /** What a stranger writes for a model, trying to leave its place. */

@@ -29,6 +29,11 @@ fs.cpSync('src', 'dist', { recursive: true });
 if (fs.existsSync('broken')) process.exit(2);
 if (fs.existsSync('slow')) { fs.writeFileSync('building', ''); setTimeout(() => {}, 60_000); }
 `;
+/** Stands for what joins the compiled modules. */
+const BUNDLE = `
+import fs from 'node:fs';
+fs.appendFileSync('calls', 'bundle\\n');
+`;
 /** Stands for the bundler, in the folder of the page. */
 const VITE = `
 const fs = require('node:fs');
@@ -71,6 +76,7 @@ describe('preparing a checkout', () => {
     await write('npm-cli.js', NPM);
     await write('tsc.cjs', TSC);
     await write('vite.cjs', VITE);
+    await write('scripts/bundle.mjs', BUNDLE);
   });
   afterEach(async () => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
@@ -111,7 +117,7 @@ describe('preparing a checkout', () => {
     const first = await run();
     expect(first.code).toBe(0);
     expect(first.output).toMatch(/npm ci.*done in.*the build.*done in/s);
-    expect(await calls()).toEqual([INSTALL, 'tsc']);
+    expect(await calls()).toEqual([INSTALL, 'tsc', 'bundle']);
     expect(await run()).toEqual({ code: 0, output: '' });
     expect(await calls()).toEqual([]);
     expect(await locks()).toEqual([]);
@@ -120,14 +126,14 @@ describe('preparing a checkout', () => {
   test('builds again from nothing when a source is changed, added, renamed or deleted', async () => {
     await prepare();
     await write('src/main.ts', 'changed');
-    expect(await prepare()).toEqual(['tsc']);
+    expect(await prepare()).toEqual(['tsc', 'bundle']);
     await write('src/more.ts', 'more');
-    expect(await prepare()).toEqual(['tsc']);
+    expect(await prepare()).toEqual(['tsc', 'bundle']);
     await rename(join(temp.path, 'src/more.ts'), join(temp.path, 'src/other.ts'));
-    expect(await prepare()).toEqual(['tsc']);
+    expect(await prepare()).toEqual(['tsc', 'bundle']);
     expect(await built()).toEqual(['main.test.ts', 'main.ts', 'other.ts']);
     await remove('src/other.ts');
-    expect(await prepare()).toEqual(['tsc']);
+    expect(await prepare()).toEqual(['tsc', 'bundle']);
     expect(await built()).toEqual(['main.test.ts', 'main.ts']);
   });
 
@@ -146,7 +152,7 @@ describe('preparing a checkout', () => {
     });
 
     test('builds it as well, from nothing, and then does nothing', async () => {
-      expect(await prepare()).toEqual([INSTALL, 'tsc', 'vite', 'compress']);
+      expect(await prepare()).toEqual([INSTALL, 'tsc', 'bundle', 'vite', 'compress']);
       expect(await prepare()).toEqual([]);
       await write('page/dist/main-old.js', 'old');
       await remove('page/dist/.prepare-stamp');
@@ -168,7 +174,7 @@ describe('preparing a checkout', () => {
     test('builds the service alone when only that has changed', async () => {
       await prepare();
       await write('src/main.ts', 'changed');
-      expect(await prepare()).toEqual(['tsc']);
+      expect(await prepare()).toEqual(['tsc', 'bundle']);
     });
 
     test('says when its build fails, and builds it the next time', async () => {
@@ -202,7 +208,7 @@ describe('preparing a checkout', () => {
     const changed = structuredClone(LOCK);
     changed.packages['node_modules/one'].version = '1.0.1';
     await write('package-lock.json', JSON.stringify(changed));
-    expect(await prepare()).toEqual([INSTALL, 'tsc']);
+    expect(await prepare()).toEqual([INSTALL, 'tsc', 'bundle']);
   });
 
   test('takes what was installed by hand, when it is what the lock file says', async () => {
@@ -250,7 +256,7 @@ describe('preparing a checkout', () => {
     });
     await calls();
     await remove('broken');
-    expect(await prepare()).toEqual(['tsc']);
+    expect(await prepare()).toEqual(['tsc', 'bundle']);
     expect(await locks()).toEqual([]);
   });
 
@@ -266,7 +272,7 @@ describe('preparing a checkout', () => {
   test('does the work once when several ask at the same moment', async () => {
     const results = await Promise.all([run(), run(), run(), run()]);
     expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
-    expect(await calls()).toEqual([INSTALL, 'tsc']);
+    expect(await calls()).toEqual([INSTALL, 'tsc', 'bundle']);
     expect(await locks()).toEqual([]);
   });
 
@@ -281,7 +287,7 @@ describe('preparing a checkout', () => {
     await remove('slow');
     await calls();
     await abandon('.prepare-lock');
-    expect(await prepare()).toEqual(['tsc']);
+    expect(await prepare()).toEqual(['tsc', 'bundle']);
     expect(await locks()).toEqual([]);
   });
 
@@ -293,6 +299,6 @@ describe('preparing a checkout', () => {
     expect(await calls()).toEqual([]);
     await abandon('.prepare-lock');
     expect(await ended).toEqual([0, null]);
-    expect(await calls()).toEqual([INSTALL, 'tsc']);
+    expect(await calls()).toEqual([INSTALL, 'tsc', 'bundle']);
   });
 });
