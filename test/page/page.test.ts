@@ -163,7 +163,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     const text = page.getByRole('textbox', { name: 'Message' });
     await text.waitFor();
     expect(await text.innerText()).toBe('Many thanks!');
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Not sent. The draft is open again.').waitFor();
     await text.waitFor();

@@ -54,7 +54,7 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
 
     await page.getByRole('textbox', { name: 'Subject' }).fill('Our offer');
     await page.getByRole('textbox', { name: 'Message' }).fill('Please see the attached offer.');
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByText('You mention an attachment').waitFor();
     await page.locator('input[type=file]').setInputFiles([OFFER, { ...OFFER, name: 'wrong.txt' }]);
     await page.getByRole('button', { name: 'Remove wrong.txt' }).click();
@@ -68,7 +68,7 @@ describe.skipIf(skipWithoutChromium())('writing a message', () => {
     await expect
       .poll(() => page.getByRole('textbox', { name: 'Message' }).innerText())
       .toBe('Please see the attached offer.');
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Not sent. The draft is open again.').waitFor();
     await page.getByRole('button', { name: 'Remove offer.txt' }).waitFor();

@@ -93,7 +93,9 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
                 />
               ))}
             </section>
-            {thread !== undefined && query.isSuccess && <Answer threadId={thread.id} emails={emails} />}
+            {thread !== undefined && query.isSuccess && (
+              <Answer threadId={thread.id} customerId={thread.customer_id} emails={emails} />
+            )}
           </div>
         </div>
       </div>

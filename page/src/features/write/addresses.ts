@@ -1,5 +1,6 @@
 /** Addresses as people write them in a field, RFC 5322 §3.4. */
 import type { Address } from 'email-worker-client';
+import { startsIn } from './entries.ts';
 
 /** What a display name may hold without quotes (RFC 5322 §3.2.3), and letters of all languages (RFC 6532). */
 const PLAIN_NAME = /^[\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]+$/u;
@@ -17,21 +18,8 @@ export function formatAddresses(addresses: readonly Address[]): string {
 export const toField = (value: string | readonly string[] | null | undefined): string | null =>
   value === null || value === undefined ? null : typeof value === 'string' ? value : value.join(', ');
 
-/** Where the address begins that is being written at the end of a field. Commas in quotes and comments part nothing. */
-function lastStart(field: string): number {
-  let start = 0;
-  let isQuoted = false;
-  let depth = 0;
-  for (let at = 0; at < field.length; at += 1) {
-    const char = field[at];
-    if (char === '\\') at += 1;
-    else if (char === '"' && depth === 0) isQuoted = !isQuoted;
-    else if (char === '(' && !isQuoted) depth += 1;
-    else if (char === ')' && depth > 0) depth -= 1;
-    else if (char === ',' && !isQuoted && depth === 0) start = at + 1;
-  }
-  return start;
-}
+/** Of the address that is being written at the end. */
+const lastStart = (field: string): number => startsIn(field).at(-1) ?? 0;
 
 /** What is being written at the end of a field; empty behind a comma. */
 export const lastEntry = (field: string): string => field.slice(lastStart(field)).trim();

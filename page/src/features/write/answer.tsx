@@ -15,6 +15,7 @@ const Writer = lazy(() => import('./writer.tsx'));
 
 interface AnswerProps {
   readonly threadId: string;
+  readonly customerId: string | null;
   readonly emails: readonly ThreadEmail[];
 }
 
@@ -22,7 +23,7 @@ export function Answer(props: AnswerProps) {
   return useMay('draft') ? <AnswerOrDraft {...props} /> : null;
 }
 
-function AnswerOrDraft({ threadId, emails }: AnswerProps) {
+function AnswerOrDraft({ threadId, customerId, emails }: AnswerProps) {
   const { text } = useWords();
   const { name } = useSession();
   const draft = useQuery(threadDraftQuery(threadId, name)).data ?? null;
@@ -59,6 +60,7 @@ function AnswerOrDraft({ threadId, emails }: AnswerProps) {
       <Writer
         key={isContinued ? draft?.id : chosen}
         threadId={threadId}
+        customerId={customerId}
         replyTo={isContinued ? answers.email_id : newest.id}
         mode={isContinued ? answers.kind : (chosen as WriterMode)}
         draft={isContinued ? draft : null}

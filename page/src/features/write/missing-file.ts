@@ -1,5 +1,8 @@
-/** Whether a text speaks of a file that goes with it. Quotes are not asked: they are no part of what is written. */
+/** Whether a text speaks of a file that goes with it. "Anlage" alone may be a plant. */
 const SPOKEN_OF =
-  /(?<!\p{L})(?:anbei|anhang|angehängt\p{L}*|angehaengt\p{L}*|beigefügt\p{L}*|beigefuegt\p{L}*|im anhang|attached|attachments?|enclosed)(?!\p{L})/iu;
+  /(?<!\p{L})(?:anbei|(?:e-?mail-?)?anhang|angeh(?:ä|ae)ngt\p{L}*|beigef(?:ü|ue)gt\p{L}*|beiliegend\p{L}*|(?:in der|als|siehe|siehe auch|s\.) anlagen?|anlagen?:|attached|attaching|attachments?|enclosed|enclosing|enclosures?)(?!\p{L})/iu;
 
-export const speaksOfFile = (text: string): boolean => SPOKEN_OF.test(text);
+/** Quoted lines are no part of what is written. */
+const QUOTED_LINE = /^>.*$/gm;
+
+export const speaksOfFile = (text: string): boolean => SPOKEN_OF.test(text.replace(QUOTED_LINE, ''));

@@ -98,6 +98,7 @@ function Message({ draft, accounts, onLeave }: MessageProps) {
         ...(sender === undefined ? {} : { account_id: sender }),
       }}
       accounts={accounts}
+      customerId={null}
       focus="to"
       needsSubject
       onKept={() => void queryClient.invalidateQueries({ queryKey: keys.lists })}

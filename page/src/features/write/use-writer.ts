@@ -1,8 +1,9 @@
 /** What is written, kept as a draft; sending it, which may be taken back for some seconds; and throwing it away. */
-import { useQueryClient } from '@tanstack/react-query';
+import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { EmailWorkerError, type Attachment, type Draft, type DraftRequest } from 'email-worker-client';
 import { useEffect, useRef, useState } from 'react';
 import { client } from '../../api/client.ts';
+import { addressesQuery } from '../../api/queries.ts';
 import { refreshLists } from '../../api/live.ts';
 import { useWords } from '../../i18n/index.tsx';
 import { notify } from '../../ui/toast.tsx';
@@ -10,6 +11,7 @@ import { trimEntries } from './addresses.ts';
 import type { Body } from './body.ts';
 import { DraftKeeper, type Fields, type Files, type KeeperState } from './draft-keeper.ts';
 import type { PendingFile } from './files.tsx';
+import { addressesIn, concernsAbout, type Concern, type Recipient } from './concerns.ts';
 import { speaksOfFile } from './missing-file.ts';
 
 export interface WriterFields extends Body {
@@ -30,6 +32,8 @@ export interface WriterOptions {
   readonly needsSubject?: boolean;
   /** Without words it goes out, too. */
   readonly mayBeEmpty?: boolean;
+  /** Whose thread it is in; null: nobody's, or a new one. */
+  readonly customerId: string | null;
   /** Files go along that are no files of the draft. */
   readonly hasOtherFiles?: boolean;
   /** It was left, and everything is stored. */
@@ -66,8 +70,11 @@ export function useWriter(options: WriterOptions) {
   const [fields, setFields] = useState(initial);
   const [files, setFiles] = useState<readonly Attachment[]>(draft?.attachments ?? []);
   const [pending, setPending] = useState<readonly PendingFile[]>([]);
-  /** Was told that no file is there, and may want it so. */
-  const [isWarned, setWarned] = useState(false);
+  const [concerns, setConcerns] = useState<readonly string[]>([]);
+  /** What somebody was told, and may want so. */
+  const told = useRef(new Set<string>());
+  /** When it is to go out; null: now. */
+  const wantedAt = useRef<Date | null>(null);
   const [keeper] = useState(() => new DraftKeeper(base, draft, setState));
   const onKept = useRef(options.onKept);
   useEffect(() => {
@@ -85,6 +92,7 @@ export function useWriter(options: WriterOptions) {
   const change = (changed: Partial<WriterFields>): void => {
     setFields((those) => ({ ...those, ...changed }));
     setProblem(null);
+    setConcerns([]);
     keeper.change({ ...sender, ...toMessage(changed) });
   };
 
@@ -98,6 +106,7 @@ export function useWriter(options: WriterOptions) {
       return;
     }
     setProblem(null);
+    setConcerns([]);
     setPending((those) => [...those, ...added.map((file) => ({ id: ++lastPending, file }))]);
     keeper.change(sender);
     try {
@@ -129,13 +138,33 @@ export function useWriter(options: WriterOptions) {
     if (`${fields.to}${fields.cc}${fields.bcc}`.trim() === '') return text.write.noRecipient;
     if (options.needsSubject === true && fields.subject.trim() === '') return text.write.noSubject;
     if (options.mayBeEmpty !== true && fields.text_body.trim() === '') return text.write.noText;
-    if (pending.length > 0) return text.write.filesPending;
+    return pending.length > 0 ? text.write.filesPending : null;
+  };
+
+  const findConcerns = async (): Promise<readonly string[]> => {
+    const asked = addressesIn(fields.to, fields.cc, fields.bcc);
+    const answers = await Promise.all(asked.map((address) => findAddress(queryClient, address)));
     const hasFiles = files.length > 0 || options.hasOtherFiles === true;
-    if (!hasFiles && !isWarned && speaksOfFile(`${fields.subject}\n${fields.text_body}`)) {
-      setWarned(true);
-      return text.write.noFile;
-    }
-    return null;
+    const isFileMissing = !hasFiles && speaksOfFile(`${fields.subject}\n${fields.text_body}`);
+    const found: readonly Concern[] = [
+      ...concernsAbout(
+        answers.flatMap((known) => known ?? []),
+        options.customerId,
+      ),
+      ...(isFileMissing ? [{ kind: 'no_file' } as const] : []),
+    ];
+    return found.map((concern) => {
+      switch (concern.kind) {
+        case 'no_file':
+          return text.write.noFile;
+        case 'suppressed':
+          return text.write.isSuppressed(concern.address);
+        case 'other_customer':
+          return concern.customer === null
+            ? text.write.otherCustomer(concern.address)
+            : text.write.ofCustomer(concern.address, concern.customer);
+      }
+    });
   };
 
   const takeBack = async (emailId: string): Promise<void> => {
@@ -151,25 +180,34 @@ export function useWriter(options: WriterOptions) {
     notify(text.write.undone);
   };
 
-  const send = async (): Promise<void> => {
+  /** At a moment, or now. What speaks against it is told once. */
+  const send = async (at: Date | null = null): Promise<void> => {
     if (isSending) return;
+    wantedAt.current = at;
     const lacking = lack();
     setProblem(lacking);
     if (lacking !== null) return;
     setSending(true);
+    const found = await findConcerns();
+    if (found.some((concern) => !told.current.has(concern))) {
+      for (const concern of found) told.current.add(concern);
+      setConcerns(found);
+      setSending(false);
+      return;
+    }
     try {
       const message: Fields = {
         ...toMessage(fields),
         to: trimEntries(fields.to),
         cc: trimEntries(fields.cc),
         bcc: trimEntries(fields.bcc),
-        send_at: new Date(Date.now() + UNDO_MS).toISOString(),
+        send_at: (at ?? new Date(Date.now() + UNDO_MS)).toISOString(),
       };
       const { id, version } = await keeper.flush(message);
       const sent = await client.drafts.send(id, version);
       keeper.forget();
       onEnd();
-      notify(text.write.willSend, {
+      notify(at === null ? text.write.willSend : text.thread.scheduled(format.full(at.toISOString())), {
         action: {
           label: text.app.undo,
           run: () => {
@@ -200,7 +238,31 @@ export function useWriter(options: WriterOptions) {
     }
   };
 
-  return { fields, files, pending, state, problem, isSending, change, attach, remove, send, discard };
+  return {
+    fields,
+    files,
+    pending,
+    state,
+    problem,
+    concerns,
+    isSending,
+    change,
+    attach,
+    remove,
+    send,
+    sendAnyway: () => send(wantedAt.current),
+    discard,
+  };
+}
+
+/** What is known of an address; null where nothing is, or the service does not say. A send does not fail for that. */
+async function findAddress(queryClient: QueryClient, address: string): Promise<Recipient | null> {
+  try {
+    const found = await queryClient.fetchQuery(addressesQuery(address));
+    return found.find((known) => known.address === address) ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** The files of a draft that is gone, as the email that it became has them; what a forward took along is not among them. */

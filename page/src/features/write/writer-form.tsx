@@ -17,6 +17,7 @@ import { toHtml, type Body } from './body.ts';
 import { AttachButton, DraftFiles } from './files.tsx';
 import { Recipients } from './recipients.tsx';
 import { RichText } from './rich-text.tsx';
+import { SendLater } from './send-later.tsx';
 import { useWriter, type WriterOptions } from './use-writer.ts';
 import { keepWritesPlain } from './writing-format.ts';
 import './writer.css';
@@ -39,7 +40,7 @@ export function WriterForm(props: WriterFormProps) {
   const { text } = useWords();
   const maySend = useMay('send');
   const id = useId();
-  const { fields, files, pending, state, problem, isSending, ...writer } = useWriter(props);
+  const { fields, files, pending, state, problem, concerns, isSending, ...writer } = useWriter(props);
   const [hasCc, setCc] = useState(alwaysCc || fields.cc !== '');
   const [hasBcc, setBcc] = useState(fields.bcc !== '');
   const [isDropping, setDropping] = useState(false);
@@ -184,6 +185,18 @@ export function WriterForm(props: WriterFormProps) {
           {problem}
         </p>
       )}
+      {concerns.length > 0 && (
+        <div className="writer-concerns" role="alert">
+          <ul>
+            {concerns.map((concern) => (
+              <li key={concern}>{concern}</li>
+            ))}
+          </ul>
+          <Button look="outline" onPress={() => void writer.sendAnyway()}>
+            {text.write.sendAnyway}
+          </Button>
+        </div>
+      )}
       <div className="writer-foot">
         {maySend && (
           <Button look="primary" onPress={() => void writer.send()} isPending={isSending}>
@@ -191,6 +204,7 @@ export function WriterForm(props: WriterFormProps) {
             {text.write.send}
           </Button>
         )}
+        {maySend && <SendLater onChoose={(at) => void writer.send(at)} />}
         <AttachButton onFiles={(added) => void writer.attach(added)} />
         <IconButton
           icon={isRich ? RemoveFormatting : Type}

@@ -13,6 +13,7 @@ export type WriterMode = 'reply' | 'reply_all' | 'forward';
 
 export interface WriterProps {
   readonly threadId: string;
+  readonly customerId: string | null;
   /** The email that is answered or passed on. */
   readonly replyTo: string;
   readonly mode: WriterMode;
@@ -39,7 +40,7 @@ export default function Writer(props: WriterProps) {
 }
 
 function AnswerForm(props: WriterProps & { readonly preview: ReplyPreview }) {
-  const { preview, threadId, replyTo, mode, draft, onClose } = props;
+  const { preview, threadId, customerId, replyTo, mode, draft, onClose } = props;
   const { text } = useWords();
   const { name } = useSession();
   const queryClient = useQueryClient();
@@ -58,6 +59,7 @@ function AnswerForm(props: WriterProps & { readonly preview: ReplyPreview }) {
         subject: draft?.message.subject ?? preview.subject,
         ...bodyOf(draft?.message),
       }}
+      customerId={customerId}
       alwaysCc
       focus={isForward ? null : 'text'}
       mayBeEmpty={isForward}
