@@ -10,7 +10,7 @@ export const mcpCommand = defineCommand({
   summary: 'Serves the tools of a running service to a language model (MCP over standard input and output).',
   description:
     'For programs that start their MCP servers themselves; others are given the address of the service with /mcp. Standard output belongs to ' +
-    'the protocol. Set EMAIL_WORKER_KEY to a key with the rights that the model is to have (see keys): read, and send if it may send.',
+    'the protocol. Set EMAIL_WORKER_KEY to a key with the rights that the model is to have (see keys): read, with draft if it may write drafts, and send if it may send.',
   arguments: [],
   options: {
     url: { type: 'string', value: 'url', meaning: `Of the service. Default: ${DEFAULT_URL}.` },

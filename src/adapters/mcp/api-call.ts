@@ -1,13 +1,15 @@
 /** How the tools reach the service: by its HTTP API, so that a key may do through them what it may do without them, and no more. */
 
 export interface ApiRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Below the root, with its parameters escaped: see `path`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   /** JSON. */
   readonly body?: object;
   readonly idempotencyKey?: string | undefined;
+  /** The version that is meant, in quotes. */
+  readonly ifMatch?: string | undefined;
 }
 
 export interface ApiAnswer {

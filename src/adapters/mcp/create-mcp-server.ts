@@ -4,11 +4,12 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Right } from '../../core/keys/rights.ts';
 import type { ApiCall } from './api-call.ts';
 import { ApiRefusal, type Tool } from './define-tool.ts';
+import { DRAFT_TOOLS } from './draft-tools.ts';
 import { READING_TOOLS } from './reading-tools.ts';
 import { SENDING_TOOLS } from './sending-tools.ts';
 import { WARNING } from './untrusted.ts';
 
-const TOOLS: readonly Tool[] = [...READING_TOOLS, ...SENDING_TOOLS];
+const TOOLS: readonly Tool[] = [...READING_TOOLS, ...DRAFT_TOOLS, ...SENDING_TOOLS];
 
 export interface McpServerOptions {
   readonly call: ApiCall;
@@ -22,18 +23,22 @@ export interface McpServerOptions {
 export function createMcpServer({ call, mayUse, version }: McpServerOptions): McpServer {
   const server = new McpServer(
     { name: 'email-worker', title: 'Email', version },
-    { instructions: `Reads and sends the email of a company. ${WARNING}` },
+    { instructions: `Reads and writes the email of a company. ${WARNING}` },
   );
   for (const tool of TOOLS) {
     if (mayUse !== null && !mayUse(tool.right)) continue;
-    const reads = tool.right === 'read';
     server.registerTool(
       tool.name,
       {
         title: tool.title,
         description: tool.description,
         inputSchema: tool.input,
-        annotations: { readOnlyHint: reads, destructiveHint: !reads, openWorldHint: !reads },
+        annotations: {
+          readOnlyHint: tool.effect === 'none',
+          // What was sent can't be taken back.
+          destructiveHint: tool.effect === 'destroys' || tool.effect === 'sends',
+          openWorldHint: tool.effect === 'sends',
+        },
       },
       (input) => runTool(tool, call, input),
     );
@@ -50,7 +55,7 @@ async function runTool(
     const result = await tool.run(call, input);
     return {
       content: [
-        { type: 'text', text: tool.right === 'read' ? `${WARNING}\n\n${toText(result)}` : toText(result) },
+        { type: 'text', text: tool.effect === 'none' ? `${WARNING}\n\n${toText(result)}` : toText(result) },
       ],
     };
   } catch (error) {

@@ -3,12 +3,16 @@ import type { ZodRawShape, z } from 'zod';
 import type { Right } from '../../core/keys/rights.ts';
 import type { ApiAnswer, ApiCall } from './api-call.ts';
 
+/** What a tool does to what is there: programs ask a person before some. */
+export type Effect = 'none' | 'changes' | 'destroys' | 'sends';
+
 export interface Tool<Shape extends ZodRawShape = ZodRawShape> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   /** Of the operation that it asks: a key without it is not offered the tool. */
   readonly right: Right;
+  readonly effect: Effect;
   readonly input: Shape;
   /** What an answer of 2xx means for the model. Throws `ApiRefusal` for others. */
   run(call: ApiCall, input: z.infer<z.ZodObject<Shape>>): Promise<object>;

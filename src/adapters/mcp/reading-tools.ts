@@ -39,6 +39,7 @@ const searchEmails = defineTool({
   title: 'Search emails',
   description: 'Finds emails by words of subject, addresses, file names and text. Newest first.',
   right: 'read',
+  effect: 'none',
   input: { query, account_id: accountId, limit, cursor },
   async run(call, { query: q, ...rest }) {
     const list = bodyOf<EmailList>(await call({ method: 'GET', path: '/api/emails', query: { q, ...rest } }));
@@ -51,6 +52,7 @@ const listThreads = defineTool({
   title: 'List threads',
   description: 'Lists threads (conversations), newest activity first. Filters combine.',
   right: 'read',
+  effect: 'none',
   input: {
     query: query.optional(),
     account_id: accountId,
@@ -76,6 +78,7 @@ const readThread = defineTool({
   title: 'Read a thread',
   description: `Reads a thread and its emails, newest first. Of each email the new text without quotes, at most ${THREAD_TEXT_CHARS} characters; read_email has all of it.`,
   right: 'read',
+  effect: 'none',
   input: {
     thread_id: id,
     limit: z.int().min(1).max(MAX_EMAILS).default(DEFAULT_EMAILS),
@@ -100,6 +103,7 @@ const readEmail = defineTool({
   title: 'Read an email',
   description: `Reads one email with its whole text, quotes included, ${MAX_TEXT_CHARS} characters at a time.`,
   right: 'read',
+  effect: 'none',
   input: {
     email_id: id,
     offset: z.int().min(0).default(0).describe('next_offset of the answer before, to read on.'),
@@ -115,6 +119,7 @@ const listCustomerEmails = defineTool({
   title: "List a customer's emails",
   description: 'Lists all emails of a customer, newest first.',
   right: 'read',
+  effect: 'none',
   input: {
     customer_id: id,
     direction: z.enum(['inbound', 'outbound']).optional(),

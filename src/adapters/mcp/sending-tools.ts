@@ -2,10 +2,13 @@
 import { z } from 'zod';
 import { path } from './api-call.ts';
 import { bodyOf, defineTool, type Tool } from './define-tool.ts';
-
-/** Of one email that a model writes. */
-const MAX_BODY_CHARS = 100_000;
-const MAX_RECIPIENTS_CHARS = 2000;
+import {
+  MAX_BODY_CHARS,
+  MAX_RECIPIENTS_CHARS,
+  MAX_SUBJECT_CHARS,
+  toOutcome,
+  type SendAnswer,
+} from './sending.ts';
 
 const id = z.uuid();
 const addresses = z
@@ -19,28 +22,17 @@ const idempotencyKey = z
   .optional()
   .describe('Your name for this email: a repeat with the same name sends nothing again.');
 
-interface SendAnswer {
-  readonly status: string;
-  readonly id?: string;
-  readonly threadId?: string;
-  readonly messageId: string;
-}
-
-const toOutcome = ({ status, id: emailId, threadId }: SendAnswer) => ({
-  status,
-  email_id: emailId ?? null,
-  thread_id: threadId ?? null,
-});
-
 const sendEmail = defineTool({
   name: 'send_email',
   title: 'Send an email',
-  description: 'Sends a new email at once. To answer one, use reply_to_email.',
+  description:
+    'Sends a new email at once. To answer one, use reply_to_email; to have a person look first, create_draft.',
   right: 'send',
+  effect: 'sends',
   input: {
     to: addresses,
     cc: addresses.optional(),
-    subject: z.string().min(1).max(500),
+    subject: z.string().min(1).max(MAX_SUBJECT_CHARS),
     text_body: text,
     customer_id: id.optional(),
     account_id: z.string().min(1).max(63).optional().describe('The account that sends.'),
@@ -58,6 +50,7 @@ const replyToEmail = defineTool({
   description:
     'Answers an email at once, in its thread, with the text it answers quoted below. Recipients and subject follow from the email.',
   right: 'send',
+  effect: 'sends',
   input: {
     email_id: id,
     text_body: text,

@@ -27,13 +27,14 @@ export async function serveStdio({ url, token, version, signal }: StdioOptions):
 
 function callOver(url: URL, token: string): ApiCall {
   return async (request) => {
-    const { method, body, idempotencyKey } = request;
+    const { method, body, idempotencyKey, ifMatch } = request;
     const response = await fetch(new URL(targetOf(request), url), {
       method,
       headers: {
         authorization: `Bearer ${token}`,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+        ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       // The token goes to this service alone.

@@ -45,6 +45,27 @@ export interface ThreadJson {
   readonly newest_email?: { readonly id: string; readonly direction: string; readonly snippet: string };
 }
 
+interface DraftCommonJson {
+  readonly id: string;
+  readonly version: number;
+  readonly account_id: string;
+  readonly thread_id: string | null;
+  readonly author: string | null;
+  readonly answers: { readonly email_id: string; readonly kind: string } | null;
+  readonly being_sent: boolean;
+  readonly updated_at: string;
+}
+export interface DraftLineJson extends DraftCommonJson {
+  readonly to: string;
+  readonly subject: string;
+  readonly file_count: number;
+}
+/** Fields of its message are what callers wrote: any of a send, or none. */
+export interface DraftJson extends DraftCommonJson {
+  readonly message: Readonly<Record<string, unknown>>;
+  readonly attachments: readonly AttachmentJson[];
+}
+
 const SNIPPET_CHARS = 300;
 /** Recipients of an email that are told. */
 const MAX_ADDRESSES = 20;
@@ -70,6 +91,14 @@ export const toEmailLine = (email: EmailJson) => ({
   attachment_count: email.email_attachments.length,
 });
 
+const toFiles = (files: readonly AttachmentJson[]) =>
+  files.map((file) => ({
+    id: file.id,
+    untrusted_filename: file.filename,
+    content_type: file.content_type,
+    size_bytes: file.size_bytes,
+  }));
+
 /** An email with a piece of its text. */
 export const toEmailView = (email: EmailJson, text: string, offset: number, maxChars = MAX_TEXT_CHARS) => ({
   id: email.id,
@@ -85,12 +114,7 @@ export const toEmailView = (email: EmailJson, text: string, offset: number, maxC
   untrusted_cc: toAddresses(email.cc_addresses ?? []),
   untrusted_subject: email.subject,
   ...pieceOf(text, offset, maxChars),
-  attachments: email.email_attachments.map((file) => ({
-    id: file.id,
-    untrusted_filename: file.filename,
-    content_type: file.content_type,
-    size_bytes: file.size_bytes,
-  })),
+  attachments: toFiles(email.email_attachments),
 });
 
 export const toThreadLine = (thread: ThreadJson) => ({
@@ -116,3 +140,41 @@ export const toThreadLine = (thread: ThreadJson) => ({
         },
       }),
 });
+
+const toDraftCommon = (draft: DraftCommonJson) => ({
+  id: draft.id,
+  version: draft.version,
+  account_id: draft.account_id,
+  thread_id: draft.thread_id,
+  author: draft.author,
+  answers_email_id: draft.answers?.email_id ?? null,
+  kind: draft.answers?.kind ?? null,
+  being_sent: draft.being_sent,
+  updated_at: draft.updated_at,
+});
+
+/** An entry of a list. */
+export const toDraftLine = (draft: DraftLineJson) => ({
+  ...toDraftCommon(draft),
+  untrusted_to: draft.to,
+  untrusted_subject: draft.subject,
+  attachment_count: draft.file_count,
+});
+
+/** A draft with a piece of its text. Anybody may have written it, and pasted into it what mail says. */
+export function toDraftView({ message, attachments, ...draft }: DraftJson, offset: number) {
+  const people = (field: string) => pieceOf([message[field] ?? []].flat().join(', '), 0).untrusted_text;
+  const text = (field: string) => (typeof message[field] === 'string' ? message[field] : '');
+  return {
+    ...toDraftCommon(draft),
+    untrusted_to: people('to'),
+    untrusted_cc: people('cc'),
+    untrusted_bcc: people('bcc'),
+    untrusted_subject: pieceOf(text('subject'), 0).untrusted_text,
+    ...pieceOf(text('text_body'), offset),
+    // A person wrote it: the text alone is not what would be sent.
+    has_html: text('html_body') !== '',
+    send_at: message['send_at'] ?? null,
+    attachments: toFiles(attachments),
+  };
+}

@@ -10,9 +10,10 @@ import { callerOf } from '../connections/auth.ts';
 
 /** A request of a tool; see adapters/mcp/api-call.ts. */
 interface ToolRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly body?: object;
   readonly idempotencyKey?: string | undefined;
+  readonly ifMatch?: string | undefined;
 }
 interface ToolAnswer {
   readonly status: number;
@@ -62,7 +63,7 @@ export function registerMcpRoutes(app: HttpServer, { limits }: HttpContext, hand
 async function inject(
   app: HttpServer,
   { headers, id, ip }: FastifyRequest,
-  { method, body, idempotencyKey }: ToolRequest,
+  { method, body, idempotencyKey, ifMatch }: ToolRequest,
   target: string,
 ): Promise<ToolAnswer> {
   const { statusCode, payload } = await app.inject({
@@ -75,6 +76,7 @@ async function inject(
       'x-request-id': id,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
     },
     ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
   });

@@ -1,0 +1,162 @@
+/**
+ * Tools for emails that a person looks at before they go out. Only plain text: a person who looks at what an agent wrote sees all of it.
+ * Each change, and the send, names the version that the model saw, so that it neither overwrites nor sends what somebody else wrote since.
+ */
+import { z } from 'zod';
+import { path } from './api-call.ts';
+import { bodyOf, defineTool, type Tool } from './define-tool.ts';
+import {
+  MAX_BODY_CHARS,
+  MAX_RECIPIENTS_CHARS,
+  MAX_SUBJECT_CHARS,
+  toOutcome,
+  type SendAnswer,
+} from './sending.ts';
+import { MAX_TEXT_CHARS } from './untrusted.ts';
+import { toDraftLine, toDraftView, type DraftJson, type DraftLineJson } from './views.ts';
+
+const DEFAULT_ENTRIES = 10;
+const MAX_ENTRIES = 25;
+
+const id = z.uuid();
+const accountId = z.string().min(1).max(63).optional();
+const version = z
+  .int()
+  .min(1)
+  .describe('That you have read. When somebody changed it since, nothing is done: read it again.');
+const addresses = z.string().max(MAX_RECIPIENTS_CHARS);
+const fields = {
+  to: addresses
+    .optional()
+    .describe('Addresses, separated by commas. Of an answer, those in place of its own.'),
+  cc: addresses.optional(),
+  bcc: addresses.optional(),
+  subject: z.string().max(MAX_SUBJECT_CHARS).optional(),
+  text_body: z
+    .string()
+    .max(MAX_BODY_CHARS)
+    .optional()
+    .describe('Plain text. An answer quotes the email below it.'),
+};
+
+const ifMatch = (draftVersion: number) => `"${draftVersion}"`;
+
+const createDraft = defineTool({
+  name: 'create_draft',
+  title: 'Write a draft',
+  description:
+    'Writes an email that is not sent: a person, or send_draft, sends it later. With answers_email_id it is an answer, and recipients, subject, thread and quote come from that email.',
+  right: 'draft',
+  effect: 'changes',
+  input: {
+    answers_email_id: id.optional().describe('The email that it answers or forwards.'),
+    kind: z.enum(['reply', 'reply_all', 'forward']).default('reply').describe('With answers_email_id.'),
+    ...fields,
+    customer_id: id.optional(),
+    account_id: accountId.describe('The account that would send it. An answer is sent by that of its email.'),
+  },
+  async run(call, { answers_email_id: emailId, kind, ...message }) {
+    const body = { message, ...(emailId === undefined ? {} : { answers: { email_id: emailId, kind } }) };
+    return toDraftView(bodyOf<DraftJson>(await call({ method: 'POST', path: '/api/drafts', body })), 0);
+  },
+});
+
+const listDrafts = defineTool({
+  name: 'list_drafts',
+  title: 'List drafts',
+  description: 'Lists drafts, those of people too, the last changed first.',
+  right: 'draft',
+  effect: 'none',
+  input: {
+    account_id: accountId.describe('Only of this account.'),
+    thread_id: id.optional().describe('Only of this thread.'),
+    limit: z.int().min(1).max(MAX_ENTRIES).default(DEFAULT_ENTRIES),
+    cursor: z.string().max(1000).optional().describe('next_cursor of the answer before.'),
+  },
+  async run(call, query) {
+    const list = bodyOf<{ drafts: readonly DraftLineJson[]; next_cursor: string | null }>(
+      await call({ method: 'GET', path: '/api/drafts', query }),
+    );
+    return { drafts: list.drafts.map(toDraftLine), next_cursor: list.next_cursor };
+  },
+});
+
+const readDraft = defineTool({
+  name: 'read_draft',
+  title: 'Read a draft',
+  description: `Reads a draft with its text, ${MAX_TEXT_CHARS} characters at a time, and the version that edit_draft, delete_draft and send_draft ask for.`,
+  right: 'draft',
+  effect: 'none',
+  input: {
+    draft_id: id,
+    offset: z.int().min(0).default(0).describe('next_offset of the answer before, to read on.'),
+  },
+  async run(call, { draft_id: draftId, offset }) {
+    const draft = bodyOf<DraftJson>(await call({ method: 'GET', path: path('api', 'drafts', draftId) }));
+    return toDraftView(draft, offset);
+  },
+});
+
+const editDraft = defineTool({
+  name: 'edit_draft',
+  title: 'Change a draft',
+  description:
+    'Changes the fields that are given; the others stay. A new text takes the place of all of the old one, its HTML too.',
+  right: 'draft',
+  effect: 'changes',
+  input: { draft_id: id, version, ...fields },
+  async run(call, { draft_id: draftId, version: read, ...message }) {
+    const request = {
+      method: 'PATCH',
+      path: path('api', 'drafts', draftId),
+      ifMatch: ifMatch(read),
+      // Whoever sends it would send the HTML that a person wrote before, and see this text.
+      body: { message: { ...message, ...(message.text_body === undefined ? {} : { html_body: null }) } },
+    } as const;
+    return toDraftView(bodyOf<DraftJson>(await call(request)), 0);
+  },
+});
+
+const deleteDraft = defineTool({
+  name: 'delete_draft',
+  title: 'Delete a draft',
+  description: 'Deletes a draft for ever, with its files.',
+  right: 'draft',
+  effect: 'destroys',
+  input: { draft_id: id, version },
+  async run(call, { draft_id: draftId, version: read }) {
+    const request = {
+      method: 'DELETE',
+      path: path('api', 'drafts', draftId),
+      ifMatch: ifMatch(read),
+    } as const;
+    return { deleted_draft_id: bodyOf<{ draft_id: string }>(await call(request)).draft_id };
+  },
+});
+
+const sendDraft = defineTool({
+  name: 'send_draft',
+  title: 'Send a draft',
+  description:
+    'Sends a draft at once, as it is in this version; then it is gone. A repeat with the same version sends nothing again.',
+  right: 'send',
+  effect: 'sends',
+  input: { draft_id: id, version },
+  async run(call, { draft_id: draftId, version: read }) {
+    const request = {
+      method: 'POST',
+      path: path('api', 'drafts', draftId, 'send'),
+      ifMatch: ifMatch(read),
+    } as const;
+    return toOutcome(bodyOf<SendAnswer>(await call(request)));
+  },
+});
+
+export const DRAFT_TOOLS: readonly Tool[] = [
+  createDraft,
+  listDrafts,
+  readDraft,
+  editDraft,
+  deleteDraft,
+  sendDraft,
+];

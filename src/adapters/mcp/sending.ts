@@ -1,0 +1,19 @@
+/** What tools that write and send mail have in common. */
+
+/** Of one email that a model writes. */
+export const MAX_BODY_CHARS = 100_000;
+export const MAX_RECIPIENTS_CHARS = 2000;
+export const MAX_SUBJECT_CHARS = 500;
+
+export interface SendAnswer {
+  readonly status: string;
+  readonly id?: string;
+  readonly threadId?: string;
+  readonly messageId: string;
+}
+
+export const toOutcome = ({ status, id: emailId, threadId }: SendAnswer) => ({
+  status,
+  email_id: emailId ?? null,
+  thread_id: threadId ?? null,
+});
