@@ -58,7 +58,7 @@ module.exports = {
     only('service-imports-no-command', '^src/service/', ['^src/(adapters|app|config|core|worker)/']),
     ...layers('src/app', [
       ['base'],
-      ['accounts', 'search', 'work', 'events', 'keys', 'audit'],
+      ['accounts', 'search', 'work', 'events', 'keys', 'audit', 'metrics'],
       ['sessions'],
       ['files', 'webhooks', 'unsubscribes'],
       ['reading'],
@@ -86,7 +86,7 @@ module.exports = {
       ['drafts', 'customers', 'mailboxes', 'keys', 'audit', 'sessions'],
       ['addresses', 'threads'],
       ['send'],
-      ['receive', 'work', 'erase'],
+      ['receive', 'work', 'erase', 'metrics'],
     ]),
     ...layers('src/adapters/http', [
       ['schemas', 'connections'],

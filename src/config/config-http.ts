@@ -1,7 +1,7 @@
 /** Where HTTP listens, and who may use it. */
 import { ConfigError } from './config-error.ts';
 import { isLoopback } from '../core/server-url.ts';
-import { readNetworks, readWord } from './config-values.ts';
+import { readListen, readNetworks, readWord } from './config-values.ts';
 import { integer, variable } from './variable.ts';
 
 const MIN_SECRET_LENGTH = 16;
@@ -32,6 +32,13 @@ export const HTTP_VARIABLES = {
     defaultText: 'off',
     meaning:
       'Whether the log has a line for each request: `routes` names its route, such as `/api/thread/:threadId`; `paths` also its path and query, which may hold addresses of people.',
+  }),
+  /** null: there are none. */
+  metricsListen: variable('METRICS_LISTEN', {
+    parse: (value, name) => readListen(name, value),
+    defaultText: 'off',
+    meaning:
+      'Address for Prometheus, such as `127.0.0.1:9464`, where `/metrics` is told without TLS and without a secret; see ops/.',
   }),
   /** Addresses, or networks such as `10.0.0.0/8`. */
   trustedProxies: variable('TRUSTED_PROXIES', {

@@ -4,7 +4,7 @@ import type { SecurityLog } from '../app/base/security-log.ts';
 import { isLoopback } from '../core/server-url.ts';
 
 export interface OpenListener {
-  readonly protocol: 'http' | 'lmtp' | 'smtp';
+  readonly protocol: 'http' | 'lmtp' | 'metrics' | 'smtp';
   /** As it was bound. */
   readonly address: string;
   readonly tls: boolean;

@@ -2,6 +2,7 @@
 import { loadOrCreateInstanceId } from '../adapters/data-dir/instance-id.ts';
 import { createDueWork } from '../adapters/postgres/work/due-work.ts';
 import { createTokenStore } from '../adapters/postgres/accounts/oauth2-tokens.ts';
+import type { Meter } from '../app/metrics/meter.ts';
 import type { MailboxSource } from '../app/mailboxes/mailbox-ports.ts';
 import type { SentMailboxes } from '../app/sent-copies/sent-copy-ports.ts';
 import type { MessageReader } from '../app/reading/reading-ports.ts';
@@ -32,6 +33,8 @@ export interface Parts extends OpenStorage {
   readonly mailboxSource: MailboxSource & SentMailboxes;
   readonly reader: MessageReader;
   readonly unreadable: UnreadableMail;
+  /** For the metrics. Default: for a service without them. */
+  readonly meter?: Meter;
   /** Wakes the loops; begins when all of them are there. */
   readonly watch: WorkWatch;
 }

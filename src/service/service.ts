@@ -31,6 +31,7 @@ import { listenFailure } from './listen-failure.ts';
 import { openParts, type Teardown } from './open-parts.ts';
 import { startAuditKeeper, startRefusalWriter } from '../worker/audit-keeper.ts';
 import { startListeners } from './start-listeners.ts';
+import { startMetrics } from './start-metrics.ts';
 import { startMailboxes } from './start-mailboxes.ts';
 import { startSending } from './start-sending.ts';
 
@@ -83,8 +84,10 @@ async function startParts(
   const madeSecret = config.apiSecrets.length > 0 ? null : await loadOrCreateSecret(config.dataDir);
   const secrets = madeSecret === null ? config.apiSecrets : [madeSecret.secret];
 
-  const parts = await openParts(config, logger, teardown, signal);
+  const opened = await openParts(config, logger, teardown, signal);
   signal?.throwIfAborted();
+  const { observers, ...metered } = await startMetrics(opened, security, teardown);
+  const parts = { ...opened, ...metered };
   const { transports, spool, clock, pool, instanceId } = parts;
   const sending = await startSending(parts, security, teardown);
   signal?.throwIfAborted();
@@ -126,7 +129,10 @@ async function startParts(
     applicationOf: createViews({ application, accountOf: createAccountOf(pool), defaultAccountId }),
     operationsOf: (actor, ofCaller) => auditOperations(ofCaller, { security, log, logger }, actor),
     access,
-    observers: config.accessLog === 'off' ? [] : [createAccessLines(fullLogger, config.accessLog)],
+    observers: [
+      ...observers,
+      ...(config.accessLog === 'off' ? [] : [createAccessLines(fullLogger, config.accessLog)]),
+    ],
     keys,
     sessions,
     page,

@@ -6,8 +6,11 @@ import { createEndpointRules } from '../adapters/webhooks/endpoint-rules.ts';
 import { createWebhookPoster } from '../adapters/webhooks/post-webhook.ts';
 import { createTargetRules } from '../adapters/webhooks/public-addresses.ts';
 import { createWebhookSealer } from '../adapters/webhooks/webhook-sealer.ts';
+import { NO_METER, type Meter } from '../app/metrics/meter.ts';
 import type { EventFeed, FeedSignal } from '../app/events/event-ports.ts';
 import { createWebhooks } from '../app/webhooks/manage-webhooks.ts';
+import { isTaken } from '../app/webhooks/delivery-record.ts';
+import type { PostWebhook } from '../app/webhooks/delivery-ports.ts';
 import type { WebhookUseCases } from '../app/webhooks/use-cases.ts';
 import { startWebhookDeliverer } from '../worker/webhook-deliverer.ts';
 import { startWebhookKeeper } from '../worker/webhook-keeper.ts';
@@ -16,7 +19,7 @@ import type { Parts, Teardown } from './open-parts.ts';
 
 /** @param secrets those of the API */
 export function startWebhooks(
-  { config, logger, clock, ids, pool, instanceId, watch }: Parts,
+  { config, logger, clock, ids, pool, instanceId, watch, meter = NO_METER }: Parts,
   secrets: readonly string[],
   { feed, signal }: { readonly feed: EventFeed; readonly signal: FeedSignal },
   teardown: Teardown,
@@ -27,7 +30,7 @@ export function startWebhooks(
   teardown.push(async () => poster.close());
   const sealer = createWebhookSealer(secrets);
   const log = createWebhookDeliveries(pool);
-  const { post } = poster;
+  const post = countDeliveries(poster.post, meter);
   const queue = createWebhookQueue({ pool, deliveries: log, owner: instanceId, leaseMs });
   const deliverer = startWebhookDeliverer({ queue, feed, sealer, post, clock, ids, logger, leaseMs });
   teardown.push(() => deliverer.stop());
@@ -45,3 +48,11 @@ export function startWebhooks(
     ...followedBy(deliverer.changed, { ...writing, resumeWebhook, replayWebhook, rotateWebhookSecret }),
   };
 }
+
+const countDeliveries =
+  (post: PostWebhook, meter: Meter): PostWebhook =>
+  async (request, signal) => {
+    const answer = await post(request, signal);
+    meter.noteWebhook(isTaken(answer.status), answer.durationMs);
+    return answer;
+  };

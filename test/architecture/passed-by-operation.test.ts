@@ -29,8 +29,8 @@ const WITHOUT_MAIL_SERVERS = skipWithoutMailServers();
 /** At most so many. Raise a figure only with a reason for each file that came. */
 const LIMITS = {
   'a send': { files: 101, functions: 359 },
-  'a send into a thread': { files: 110, functions: 401 },
-  'a received mail': { files: 77, functions: 263 },
+  'a send into a thread': { files: 110, functions: 403 },
+  'a received mail': { files: 77, functions: 266 },
   'a thread read': { files: 26, functions: 61 },
   // With its way into the search index, which is 48 functions of them, and on a busy machine ten of other loops.
   'a mail taken from a mailbox': { files: 91, functions: 445 },

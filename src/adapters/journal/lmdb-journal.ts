@@ -13,7 +13,7 @@ import { causedByTimeout } from './commit.ts';
 import { diskFailure } from './disk.ts';
 import { fromEntryKey, fromStored, toEntryKey, toStoredAttempt, toStoredOutcome } from './entry-format.ts';
 import type { Table } from './environment.ts';
-import { OutcomeLog } from './outcome-log.ts';
+import { OutcomeLog, type JournalSize } from './outcome-log.ts';
 import { DiskSpoolFolder, type DiskSpool } from './spool.ts';
 
 export interface LmdbJournalOptions {
@@ -100,6 +100,10 @@ export class LmdbJournal implements Journal {
     return this.#log.read(toEntryKey(claim), (entry, outcome) =>
       fromStored({ emailId: claim.emailId, claimId: claim.claimId }, entry, outcome, this.#spool),
     );
+  }
+
+  measure(): JournalSize {
+    return this.#log.measure();
   }
 
   close(): Promise<void> {

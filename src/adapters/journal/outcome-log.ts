@@ -35,6 +35,13 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** More writes for the same commit. */
 type MoreWrites = () => readonly Promise<boolean>[];
 
+export interface JournalSize {
+  readonly entries: number;
+  readonly withoutOutcome: number;
+  /** Of its file, with the room that is kept free in it. */
+  readonly sizeBytes: number;
+}
+
 export class OutcomeLog {
   /** UUID, made with the log; without its file it gets another one. */
   readonly id: string;
@@ -84,6 +91,13 @@ export class OutcomeLog {
       for (const part of closing) await part.close();
       throw diskFailure(error);
     }
+  }
+
+  /** How much it holds; entries without an outcome are those that have not ended. */
+  measure(): JournalSize {
+    const entries = this.#entries.getKeysCount();
+    const outcomes = this.#outcomes.getKeysCount() + this.#pending.size;
+    return { entries, withoutOutcome: Math.max(0, entries - outcomes), sizeBytes: this.#room.allocatedBytes };
   }
 
   /** A table beside the log's own, one of those named at `open`. */

@@ -53,6 +53,11 @@ export class Room {
     return new Room(env, path, file, size);
   }
 
+  /** Length of the file; all of it has blocks. */
+  get allocatedBytes(): number {
+    return this.#allocated;
+  }
+
   /** What an operation may need at most, for `reserve` and `release`; `removals` are others in the same go. */
   costOf(valueBytes: number, removals = 0): number {
     return (Math.ceil(valueBytes / this.#pageBytes) + 1 + PAGES_PER_OPERATION + removals) * this.#pageBytes;

@@ -3,7 +3,7 @@ import type { WebhookAnswer } from './delivery-ports.ts';
 import type { Delivery } from './webhook-ports.ts';
 
 /** The status decides alone: an endpoint that said 2xx has the event, whatever becomes of the rest of its answer. */
-const isTaken = (status: number | null): boolean => status !== null && status >= 200 && status < 300;
+export const isTaken = (status: number | null): boolean => status !== null && status >= 200 && status < 300;
 
 export function toDelivery(
   id: string,

@@ -8,6 +8,7 @@
 import type { QueryResult } from 'pg';
 import { guard } from './pool.ts';
 import type { GroupedQuery } from './statement-group.ts';
+import { statementTimes, timed } from './statement-times.ts';
 
 /** Name → types. The generated files of the areas add to it. */
 // eslint-disable-next-line typescript/no-empty-object-type -- filled by declaration merging
@@ -187,7 +188,8 @@ export async function runCounting<Values extends object>(
 async function send(executor: Executor, statement: StatementText, given: object = {}): Promise<QueryResult> {
   const { name, text, isPlannedEachTime } = statement;
   const values = valuesOf(statement, given);
-  return await guard(executor.query(isPlannedEachTime ? { text, values } : { name, text, values }));
+  const answer = executor.query(isPlannedEachTime ? { text, values } : { name, text, values });
+  return await guard(statementTimes.hasSubscribers ? timed(answer) : answer);
 }
 
 /** In the order of its parameters. */

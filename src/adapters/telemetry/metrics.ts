@@ -1,0 +1,205 @@
+/**
+ * The metrics of the service, for Prometheus, on prom-client. What labels hold comes from the configuration and from this program, and
+ * never from callers or mail: the number of series is bounded. Names are stable, and stand in ops/prometheus.
+ */
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Logger } from '../../app/base/basics.ts';
+import type { Figures, ReadFigures } from '../../app/metrics/figures.ts';
+import type { Meter } from '../../app/metrics/meter.ts';
+
+/** A scrape within so many ms of another gets the same figures of the database. */
+const FIGURES_MAX_AGE_MS = 5000;
+
+/** From a read out of the cache, 1 ms, to what a caller gives up on, in seconds. */
+const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** Mail servers take their time. */
+const NETWORK_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const STATEMENT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+export interface MetricsOptions {
+  readonly version: string;
+  readonly readFigures: ReadFigures;
+  /** Of the connection pool. */
+  readonly readPool: () => {
+    readonly used: number;
+    readonly idle: number;
+    readonly waiting: number;
+    readonly max: number;
+  };
+  readonly readJournal: () => {
+    readonly entries: number;
+    readonly withoutOutcome: number;
+    readonly sizeBytes: number;
+  };
+  /** Milliseconds, by a clock that never goes back. */
+  readonly now: () => number;
+  readonly logger: Logger;
+}
+
+export interface Metrics extends Meter {
+  /** `route` null: there is no such route; `status` null: the client went away. */
+  noteRequest(request: {
+    readonly route: string | null;
+    readonly method: string;
+    readonly status: number | null;
+    readonly durationMs: number;
+  }): void;
+  noteStatement(durationMs: number): void;
+  /** The text of a scrape. */
+  read(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+const PREFIX = 'email_worker_';
+
+export function createMetrics(options: MetricsOptions): Metrics {
+  const registers = [new Registry()] as [Registry];
+  const [registry] = registers;
+  const gauge = <Label extends string = never>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[] = [],
+  ) => new Gauge<Label>({ name: PREFIX + name, help, labelNames, registers });
+  const histogram = <Label extends string = never>(
+    name: string,
+    help: string,
+    buckets: number[],
+    labelNames: readonly Label[] = [],
+  ) => new Histogram<Label>({ name: PREFIX + name, help, buckets, labelNames, registers });
+
+  collectDefaultMetrics({ register: registry });
+  gauge('info', 'Is 1; the version is a label.', ['version']).set({ version: options.version }, 1);
+  const requests = histogram(
+    'http_request_duration_seconds',
+    'Requests, from their header to the end of their answer.',
+    REQUEST_BUCKETS,
+    ['method', 'route', 'status'],
+  );
+  const sends = histogram(
+    'send_attempt_duration_seconds',
+    'Hand-overs to mail servers, by how they ended.',
+    NETWORK_BUCKETS,
+    ['account', 'outcome'],
+  );
+  const webhooks = histogram(
+    'webhook_delivery_duration_seconds',
+    'Requests to webhook endpoints, by how they ended.',
+    NETWORK_BUCKETS,
+    ['outcome'],
+  );
+  const statements = histogram(
+    'database_statement_duration_seconds',
+    'Statements that were sent one by one, with their wait for a connection.',
+    STATEMENT_BUCKETS,
+  );
+  const setProcessGauges = createProcessGauges(gauge);
+  const setFigures = createFigureGauges(gauge);
+  const readFigures = keepFor(FIGURES_MAX_AGE_MS, options.now, async () => {
+    try {
+      return await options.readFigures();
+    } catch (err) {
+      options.logger.warn({ err }, 'metrics of the database could not be read');
+      return null;
+    }
+  });
+
+  return {
+    noteRequest({ route, method, status, durationMs }) {
+      const labels = {
+        method: METHODS.has(method) ? method : 'other',
+        route: route ?? 'none',
+        status: status === null ? 'gone' : String(status),
+      };
+      requests.observe(labels, durationMs / 1000);
+    },
+    noteSend: (account, outcome, durationMs) => sends.observe({ account, outcome }, durationMs / 1000),
+    noteWebhook: (isDelivered, durationMs) =>
+      webhooks.observe({ outcome: isDelivered ? 'delivered' : 'failed' }, durationMs / 1000),
+    noteStatement: (durationMs) => statements.observe(durationMs / 1000),
+    async read() {
+      setFigures(await readFigures());
+      setProcessGauges(options.readPool(), options.readJournal());
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}
+
+type MakeGauge = <Label extends string = never>(
+  name: string,
+  help: string,
+  labelNames?: readonly Label[],
+) => Gauge<Label>;
+
+/** What this process knows by itself. */
+function createProcessGauges(gauge: MakeGauge) {
+  const connections = gauge('database_connections', 'Of the pool; waiting: callers without one.', ['state']);
+  const maxConnections = gauge('database_connections_max', 'As many as the pool may open.');
+  const entries = gauge('journal_entries', 'Hand-overs that the database does not have yet.');
+  const open = gauge('journal_entries_without_outcome', 'Of these, those that have not ended.');
+  const size = gauge('journal_size_bytes', 'Of the file that the journal is in.');
+  return (
+    pool: ReturnType<MetricsOptions['readPool']>,
+    journal: ReturnType<MetricsOptions['readJournal']>,
+  ): void => {
+    for (const state of ['used', 'idle', 'waiting'] as const) connections.set({ state }, pool[state]);
+    maxConnections.set(pool.max);
+    entries.set(journal.entries);
+    open.set(journal.withoutOutcome);
+    size.set(journal.sizeBytes);
+  };
+}
+
+/** What the database knows. */
+function createFigureGauges(gauge: MakeGauge) {
+  const isUp = gauge('database_up', '1 when the figures of the database could be read, else 0.');
+  const queued = gauge('send_queue_size', 'Sends in the queue, at most 100,000 are counted.', ['account']);
+  const oldest = gauge('send_queue_oldest_due_seconds', 'How long the first due send has been due.', [
+    'account',
+  ]);
+  const unknown = gauge('sends_unknown', 'Sends whose outcome is not known.', ['account']);
+  const lag = gauge('mailbox_lag_seconds', 'Since the mailbox that fell behind most was read.', ['account']);
+  const waiting = gauge('mailbox_waiting_messages', 'Received messages not recorded yet.', ['account']);
+  const quarantined = gauge('mailbox_quarantined_messages', 'Received messages set aside.', ['account']);
+  const unnumbered = gauge('events_unnumbered', 'Statements whose events have no number yet.');
+  const webhooks = gauge('webhooks', 'Webhooks that deliver, and those that failed and were paused.', [
+    'state',
+  ]);
+  const behind = gauge('webhook_lag_events', 'Events that the webhook furthest behind has not looked at.');
+  const all = [queued, oldest, unknown, lag, waiting, quarantined, unnumbered, webhooks, behind];
+  return (figures: Figures | null): void => {
+    isUp.set(figures === null ? 0 : 1);
+    // What is not known is left out: an old value would look like a good one.
+    for (const one of all) one.reset();
+    if (figures === null) {
+      for (const one of [unnumbered, behind]) one.remove();
+      return;
+    }
+    for (const one of figures.accounts) {
+      const labels = { account: one.accountId };
+      queued.set(labels, one.queued);
+      oldest.set(labels, one.oldestDueSeconds);
+      unknown.set(labels, one.unknownSends);
+      if (one.mailboxLagSeconds !== null) lag.set(labels, one.mailboxLagSeconds);
+      waiting.set(labels, one.mailboxWaiting);
+      quarantined.set(labels, one.quarantined);
+    }
+    unnumbered.set(figures.eventsWaiting);
+    webhooks.set({ state: 'active' }, figures.webhooks.active);
+    webhooks.set({ state: 'failed' }, figures.webhooks.failed);
+    behind.set(figures.webhooks.lagEvents);
+  };
+}
+
+/** One answer for all who ask within `maxAgeMs` of its question. */
+function keepFor<T>(maxAgeMs: number, now: () => number, ask: () => Promise<T>): () => Promise<T> {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let answer: Promise<T> | null = null;
+  return () => {
+    if (answer === null || now() - askedAt >= maxAgeMs) {
+      askedAt = now();
+      answer = ask();
+    }
+    return answer;
+  };
+}

@@ -1,0 +1,13 @@
+/** What is counted while the service works, for the metrics. Nothing here throws. */
+
+/** How a hand-over to a mail server ended: `put_off` is tried again, `unknown` never by itself. */
+export type SendOutcome = 'accepted' | 'put_off' | 'rejected' | 'unknown';
+
+export interface Meter {
+  /** @param accountId of a configured account */
+  noteSend(accountId: string, outcome: SendOutcome, durationMs: number): void;
+  noteWebhook(isDelivered: boolean, durationMs: number): void;
+}
+
+/** For a service without metrics. */
+export const NO_METER: Meter = { noteSend: () => undefined, noteWebhook: () => undefined };

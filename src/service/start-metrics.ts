@@ -1,0 +1,85 @@
+/** A part of the composition root: the metrics, where the configuration names an address for them. */
+import { onStatement } from '../adapters/postgres/db/statement-times.ts';
+import { createReadFigures } from '../adapters/postgres/metrics/read-figures.ts';
+import type { RequestObserver } from '../adapters/http/connections/answered-request.ts';
+import { NO_METER, type Meter, type SendOutcome } from '../app/metrics/meter.ts';
+import type { SecurityLog } from '../app/base/security-log.ts';
+import type { Transport, TransportResult } from '../app/send/transport-ports.ts';
+import { readVersion } from '../config/version.ts';
+import type { Transports } from './create-transports.ts';
+import { noteOpenListener } from './exposure.ts';
+import { listenFailure } from './listen-failure.ts';
+import type { Parts, Teardown } from './open-parts.ts';
+
+export interface StartedMetrics {
+  readonly meter: Meter;
+  readonly observers: readonly RequestObserver[];
+  /** The same, with what they do counted. */
+  readonly transports: Transports;
+}
+
+/** Throws when it can't listen. */
+export async function startMetrics(
+  parts: Parts,
+  security: SecurityLog,
+  teardown: Teardown,
+): Promise<StartedMetrics> {
+  const { config, pool, journal, logger, transports } = parts;
+  const { metricsListen } = config;
+  if (metricsListen === null) return { meter: NO_METER, observers: [], transports };
+  // Loaded when they are wanted: the others go without the memory of the library.
+  const [{ createMetrics }, { startMetricsServer }] = await Promise.all([
+    import('../adapters/telemetry/metrics.ts'),
+    import('../adapters/telemetry/metrics-server.ts'),
+  ]);
+  const metrics = createMetrics({
+    version: readVersion(),
+    readFigures: createReadFigures(pool, [...parts.accounts.keys()]),
+    readPool: () => ({
+      used: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+      max: config.databasePoolSize,
+    }),
+    readJournal: () => journal.measure(),
+    now: () => performance.now(),
+    logger,
+  });
+  const stop = onStatement(metrics.noteStatement);
+  teardown.push(async () => stop());
+  const server = await startMetricsServer(metrics, metricsListen, logger).catch((error: unknown) => {
+    throw listenFailure(
+      { portVariable: 'METRICS_LISTEN', hostVariable: 'METRICS_LISTEN', ...metricsListen },
+      error,
+    );
+  });
+  teardown.push(() => server.close());
+  noteOpenListener(security, { protocol: 'metrics', address: server.host, tls: false, login: false });
+  logger.info({ address: server.host, port: server.port }, 'metrics are at /metrics');
+  const observe: RequestObserver = ({ request, ...answered }) =>
+    metrics.noteRequest({ ...answered, method: request.method });
+  return {
+    meter: metrics,
+    observers: [observe],
+    transports: { ...transports, of: (accountId) => watch(transports.of(accountId), accountId, metrics) },
+  };
+}
+
+function watch(transport: Transport, accountId: string, meter: Meter): Transport {
+  return {
+    async send(envelope, raw, beforeFirstByte) {
+      const started = performance.now();
+      // What throws here has handed nothing over.
+      const result = await transport.send(envelope, raw, beforeFirstByte);
+      meter.noteSend(accountId, toOutcome(result), performance.now() - started);
+      return result;
+    },
+    verify: () => transport.verify(),
+    close: () => transport.close(),
+  };
+}
+
+function toOutcome(result: TransportResult): SendOutcome {
+  if (result.kind !== 'refused') return result.kind;
+  return result.temporary ? 'put_off' : 'rejected';
+}
