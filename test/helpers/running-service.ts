@@ -26,13 +26,16 @@ export async function startServiceWithDatabase(): Promise<RunningService> {
 }
 
 /** With an SMTP server that takes everything; the account is `Sales <sales@example.com>`. */
-export async function startServiceWithSink(): Promise<RunningService & { readonly sink: SmtpSink }> {
+export async function startServiceWithSink(
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningService & { readonly sink: SmtpSink }> {
   const [database, sink] = await Promise.all([createTestDatabase(), startSmtpSink()]);
   const service = await startServiceProcess({
     env: {
       DATABASE_URL: database.connectionString,
       SMTP_URL: sink.url,
       MAIL_FROM: 'Sales <sales@example.com>',
+      ...env,
     },
   });
   return {

@@ -1,10 +1,12 @@
 /** The page in Chromium, as the service serves it, with real mail. Build the page first: `npm run build -w page`. */
+import { randomUUID } from 'node:crypto';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
 import { mail, newId, receive } from '../helpers/inbound-mail.ts';
 import { accessibilityFaults, usePages } from '../helpers/open-page.ts';
 import { getJson, startServiceWithSink } from '../helpers/running-service.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
 import { TEST_SECRET, type ServiceProcess } from '../helpers/service-process.ts';
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, locale: 'de-DE' };
@@ -17,7 +19,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
   let end: () => Promise<void>;
 
   beforeAll(async () => {
-    ({ service, end } = await startServiceWithSink());
+    ({ service, end } = await startServiceWithSink({ TRUSTED_AUTHSERV_IDS: 'mx.test' }));
   });
   afterAll(() => end());
 
@@ -26,6 +28,13 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
 
   const receiveNow = (subject: string, fields: object = {}) =>
     receive(service, mail({ subject, date: DATE(), from: 'Ann <ann@customer.test>', ...fields }));
+
+  /** New mail is found a moment after it came. */
+  const areFound = (q: string, count: number) =>
+    waitUntil(`${count} threads are found by ${q}`, async () => {
+      const { threads } = await getJson<{ threads: unknown[] }>(service, `/api/threads?q=${q}`);
+      return threads.length === count;
+    });
 
   it('opens a linked thread after the log-in, and marks it as read', async () => {
     const { threadId } = await receiveNow('Linked', { body: 'See https://example.com/offer.' });
@@ -118,6 +127,7 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
 
   it('searches as you type, and says so when nothing is found', async () => {
     await receiveNow('Zanzibar spices');
+    await areFound('zanzibar', 1);
     const page = await open('/');
     await page.keyboard.press('/');
     await page.keyboard.type('zanzib');
@@ -125,6 +135,72 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('zanzib');
     await page.keyboard.type('qqq');
     await page.getByText('Nothing found').waitFor();
+  });
+
+  it('searches by operators, marks what was found, and helps with them', async () => {
+    await receiveNow('Saffron offer', {
+      from: 'Vera Marlow <vera@marlow.test>',
+      body: 'The price of saffron.',
+    });
+    await receiveNow('Saffron order', { from: 'Ann <ann@customer.test>' });
+    await areFound('saffron', 2);
+    const page = await open('/');
+    const rows = page.locator('.row');
+    await page.keyboard.press('/');
+    await page.keyboard.type('saffron');
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.keyboard.type(' from:marlow before:never');
+    await expect.poll(() => rows.count()).toBe(1);
+    await page.getByText('“before:never” can’t be used').waitFor();
+    await expect.poll(() => rows.locator('mark').allTextContents()).toEqual(['Marlow', 'Saffron', 'saffron']);
+    await page.getByRole('button', { name: 'How to search' }).click();
+    await page.getByRole('menuitem', { name: 'subject:offer' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('menuitem', { name: 'has:file' }).click();
+    await page.getByText('Nothing found').waitFor();
+    const field = page.getByRole('searchbox', { name: 'Search' });
+    expect(await field.inputValue()).toBe('saffron from:marlow before:never has:file');
+    await field.fill('saffron');
+    await page.getByRole('button', { name: 'How to search' }).click();
+    await page.getByRole('menuitem', { name: 'subject:offer' }).click();
+    await expect.poll(() => page.evaluate(`document.activeElement?.matches('.search input')`)).toBe(true);
+    await page.keyboard.type('offer');
+    await expect.poll(() => rows.count()).toBe(1);
+    await rows.first().click();
+    await page.getByRole('article').locator('mark', { hasText: 'saffron' }).waitFor();
+  });
+
+  it('finds the mail of a customer by the name, and asks which one is meant', async () => {
+    const register = async (name: string, address: string) => {
+      const path = `/api/customer/${randomUUID()}/addresses`;
+      const { status } = await service.request(path, {
+        method: 'PUT',
+        json: { name, addresses: [address], domains: [], company_id: null },
+      });
+      expect(status).toBe(200);
+    };
+    await register('Borneo Trading', 'ann@borneo.test');
+    await register('Borneo Shipping', 'bob@borneo-ships.test');
+    await receiveNow('Teak', { from: 'ann@borneo.test' });
+    await receiveNow('Freight', { from: 'bob@borneo-ships.test' });
+    const page = await open('/search?q=customer:borneo');
+    await page.getByRole('button', { name: 'Borneo Shipping' }).click();
+    await page.locator('.row', { hasText: 'Freight' }).waitFor();
+    expect(await page.locator('.row').count()).toBe(1);
+    expect(new URL(page.url()).searchParams.get('q')).toBe('customer:"Borneo Shipping"');
+    await page.goto('/search?q=customer:atlantis');
+    await page.getByText('No customer is called “atlantis”.').waitFor();
+  });
+
+  it('warns of an email whose sender is not confirmed', async () => {
+    const { threadId } = await receiveNow('Forged', {
+      headers: [
+        'Authentication-Results: mx.test; spf=fail smtp.mailfrom=customer.test; dmarc=fail header.from=customer.test',
+      ],
+    });
+    const page = await open(`/t/${threadId}`);
+    await page.getByText('The sender could not be confirmed and may be forged.').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
   });
 
   it('warns of a stranger in a thread, and folds what is quoted', async () => {

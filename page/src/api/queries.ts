@@ -20,6 +20,7 @@ export const keys = {
   threadDraft: (threadId: string) => ['draft', threadId],
   draft: (id: string) => ['new-draft', id],
   accounts: ['accounts'],
+  customers: (name: string) => ['customers', name],
   addresses: (q: string) => ['addresses', q],
   replyPreview: (emailId: string, kind: string) => ['reply', emailId, kind],
   thread: (id: string) => ['thread', id],
@@ -141,6 +142,17 @@ export const accountsQuery = queryOptions({
   queryKey: keys.accounts,
   queryFn: ({ signal }) => client.accounts.list({ signal }),
 });
+
+/** More can't be chosen from; the reader writes more of the name. */
+const OFFERED_CUSTOMERS = 10;
+
+/** Customers with this in their name or addresses. */
+export const customersQuery = (name: string) =>
+  queryOptions({
+    queryKey: keys.customers(name),
+    queryFn: async ({ signal }) =>
+      (await client.customers.list({ q: name, limit: OFFERED_CUSTOMERS }, { signal }).page()).items,
+  });
 
 const OFFERED_ADDRESSES = 8;
 const ADDRESSES_STALE_MS = 5000;

@@ -3,6 +3,7 @@ import { Menu } from 'lucide-react';
 import { useWords } from '../i18n/index.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { useDrawer } from './drawer.ts';
+import './drawer-button.css';
 
 export function DrawerButton() {
   const { text } = useWords();

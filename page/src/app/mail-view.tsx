@@ -6,6 +6,8 @@ import { ThreadView } from '../features/thread/thread-view.tsx';
 import { ThreadList } from '../features/threads/thread-list.tsx';
 import { useWords } from '../i18n/index.tsx';
 import { Empty } from '../ui/empty.tsx';
+import { Terms } from '../features/search/marked.tsx';
+import { NO_TERMS } from '../features/search/search-language.ts';
 import { NEW_DRAFT } from './places.ts';
 import './mail-view.css';
 
@@ -25,19 +27,21 @@ export function MailView({ folder, threadId, draftId = null }: MailViewProps) {
   // The list knows which thread is next.
   const leave = useRef<() => void>(() => undefined);
   return (
-    <div className="mail-view" data-shows={threadId === null && draftId === null ? 'list' : 'thread'}>
-      <ThreadList folder={folder} threadId={threadId} draftId={draftId} leaveRef={leave} />
-      <main className="pane-thread" id="thread">
-        {draftId !== null ? (
-          <Suspense>
-            <NewMessage key={draftId} draftId={draftId === NEW_DRAFT ? null : draftId} />
-          </Suspense>
-        ) : threadId === null ? (
-          <Empty icon={MailOpen} title={text.thread.none} hint={text.thread.noneHint} />
-        ) : (
-          <ThreadView key={threadId} folder={folder} threadId={threadId} onLeave={() => leave.current()} />
-        )}
-      </main>
-    </div>
+    <Terms value={folder.search?.terms ?? NO_TERMS}>
+      <div className="mail-view" data-shows={threadId === null && draftId === null ? 'list' : 'thread'}>
+        <ThreadList folder={folder} threadId={threadId} draftId={draftId} leaveRef={leave} />
+        <main className="pane-thread" id="thread">
+          {draftId !== null ? (
+            <Suspense>
+              <NewMessage key={draftId} draftId={draftId === NEW_DRAFT ? null : draftId} />
+            </Suspense>
+          ) : threadId === null ? (
+            <Empty icon={MailOpen} title={text.thread.none} hint={text.thread.noneHint} />
+          ) : (
+            <ThreadView key={threadId} folder={folder} threadId={threadId} onLeave={() => leave.current()} />
+          )}
+        </main>
+      </div>
+    </Terms>
   );
 }

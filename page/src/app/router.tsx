@@ -10,7 +10,8 @@ import {
 } from '@tanstack/react-router';
 import { MessageCircleQuestion } from 'lucide-react';
 import { lazy, Suspense } from 'react';
-import { readFolder, searchFolder } from '../features/folders/folder.ts';
+import { readFolder } from '../features/folders/folder.ts';
+import { useSearchFolder } from '../features/search/use-search-folder.ts';
 import { useWords } from '../i18n/index.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { MailView } from './mail-view.tsx';
@@ -106,10 +107,9 @@ function FolderView() {
 }
 
 function SearchView() {
-  const { text } = useWords();
   const { q } = useSearch({ from: searchRoute.id });
   const { threadId } = useParams({ strict: false });
-  return <MailView folder={searchFolder(q, text)} threadId={threadId ?? null} />;
+  return <MailView folder={useSearchFolder(q)} threadId={threadId ?? null} />;
 }
 
 /** A new message, or a draft of one, beside the drafts. */

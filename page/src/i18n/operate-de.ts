@@ -3,12 +3,10 @@ import type { OperateMessages } from './operate-en.ts';
 
 export const operateDe: OperateMessages = {
   title: 'Betrieb',
-  lead: 'Was der Dienst tut und wo eine Entscheidung fehlt.',
   more: 'Mehr anzeigen',
   confirm: 'Fortfahren',
   never: 'Nie',
   all: 'Alle',
-  yes: 'Ja',
   done: 'Erledigt.',
   failed: (reason) => `Das hat nicht geklappt: ${reason}`,
   sections: {

@@ -1,12 +1,10 @@
 /** The texts of the operators' views in English, which are loaded with them; `operate-de.ts` has the same ones. */
 export const operateEn = {
   title: 'Operations',
-  lead: 'What the service does, and what needs a decision.',
   more: 'Show more',
   confirm: 'Go on',
   never: 'Never',
   all: 'All',
-  yes: 'Yes',
   done: 'Done.',
   failed: (reason: string) => `That did not work: ${reason}`,
   sections: {

@@ -1,6 +1,7 @@
 /** What a folder is: a name in the address, and what the list asks the service for. */
-import type { DraftFilter, EmailFilter, ThreadFilter } from 'email-worker-client';
+import type { CustomerListing, DraftFilter, EmailFilter, ThreadFilter } from 'email-worker-client';
 import type { Messages } from '../../i18n/en.ts';
+import type { Search } from '../search/search-language.ts';
 
 /** Folders of threads, in the order in which they stand. */
 export const THREAD_FOLDERS = ['open', 'unanswered', 'unread', 'mine', 'done'] as const;
@@ -21,7 +22,14 @@ export interface Folder {
   readonly empty: keyof Messages['list']['empty'];
   /** What was searched for; null for a folder. */
   readonly query: string | null;
+  readonly search: Search | null;
+  /** Customers of whom the reader has to choose one; empty: none has the name. null: nothing is to be chosen. */
+  readonly choice: readonly CustomerListing[] | null;
+  /** It is known what to ask for. */
+  readonly isReady: boolean;
 }
+
+const PLAIN = { query: null, search: null, choice: null, isReady: true } as const;
 
 export const accountFolder = (account: string): string => `account:${account}`;
 export const labelFolder = (label: string): string => `label:${label}`;
@@ -54,8 +62,7 @@ function sourceOf(key: FixedFolder, me: string): Source {
 
 /** The folder of an address; null when there is none. `me` is the name that threads are assigned to. */
 export function readFolder(key: string, me: string, text: Messages): Folder | null {
-  if (isFixed(key))
-    return { key, title: text.folders[key], source: sourceOf(key, me), empty: key, query: null };
+  if (isFixed(key)) return { ...PLAIN, key, title: text.folders[key], source: sourceOf(key, me), empty: key };
   const at = key.indexOf(':');
   const [kind, name] = [key.slice(0, at), key.slice(at + 1)];
   if (at === -1 || name === '') return null;
@@ -65,7 +72,7 @@ export function readFolder(key: string, me: string, text: Messages): Folder | nu
       title: name,
       source: { kind: 'threads', filter: { status: 'open', account_id: name } },
       empty: 'account',
-      query: null,
+      ...PLAIN,
     };
   if (kind === 'label')
     return {
@@ -73,17 +80,26 @@ export function readFolder(key: string, me: string, text: Messages): Folder | nu
       title: name,
       source: { kind: 'threads', filter: { status: 'open', label: name } },
       empty: 'label',
-      query: null,
+      ...PLAIN,
     };
   return null;
 }
 
-export function searchFolder(query: string, text: Messages): Folder {
+export function searchFolder(
+  query: string,
+  search: Search,
+  text: Messages,
+  choice: readonly CustomerListing[] | null,
+  isReady: boolean,
+): Folder {
   return {
     key: `search:${query}`,
     title: text.search.title(query),
-    source: { kind: 'threads', filter: { q: query } },
+    source: { kind: 'threads', filter: search.filter },
     empty: 'search',
     query,
+    search,
+    choice,
+    isReady,
   };
 }

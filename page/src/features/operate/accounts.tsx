@@ -1,37 +1,32 @@
 /** The mail accounts: whether they work, how far behind their mailboxes are, and what to do. */
-import { useQuery } from '@tanstack/react-query';
 import type { Account } from 'email-worker-client';
 import { AtSign } from 'lucide-react';
 import { client } from '../../api/client.ts';
-import { Empty, Failure } from '../../ui/empty.tsx';
 import { useOperateWords } from './operate-words.ts';
-import { Bones } from './paged.tsx';
+import { Paged } from './paged.tsx';
 import { Status } from './status.tsx';
 
-const REFRESH_MS = 10_000;
 /** Below this a mailbox is as current as a poll makes it. */
 const LAG_SHOWN_S = 120;
 
 export function Accounts() {
-  const { text, operate } = useOperateWords();
-  const query = useQuery({
-    queryKey: ['operate', 'accounts'],
-    queryFn: ({ signal }) => client.accounts.list({ signal }),
-    refetchInterval: REFRESH_MS,
-  });
-  if (query.isPending) return <Bones label={text.app.loading} />;
-  if (query.data === undefined) {
-    return <Failure title={text.app.unreachable} onRetry={() => void query.refetch()} />;
-  }
-  if (query.data.length === 0) {
-    return <Empty icon={AtSign} title={operate.accounts.empty} hint={operate.accounts.emptyHint} />;
-  }
+  const { accounts: words } = useOperateWords().operate;
   return (
-    <ul className="cards">
-      {query.data.map((account) => (
-        <AccountCard key={account.id} account={account} />
-      ))}
-    </ul>
+    <Paged
+      name={['accounts']}
+      list={(options) => ({
+        page: async () => ({ items: await client.accounts.list(options), nextCursor: null }),
+      })}
+      empty={{ icon: AtSign, title: words.empty, hint: words.emptyHint }}
+    >
+      {(accounts) => (
+        <ul className="cards">
+          {accounts.map((account) => (
+            <AccountCard key={account.id} account={account} />
+          ))}
+        </ul>
+      )}
+    </Paged>
   );
 }
 

@@ -15,7 +15,7 @@ const BONES = [0, 1, 2, 3];
 interface PagedProps<Item> {
   /** Names the list among those of all views; with its filter. */
   readonly name: readonly [view: string, ...filter: string[]];
-  readonly list: (options: { readonly signal: AbortSignal }) => Pages<Item>;
+  readonly list: (options: { readonly signal: AbortSignal }) => Pick<Pages<Item>, 'page'>;
   readonly empty: { readonly icon: LucideIcon; readonly title: string; readonly hint?: string };
   readonly children: (items: readonly Item[]) => ReactNode;
 }
@@ -58,7 +58,7 @@ export function Paged<Item>({ name, list, empty, children }: PagedProps<Item>) {
   );
 }
 
-export function Bones({ label }: { readonly label: string }) {
+function Bones({ label }: { readonly label: string }) {
   return (
     <div role="status" aria-label={label}>
       {BONES.map((bone) => (

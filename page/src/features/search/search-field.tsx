@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Button as AriaButton, Input, SearchField as AriaSearchField } from 'react-aria-components';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { useWords } from '../../i18n/index.tsx';
+import { SearchHelp } from './search-help.tsx';
 import './search.css';
 
 /** A word that is still being typed is not searched for. */
@@ -40,26 +41,34 @@ export function SearchField({ query }: SearchFieldProps) {
       if (query !== null) void navigate({ to: '/' });
     } else if (q !== query) void navigate({ to: '/search', search: { q }, replace: query !== null });
   };
+  const type = (value: string): void => {
+    setTyped(value);
+    cancel();
+    timer.current = setTimeout(() => go(value), TYPING_MS);
+  };
+  /** An operator from the help is written to the end. */
+  const add = (operator: string): void => {
+    type(`${typed === '' ? '' : `${typed.trimEnd()} `}${operator}`.slice(0, MAX_QUERY));
+  };
   return (
-    <AriaSearchField
-      className="search"
-      aria-label={text.search.label}
-      value={typed}
-      maxLength={MAX_QUERY}
-      autoFocus={query !== null}
-      onChange={(value) => {
-        setTyped(value);
-        cancel();
-        timer.current = setTimeout(() => go(value), TYPING_MS);
-      }}
-      onSubmit={go}
-      onClear={() => go('')}
-    >
-      <Search className="search-icon" size={16} strokeWidth={1.75} aria-hidden />
-      <Input ref={input} placeholder={text.search.placeholder} />
-      <AriaButton className="button button-icon" aria-label={text.search.clear}>
-        <X size={16} aria-hidden />
-      </AriaButton>
-    </AriaSearchField>
+    <div className="search-bar">
+      <AriaSearchField
+        className="search"
+        aria-label={text.search.label}
+        value={typed}
+        maxLength={MAX_QUERY}
+        autoFocus={query !== null}
+        onChange={type}
+        onSubmit={go}
+        onClear={() => go('')}
+      >
+        <Search className="search-icon" size={16} strokeWidth={1.75} aria-hidden />
+        <Input ref={input} placeholder={text.search.placeholder} />
+        <AriaButton className="button button-icon" aria-label={text.search.clear}>
+          <X size={16} aria-hidden />
+        </AriaButton>
+      </AriaSearchField>
+      <SearchHelp onChoose={add} onReturn={() => input.current?.focus()} />
+    </div>
   );
 }

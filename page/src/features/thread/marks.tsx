@@ -1,6 +1,6 @@
 /** What a reader should know of an email before trusting it, in words. */
 import type { ThreadEmail } from 'email-worker-client';
-import { Bot, CircleAlert, Clock, ShieldAlert, UserRoundX, type LucideIcon } from 'lucide-react';
+import { Bot, CircleAlert, Clock, ShieldAlert, ShieldX, UserRoundX, type LucideIcon } from 'lucide-react';
 import type { Messages } from '../../i18n/en.ts';
 import type { Formats } from '../../i18n/format.ts';
 import { useWords } from '../../i18n/index.tsx';
@@ -19,6 +19,8 @@ function marksOf(email: ThreadEmail, text: Messages, format: Formats): readonly 
   const marks: Mark[] = [];
   if (email.new_participant)
     marks.push({ key: 'stranger', icon: UserRoundX, tone: 'warn', words: text.thread.stranger });
+  if (email.direction === 'inbound' && email.authentication?.verdict === 'failed')
+    marks.push({ key: 'forged', icon: ShieldX, tone: 'bad', words: text.thread.authentication.failed });
   if (email.automatic !== null)
     marks.push({ key: 'automatic', icon: Bot, tone: 'quiet', words: text.thread.automatic[email.automatic] });
   if (email.direction === 'outbound') marks.push(...deliveryMarks(email, text, format));

@@ -6,6 +6,7 @@ import { Button } from 'react-aria-components';
 import { useWords } from '../../i18n/index.tsx';
 import { Avatar } from '../../ui/avatar.tsx';
 import { nameOf } from '../threads/rows.ts';
+import { Marked } from '../search/marked.tsx';
 import { Attachments } from './attachments.tsx';
 import { MailFrame } from './mail-frame.tsx';
 import { Marks } from './marks.tsx';
@@ -40,9 +41,13 @@ export function Message({ email, isOpenAtFirst }: MessageProps) {
             onPress={() => setOpen(!isOpen)}
           />
           <p className="message-from">
-            <span className="message-name truncate">{from}</span>
+            <span className="message-name truncate">
+              <Marked of="people">{from}</Marked>
+            </span>
             {isOpen && email.from_address.name !== '' && (
-              <span className="message-address truncate">{email.from_address.address}</span>
+              <span className="message-address truncate">
+                <Marked of="people">{email.from_address.address}</Marked>
+              </span>
             )}
           </p>
           {isOpen ? (
@@ -62,7 +67,9 @@ export function Message({ email, isOpenAtFirst }: MessageProps) {
               </Button>
             </p>
           ) : (
-            <p className="message-snippet truncate">{email.snippet}</p>
+            <p className="message-snippet truncate">
+              <Marked>{email.snippet}</Marked>
+            </p>
           )}
         </div>
         <time className="message-time" dateTime={email.date} title={format.full(email.date)}>
@@ -115,6 +122,12 @@ function Details({ email }: { readonly email: ThreadEmail }) {
             <dd>{addresses.map(inFull).join(', ')}</dd>
           </div>
         ))}
+      {email.authentication !== null && (
+        <div>
+          <dt>{text.thread.authentication.label}</dt>
+          <dd>{text.thread.authentication[email.authentication.verdict]}</dd>
+        </div>
+      )}
     </dl>
   );
 }

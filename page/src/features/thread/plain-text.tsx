@@ -3,6 +3,7 @@ import { Ellipsis } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { Button } from 'react-aria-components';
 import { useWords } from '../../i18n/index.tsx';
+import { Marked } from '../search/marked.tsx';
 import { foldText } from './quotes.ts';
 
 interface PlainTextProps {
@@ -44,12 +45,12 @@ function withLinks(value: string): ReactNode[] {
   for (const { 0: found, index } of value.matchAll(LINK)) {
     const address = found.replace(/[.,;:!?)\]}]$/, '');
     parts.push(
-      value.slice(end, index),
+      <Marked key={`before ${index}`}>{value.slice(end, index)}</Marked>,
       <a key={index} href={address} target="_blank" rel="noopener noreferrer">
         {address}
       </a>,
     );
     end = index + address.length;
   }
-  return [...parts, value.slice(end)];
+  return [...parts, <Marked key="rest">{value.slice(end)}</Marked>];
 }

@@ -11,6 +11,8 @@ import { useWords } from '../../i18n/index.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Empty, Failure } from '../../ui/empty.tsx';
 import type { Folder } from '../folders/folder.ts';
+import { Marked } from '../search/marked.tsx';
+import { hasHit } from '../search/search-terms.ts';
 import { Answer } from '../write/answer.tsx';
 import { Message } from './message.tsx';
 import { SidePanel } from './side-panel.tsx';
@@ -52,7 +54,11 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
             <IconButton icon={ArrowLeft} label={text.app.back} onPress={openList} />
           </span>
           <h1 className="thread-subject" title={thread?.subject}>
-            {thread === undefined ? <span className="bone" /> : thread.subject || text.list.noSubject}
+            {thread === undefined ? (
+              <span className="bone" />
+            ) : (
+              <Marked of="subject">{thread.subject || text.list.noSubject}</Marked>
+            )}
           </h1>
           {thread !== undefined && (
             <ThreadActionBar
@@ -89,7 +95,12 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
                 <Message
                   key={email.id}
                   email={email}
-                  isOpenAtFirst={email.id === lastId || email.unread || email.state === 'failed'}
+                  isOpenAtFirst={
+                    email.id === lastId ||
+                    email.unread ||
+                    email.state === 'failed' ||
+                    hasHit(email.text_body, folder.search?.terms.text ?? [])
+                  }
                 />
               ))}
             </section>

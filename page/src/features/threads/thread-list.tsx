@@ -1,5 +1,5 @@
 /** The lines of a folder: as many as there are, of which only those on screen exist. */
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Inbox, ListChecks, SearchX } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } from 'react';
@@ -14,6 +14,7 @@ import { IconButton } from '../../ui/button.tsx';
 import { Empty, Failure } from '../../ui/empty.tsx';
 import type { Folder } from '../folders/folder.ts';
 import { SearchField } from '../search/search-field.tsx';
+import { CustomerChoice, SearchFaults } from '../search/search-notes.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import type { Row } from './rows.ts';
 import { ROW_HEIGHT, ThreadRow } from './thread-row.tsx';
@@ -50,7 +51,12 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
     (ids: ReadonlySet<string>) => setSelection({ of: folder.key, ids }),
     [folder.key],
   );
-  const list = useInfiniteQuery(listQuery(folder.source));
+  const list = useInfiniteQuery({
+    ...listQuery(folder.source),
+    enabled: folder.isReady,
+    // What was found stays until the next letter has found something else.
+    ...(folder.query === null ? {} : { placeholderData: keepPreviousData }),
+  });
   const rows = useMemo(() => withoutRepeats(list.data?.pages ?? []), [list.data]);
   const scrollRef = useRef<HTMLDivElement>(null);
   return (
@@ -84,8 +90,21 @@ export function ThreadList({ folder, threadId, draftId, leaveRef }: ThreadListPr
           />
         )}
       </div>
-      <div key={folder.key} className="list-scroll" ref={scrollRef} tabIndex={-1}>
-        {list.isPending ? (
+      <SearchFaults search={folder.search} />
+      <div
+        key={folder.key}
+        className="list-scroll"
+        data-is-old={list.isPlaceholderData ? '' : undefined}
+        ref={scrollRef}
+        tabIndex={-1}
+      >
+        {folder.choice !== null ? (
+          <CustomerChoice
+            query={folder.query ?? ''}
+            typed={folder.search?.customer ?? ''}
+            customers={folder.choice}
+          />
+        ) : list.isPending ? (
           <Bones />
         ) : list.isError && rows.length === 0 ? (
           <Failure title={text.list.failed} onRetry={() => void list.refetch()} />

@@ -6,6 +6,7 @@ import { draftPlace, threadPlace } from '../../app/places.ts';
 import { useWords } from '../../i18n/index.tsx';
 import { Avatar } from '../../ui/avatar.tsx';
 import type { Folder } from '../folders/folder.ts';
+import { Marked } from '../search/marked.tsx';
 import { nameOf, type Row } from './rows.ts';
 
 /** Height of a line in px, as in the styles. */
@@ -95,13 +96,17 @@ function RowText({ row, subject }: { readonly row: Row; readonly subject: string
         </span>
       )}
       <span className="row-line">
-        <span className="row-people truncate">{row.isOutgoing ? text.list.to(people) : people}</span>
+        <span className="row-people truncate">
+          <Marked of="people">{row.isOutgoing ? text.list.to(people) : people}</Marked>
+        </span>
         <time className="row-time" dateTime={row.at}>
           {format.brief(row.at)}
         </time>
       </span>
       <span className="row-line">
-        <span className="row-subject truncate">{subject}</span>
+        <span className="row-subject truncate">
+          <Marked of="subject">{subject}</Marked>
+        </span>
         <span className="row-side">
           <RowState row={row} />
           {row.emailCount > 1 && (
@@ -113,7 +118,9 @@ function RowText({ row, subject }: { readonly row: Row; readonly subject: string
         </span>
       </span>
       <span className="row-line">
-        <span className="row-snippet truncate">{row.snippet}</span>
+        <span className="row-snippet truncate">
+          <Marked>{row.snippet}</Marked>
+        </span>
         <span className="row-side">
           {row.labels.length > 0 && (
             <span className="row-labels">
