@@ -21,7 +21,11 @@ const parameters = (meanings) =>
 const TABLES = {
   variables: table(
     ['Variable', 'Default', 'Meaning'],
-    VARIABLES.map(({ name, defaultText, meaning }) => [`\`${name}\``, defaultText, meaning]),
+    VARIABLES.map(({ name, defaultText, meaning, mayBeInFile }) => [
+      mayBeInFile ? `\`${name}\` or \`${name}_FILE\`` : `\`${name}\``,
+      defaultText,
+      meaning,
+    ]),
   ),
   smtp: parameters(SMTP_URL_PARAMETERS),
   imap: parameters(IMAP_URL_PARAMETERS),

@@ -9,7 +9,16 @@ import { readDkim, readDkimField, readKeyList, type DkimConfig } from './config-
 import { readSentCopies, type SentCopiesConfig } from './config-sent-copies.ts';
 import { readOAuth2, type OAuth2Config } from './config-oauth.ts';
 import type { Address } from '../core/address/address.ts';
-import { readAll, resolvePath, text, variable, type Environment } from './variable.ts';
+import {
+  fileVariableOf,
+  readAll,
+  resolvePath,
+  secretText,
+  secretVariable,
+  text,
+  variable,
+  type Environment,
+} from './variable.ts';
 import type { RateLimit } from '../core/delivery/rate-window.ts';
 
 export interface AccountConfig {
@@ -107,7 +116,7 @@ const DEFAULT_ACCOUNT = {
     defaultText: DEFAULT_FROM,
     meaning: "The default account's address, with a display name if wanted.",
   }),
-  smtpUrl: variable('SMTP_URL', {
+  smtpUrl: secretVariable('SMTP_URL', {
     parse: (value, name) => readUrl(name, value, SMTP_PROTOCOLS),
     defaultText: 'an outbox folder in `DATA_DIR`',
     meaning:
@@ -124,7 +133,7 @@ const DEFAULT_ACCOUNT = {
     defaultText: 'no limit',
     meaning: 'The same in a rolling day.',
   }),
-  imapUrl: text(
+  imapUrl: secretText(
     'IMAP_URL',
     'The mail server whose mailboxes are read for the default account: `imaps://user:pass@host`, or `imap://` with STARTTLS; more in docs/configuration.md. Nothing is ever changed in them; only `IMAP_SENT_COPIES` adds to one.',
   ),
@@ -182,9 +191,10 @@ export function readAccounts(env: Environment): readonly [AccountConfig, ...Acco
   const file = ACCOUNT_VARIABLES.file.read(env);
   if (file === null) return [readDefaultAccount(env)];
   const json = readAccountsFile(resolvePath(env, file));
-  for (const { name } of Object.values(DEFAULT_ACCOUNT)) {
-    if (env.get(name) !== null)
-      throw new ConfigError(name, 'has no effect beside ACCOUNTS_FILE; put it into that file');
+  for (const { name, mayBeInFile } of Object.values(DEFAULT_ACCOUNT)) {
+    const set = [name, ...(mayBeInFile ? [fileVariableOf(name)] : [])].find((one) => env.get(one) !== null);
+    if (set !== undefined)
+      throw new ConfigError(set, 'has no effect beside ACCOUNTS_FILE; put it into that file');
   }
   const [first, ...others] = parseAccounts(json, env);
   if (first === undefined) throw new ConfigError('ACCOUNTS_FILE', 'must hold at least one account');
@@ -230,7 +240,7 @@ function readDefaultDkim(
     return null;
   }
   const texts = readKeyList('DKIM_KEYS', keys).map(
-    ([selector, key]) => [selector, expand(key, env.values, 'DKIM_KEYS')] as const,
+    ([selector, key]) => [selector, expand(key, env, 'DKIM_KEYS')] as const,
   );
   return readDkim('DKIM_KEYS', { domain, keys: texts }, { ...account, cwd: env.cwd });
 }
@@ -247,10 +257,7 @@ function readAccountsFile(file: string): unknown {
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-function parseAccounts(
-  json: unknown,
-  { values: env, cwd }: Pick<Environment, 'values' | 'cwd'>,
-): readonly AccountConfig[] {
+function parseAccounts(json: unknown, env: Environment): readonly AccountConfig[] {
   if (!Array.isArray(json)) throw new ConfigError('ACCOUNTS_FILE', 'must hold an array of accounts');
   const ids = new Set<string>();
   return json.map((entry: unknown, index): AccountConfig => {
@@ -300,7 +307,7 @@ function parseAccounts(
       dkim: readDkimField(`${where}, dkim`, fields['dkim'], (part) => expand(part, env, where), {
         from: address,
         smtpUrl,
-        cwd,
+        cwd: env.cwd,
       }),
     };
   });
@@ -355,11 +362,11 @@ function hasUserAlone(text: string | null): boolean {
   return username !== '' && password === '';
 }
 
-/** Secrets stand in the environment, not in the file. */
-function expand(text: string, env: Readonly<Record<string, string | undefined>>, where: string): string {
+/** Secrets stand in the environment, or in files that it names, and not in the accounts file. */
+function expand(text: string, env: Environment, where: string): string {
   return text.replace(/\$\{(\w+)\}/g, (_, name: string) => {
-    const value = env[name];
-    if (value === undefined) throw new ConfigError(where, `the environment variable ${name} is not set`);
+    const value = env.secret(name);
+    if (value === null) throw new ConfigError(where, `the environment variable ${name} is not set`);
     return value;
   });
 }

@@ -2,7 +2,7 @@
 import { ConfigError } from './config-error.ts';
 import { isLoopback } from '../core/server-url.ts';
 import { readListen, readNetworks, readWord } from './config-values.ts';
-import { integer, variable } from './variable.ts';
+import { integer, secretVariable, variable } from './variable.ts';
 
 const MIN_SECRET_LENGTH = 16;
 /** A year. */
@@ -48,7 +48,7 @@ export const HTTP_VARIABLES = {
       'Addresses and networks of proxies, such as `127.0.0.1,10.0.0.0/8`, whose `X-Forwarded-For` says who the client is: for failed log-ins and the security log.',
   }),
   /** Empty: make one and keep it in the data folder. */
-  apiSecrets: variable('API_SECRET', {
+  apiSecrets: secretVariable('API_SECRET', {
     parse: readSecrets,
     defaultText: 'made at the first start, kept in `DATA_DIR/api-secret`',
     meaning:

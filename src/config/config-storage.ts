@@ -1,7 +1,16 @@
 /** Where data is kept: the data folder, the database and the files. */
 import { ConfigError } from './config-error.ts';
 import { readUrl, readWord } from './config-values.ts';
-import { integer, milliseconds, readAll, resolvePath, text, variable, type Environment } from './variable.ts';
+import {
+  integer,
+  milliseconds,
+  readAll,
+  resolvePath,
+  secretText,
+  secretVariable,
+  variable,
+  type Environment,
+} from './variable.ts';
 
 export const DATABASE_VARIABLES = {
   /** Absolute. */
@@ -11,7 +20,7 @@ export const DATABASE_VARIABLES = {
     meaning: 'Folder of the embedded database, the files and the journal.',
   }),
   /** null: the embedded server. */
-  databaseUrl: variable('DATABASE_URL', {
+  databaseUrl: secretVariable('DATABASE_URL', {
     parse: (value, name) => readUrl(name, value, ['postgres:', 'postgresql:']),
     defaultText: 'the embedded PostgreSQL',
     meaning: 'An external PostgreSQL 15 or later: `postgres://user:pass@host:5432/name`.',
@@ -54,8 +63,8 @@ export const FILE_VARIABLES = {
     meaning:
       'Where attachments are stored: `s3://bucket/prefix?endpoint=https://…&region=…`; see docs/configuration.md.',
   }),
-  accessKeyId: text('AWS_ACCESS_KEY_ID', 'Access key for an S3 `BLOB_URL`.'),
-  secretAccessKey: text('AWS_SECRET_ACCESS_KEY', 'Secret key for an S3 `BLOB_URL`.'),
+  accessKeyId: secretText('AWS_ACCESS_KEY_ID', 'Access key for an S3 `BLOB_URL`.'),
+  secretAccessKey: secretText('AWS_SECRET_ACCESS_KEY', 'Secret key for an S3 `BLOB_URL`.'),
   maxAttachmentBytes: integer(
     'MAX_ATTACHMENT_BYTES',
     25 * 1024 * 1024,

@@ -11,7 +11,9 @@ import {
 import { LIMIT_VARIABLES, QUEUE_VARIABLES, readLimits, readQueue, SMTP_VARIABLES } from './config-sending.ts';
 import { DATABASE_VARIABLES, FILE_VARIABLES, readFiles } from './config-storage.ts';
 import { WEBHOOK_VARIABLES } from './config-webhooks.ts';
+import { SecretFiles } from './secret-file.ts';
 import {
+  fileVariableOf,
   integer,
   milliseconds,
   readAll,
@@ -76,12 +78,13 @@ export function loadConfig(values: Readonly<Record<string, string | undefined>>,
     const value = values[name]?.trim();
     return value === undefined || value === '' ? null : value;
   };
-  return Object.freeze(readConfig({ get, values, cwd }));
+  const files = new SecretFiles({ get, cwd });
+  return Object.freeze(readConfig({ get, secret: (name) => files.read(name), cwd }, files));
 }
 
-function readConfig(env: Environment) {
+function readConfig(env: Environment, files: SecretFiles) {
   const accounts = readAccounts(env);
-  return {
+  const config = {
     ...readAll(PROCESS_VARIABLES, env),
     ...readAll(HTTP_VARIABLES, env),
     ...readAll(DATABASE_VARIABLES, env),
@@ -94,12 +97,16 @@ function readConfig(env: Environment) {
     ...readListeners(env),
     reading: readAll(READING_VARIABLES, env),
     webhooks: readAll(WEBHOOK_VARIABLES, env),
+  } as const;
+  return {
+    ...config,
     /** Files that may hold secrets; absolute, and not all of them need to be there. */
     secretFiles: [
       ...['.env', env.get('ACCOUNTS_FILE'), env.get('LISTEN_TLS_KEY_FILE')].flatMap((file) =>
         file === null ? [] : [resolvePath(env, file)],
       ),
       ...accounts.flatMap(({ dkim }) => dkim?.keyFiles ?? []),
+      ...files.files,
     ],
   } as const;
 }
@@ -107,6 +114,7 @@ function readConfig(env: Environment) {
 /** The table of variables for `--help`. */
 export function formatVariables(): string {
   return VARIABLES.map(
-    ({ name, meaning, defaultText }) => `  ${name}\n      ${meaning}\n      Default: ${defaultText}`,
+    ({ name, meaning, defaultText, mayBeInFile }) =>
+      `  ${name}${mayBeInFile ? ` or ${fileVariableOf(name)}` : ''}\n      ${meaning}\n      Default: ${defaultText}`,
   ).join('\n');
 }

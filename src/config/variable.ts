@@ -9,7 +9,8 @@ import { ConfigError } from './config-error.ts';
 export interface Environment {
   /** The trimmed value; an empty variable counts as absent: null. */
   get(name: string): string | null;
-  readonly values: Readonly<Record<string, string | undefined>>;
+  /** The same of a variable that holds a secret, which may be in the file that `NAME_FILE` names. Throws ConfigError. */
+  secret(name: string): string | null;
   /** Relative paths begin here. */
   readonly cwd: string;
 }
@@ -20,9 +21,14 @@ export interface Variable<T = unknown> {
   readonly defaultText: string;
   /** One or two sentences; units included. */
   readonly meaning: string;
+  /** It holds a secret, so `NAME_FILE` may name a file that holds it; see secret-file.ts. */
+  readonly mayBeInFile: boolean;
   /** Throws ConfigError. */
   read(env: Environment): T;
 }
+
+/** The name of the variable that names the file with the value. */
+export const fileVariableOf = (name: string): string => `${name}_FILE`;
 
 interface Declaration<T> {
   /** Null when the variable is absent. Throws ConfigError. */
@@ -32,8 +38,17 @@ interface Declaration<T> {
 }
 
 export function variable<T>(name: string, { parse, ...texts }: Declaration<T>): Variable<T> {
-  return { name, ...texts, read: (env) => parse(env.get(name), name, env) };
+  return { name, ...texts, mayBeInFile: false, read: (env) => parse(env.get(name), name, env) };
 }
+
+/** A variable that holds a secret. */
+export function secretVariable<T>(name: string, { parse, ...texts }: Declaration<T>): Variable<T> {
+  return { name, ...texts, mayBeInFile: true, read: (env) => parse(env.secret(name), name, env) };
+}
+
+/** A secret that is a word. Default: none. */
+export const secretText = (name: string, meaning: string): Variable<string | null> =>
+  secretVariable(name, { parse: (value) => value, defaultText: 'none', meaning });
 
 /** A value that is a word. Default: none. */
 export const text = (name: string, meaning: string, defaultText = 'none'): Variable<string | null> =>
