@@ -471,6 +471,7 @@ create table emails (
   tags text[] not null default '{}'::text[],
   metadata json,
   content_digest bytea,
+  list_id text collate "C",
   received_by jsonb,
   author_key text collate "C",
   json_before_text text not null generated always as (email_json_before_text(id, (COALESCE(written_message_id, message_id))::text, direction, from_address, to_addresses, subject)) stored,
@@ -489,6 +490,7 @@ create table emails (
   constraint emails_from_address_check CHECK ((jsonb_typeof(from_address) = 'object'::text)),
   constraint emails_headers_check CHECK ((jsonb_typeof(headers) = 'object'::text)),
   constraint emails_identity_key_check CHECK ((length(identity_key) = 32)),
+  constraint emails_list_id_check CHECK (((length(list_id) >= 1) AND (length(list_id) <= 255))),
   constraint emails_metadata_check CHECK ((json_typeof(metadata) = 'object'::text)),
   constraint emails_placement_rule_check CHECK ((placement_rule = ANY (ARRAY['thread_id'::text, 'in_reply_to'::text, 'references'::text, 'message_id'::text, 'bounce'::text, 'subject'::text, 'decision'::text, 'new'::text]))),
   constraint emails_raw_in_one_place CHECK (((raw IS NULL) <> (raw_path IS NULL))),
@@ -515,6 +517,7 @@ CREATE INDEX emails_created_at ON emails USING brin (created_at) WITH (pages_per
 CREATE INDEX emails_customer ON emails (customer_id, direction, date DESC, id DESC) INCLUDE (account_id, state) WHERE (customer_id IS NOT NULL);
 CREATE INDEX emails_exchange ON emails (account_id, exchange_with, created_at) WHERE (exchange_with IS NOT NULL);
 CREATE UNIQUE INDEX emails_identity ON emails (account_id, identity_key) WHERE (identity_key IS NOT NULL);
+CREATE INDEX emails_list ON emails (list_id, date DESC, id DESC) WHERE (list_id IS NOT NULL);
 CREATE INDEX emails_message_id ON emails (account_id, message_id);
 CREATE INDEX emails_not_parsed ON emails (date DESC, id DESC) WHERE (defects @> '{not_parsed}'::text[]);
 CREATE INDEX emails_party ON emails (thread_id, created_at, id) WHERE (party_id IS NOT NULL);

@@ -94,6 +94,11 @@ describe('an email', () => {
       `/api/threads/${threadId}`,
     );
     expect(page.emails.map(({ author }) => author)).toEqual([told(crm)]);
+    const { emails } = await getJson<{ emails: readonly { id: string; author: Author | null }[] }>(
+      running.service,
+      '/api/emails?limit=200',
+    );
+    expect(emails.find((email) => email.id === id)?.author).toEqual(told(crm));
     expect(authorsOf(events, 'thread.created')).toEqual([told(crm)]);
     expect(authorsOf(events, 'email.sent')).toEqual([told(crm)]);
   });

@@ -20,6 +20,8 @@ export type ListedEmail = EmailSummary &
     | 'authentication'
     | 'tags'
     | 'metadata'
+    | 'listId'
+    | 'author'
   >;
 
 export function toListingJson(email: ListedEmail): EmailListingJson {
@@ -33,6 +35,8 @@ export function toListingJson(email: ListedEmail): EmailListingJson {
     authentication: email.authentication === null ? null : { verdict: email.authentication.verdict },
     tags: [...email.tags],
     metadata: { ...email.metadata },
+    list_id: email.listId,
+    author: email.author === null ? null : { ...email.author },
   };
 }
 

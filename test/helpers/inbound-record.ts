@@ -34,6 +34,7 @@ export function inboundRecord(
     inReplyTo: parents,
     references: parents,
     threadIndex: null,
+    listId: null,
     from,
     sender: null,
     replyTo: [],

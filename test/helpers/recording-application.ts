@@ -307,6 +307,7 @@ export const sampleDetail: EmailDetail = {
   replyTo: [],
   headers: { 'X-Ticket': '42' },
   unsubscribeList: null,
+  listId: null,
   tags: ['angebot'],
   metadata: { order: 17 },
   defects: [],
@@ -354,6 +355,8 @@ export const sampleListing: ListedEmail = {
   authentication: null,
   tags: ['angebot'],
   metadata: { order: 17 },
+  listId: null,
+  author: null,
 };
 
 const sampleRefused: RefusedMerge = {

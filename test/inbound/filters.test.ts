@@ -37,7 +37,8 @@ beforeAll(async () => {
     json: { to: 'ada@filters.test', subject: 'Later', text_body: 'b', send_at: SEND_AT.toISOString() },
   });
   scheduled = (await response.json()) as typeof scheduled;
-  bounce = await receive(service, deliveryReport(offer.messageId, [{ address: 'ada@filters.test' }]));
+  const report = deliveryReport(offer.messageId, [{ address: 'ada@filters.test' }]);
+  bounce = await receive(service, `List-Id: Jam <Jam.list.test>\r\n${report.toString()}`);
   await service.request(`/api/threads/${offer.threadId}`, {
     method: 'PATCH',
     json: { labels: ['jam'], assignee: 'Ada' },
@@ -78,6 +79,18 @@ describe('the list of emails', () => {
     expect(await listed('label=none')).toEqual([]);
   });
 
+  it('is that of a mailing list, which is shown with its emails', async () => {
+    expect(await listed('list_id=jam.LIST.test')).toEqual(ids(bounce));
+    expect(await listed(`list_id=${encodeURIComponent('<jam.list.test>')}&direction=outbound`)).toEqual([]);
+    expect(await listed('list_id=list.test')).toEqual([]);
+    const page = await getJson<PageJson>(running.service, '/api/emails?list_id=jam.list.test');
+    expect(page.emails).toMatchObject([{ id: bounce.id, list_id: 'jam.list.test' }]);
+    expect(await getJson(running.service, `/api/emails/${bounce.id}`)).toMatchObject({
+      list_id: 'jam.list.test',
+    });
+    expect(await getJson(running.service, `/api/emails/${answer.id}`)).toMatchObject({ list_id: null });
+  });
+
   it('is that of a time', async () => {
     const hour = 3_600_000;
     expect(await listed(`scheduled_since=${at(SEND_AT)}`)).toEqual(ids(scheduled));
@@ -109,6 +122,7 @@ describe('the list of emails', () => {
       `thread_id=${offer.threadId}`,
       `customer_id=${CUSTOMER}`,
       'label=jam',
+      'list_id=jam.list.test',
       'has_files=true',
       'bounced=true',
       `recorded_since=${at(new Date(0))}`,

@@ -115,6 +115,8 @@ export interface EmailDetail extends EmailSummary {
   readonly headers: CustomHeaders;
   /** The list that it was sent to, which its recipient can leave; null for none. */
   readonly unsubscribeList: string | null;
+  /** The mailing list that a received email came by (RFC 2919); null for none. */
+  readonly listId: string | null;
   /** What its send noted on it. */
   readonly tags: readonly string[];
   readonly metadata: Metadata;
@@ -183,6 +185,8 @@ export interface EmailFilter {
   readonly bounced: boolean | null;
   /** Files that were sent along; not what the HTML shows. */
   readonly hasFiles: boolean | null;
+  /** As parseListId gives it. */
+  readonly listId: string | null;
   /** Of its thread. */
   readonly label: string | null;
   /** Inclusive: when the service recorded it. */

@@ -37,6 +37,8 @@ export interface InboundRecord extends RecordedRaw {
   readonly references: readonly MessageId[];
   /** See readThreadIndex. */
   readonly threadIndex: string | null;
+  /** See readListId. */
+  readonly listId: string | null;
   readonly from: Address | null;
   readonly sender: Address | null;
   readonly replyTo: readonly Address[];

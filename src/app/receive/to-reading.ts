@@ -1,6 +1,7 @@
 /** What a received message says to the account, as it is recorded. */
 import { addrSpec } from '../../core/address/address.ts';
 import type { MessageIdentity } from '../../core/message/identity.ts';
+import { readListId } from '../../core/message/list-id.ts';
 import { withoutAddresses } from '../../core/message/references.ts';
 import { readThreadIndex } from '../../core/message/thread-index.ts';
 import { fieldValue } from '../../core/mime/parse/header-fields.ts';
@@ -16,6 +17,7 @@ type ReadFields =
   | 'inReplyTo'
   | 'references'
   | 'threadIndex'
+  | 'listId'
   | 'from'
   | 'sender'
   | 'replyTo'
@@ -50,6 +52,7 @@ export function toReading(
     inReplyTo,
     references,
     threadIndex: readThreadIndex(fieldValue(message.fields, 'thread-index')),
+    listId: readListId(message.fields),
     from: message.from[0] ?? null,
     sender: message.sender,
     replyTo: message.replyTo,

@@ -2541,6 +2541,10 @@ export interface components {
             /** @description As its send gave them. */
             tags: string[];
             metadata: components["schemas"]["Metadata"];
+            /** @description List-Id (RFC 2919) of the mailing list that a received email came by, lower-case, without angle brackets; null for none. */
+            list_id: string | null;
+            /** @description The key that sent it; null for `API_SECRET`, for a received email and for one that another program sent. */
+            author: components["schemas"]["KeyAuthor"] | null;
         };
         EmailListings: {
             emails: components["schemas"]["EmailListing"][];
@@ -2744,6 +2748,8 @@ export interface components {
             /** @description As its send gave them. */
             tags: string[];
             metadata: components["schemas"]["Metadata"];
+            /** @description List-Id (RFC 2919) of the mailing list that a received email came by, lower-case, without angle brackets; null for none. */
+            list_id: string | null;
             /** @description The key that sent it; null for `API_SECRET`, for a received email and for one that another program sent. */
             author: components["schemas"]["KeyAuthor"] | null;
             /** @description What is known of who sent a received email; null when nothing that is trusted says anything. */
@@ -7017,6 +7023,8 @@ export interface operations {
                 bounced?: boolean;
                 /** @description Only emails with files that were sent along, beside what their HTML shows, or only those without. */
                 has_files?: boolean;
+                /** @description Only emails that came by this mailing list, whatever the case of its List-Id. */
+                list_id?: string;
                 /** @description Only emails of threads with this label. */
                 label?: components["schemas"]["ThreadLabel"];
                 /** @description Only emails that were recorded at this moment or later. */
@@ -7087,7 +7095,9 @@ export interface operations {
                      *           ],
                      *           "metadata": {
                      *             "order_id": 4711
-                     *           }
+                     *           },
+                     *           "list_id": null,
+                     *           "author": null
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -7393,6 +7403,7 @@ export interface operations {
                      *       "metadata": {
                      *         "order_id": 4711
                      *       },
+                     *       "list_id": null,
                      *       "author": null,
                      *       "authentication": {
                      *         "verdict": "passed",
@@ -9129,7 +9140,9 @@ export interface operations {
                      *           ],
                      *           "metadata": {
                      *             "order_id": 4711
-                     *           }
+                     *           },
+                     *           "list_id": null,
+                     *           "author": null
                      *         }
                      *       ],
                      *       "next_cursor": null

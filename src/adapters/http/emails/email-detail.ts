@@ -19,6 +19,8 @@ import {
   Attempt,
   Automatic,
   BounceSchema,
+  EmailAuthor,
+  ListId,
   noteProperties,
   PlacementRule,
   Report,
@@ -35,7 +37,6 @@ import {
   toSourceJson,
   toVariantJson,
 } from './email-view.ts';
-import { NullableKeyAuthor } from '../schemas/author.ts';
 import { Authentication, toAuthenticationJson } from './authentication-schema.ts';
 import { SentCopy, toSentCopyJson } from '../sent-copies/sent-copy-schema.ts';
 import { NullableSource, Variant } from './variant-schema.ts';
@@ -136,11 +137,8 @@ export const EmailDetailSchema = record('EmailDetail', {
     description: 'The list of `unsubscribe` that it was sent to; null for none.',
   },
   ...noteProperties,
-  author: {
-    ...NullableKeyAuthor,
-    description:
-      'The key that sent it; null for `API_SECRET`, for a received email and for one that another program sent.',
-  },
+  list_id: ListId,
+  author: EmailAuthor,
   authentication: {
     anyOf: [Authentication, { type: 'null' }],
     description:
@@ -253,6 +251,7 @@ export function toEmailDetailJson(email: EmailDetail): EmailDetailJson {
     reply_to_addresses: email.replyTo.map(toAddressJson),
     headers: { ...email.headers },
     unsubscribe_list: email.unsubscribeList,
+    list_id: email.listId,
     tags: [...email.tags],
     metadata: { ...email.metadata },
     author: email.author,

@@ -15,6 +15,7 @@ import {
   Timestamp,
   Uuid,
 } from '../schemas/schemas.ts';
+import { NullableKeyAuthor } from '../schemas/author.ts';
 import { NullableVerdict } from './authentication-schema.ts';
 import { pageSchema } from '../schemas/page-schemas.ts';
 
@@ -75,6 +76,18 @@ export const noteProperties = {
   },
 } as const;
 
+export const ListId = {
+  type: ['string', 'null'],
+  description:
+    'List-Id (RFC 2919) of the mailing list that a received email came by, lower-case, without angle brackets; null for none.',
+} as const;
+
+export const EmailAuthor = {
+  ...NullableKeyAuthor,
+  description:
+    'The key that sent it; null for `API_SECRET`, for a received email and for one that another program sent.',
+} as const;
+
 /** An email in the list over all threads: the fields of a list and how far it is. */
 const EmailListingSchema = record('EmailListing', {
   ...emailProperties,
@@ -83,6 +96,8 @@ const EmailListingSchema = record('EmailListing', {
   account_id: { type: 'string' },
   authentication: NullableVerdict,
   ...noteProperties,
+  list_id: ListId,
+  author: EmailAuthor,
 });
 /** One page of the list over all threads. */
 export const EmailListings = pageSchema('EmailListings', 'emails', EmailListingSchema);

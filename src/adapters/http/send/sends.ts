@@ -5,6 +5,7 @@
 import type { XStatic } from 'typebox/schema';
 import type { EmailFilter } from '../../../app/emails/email-ports.ts';
 import type { EmailState } from '../../../core/delivery/states.ts';
+import { MAX_LIST_ID_CHARS, parseListId } from '../../../core/message/list-id.ts';
 import { LISTED_DEFECTS } from '../../../app/emails/email-ports.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import {
@@ -54,6 +55,12 @@ const EmailsQuerySchema = {
       description:
         'Only emails with files that were sent along, beside what their HTML shows, or only those without.',
     },
+    list_id: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_LIST_ID_CHARS + 2,
+      description: 'Only emails that came by this mailing list, whatever the case of its List-Id.',
+    },
     label: { ...ThreadLabel, description: 'Only emails of threads with this label.' },
     recorded_since: { ...Moment, description: 'Only emails that were recorded at this moment or later.' },
     scheduled_since: {
@@ -84,6 +91,7 @@ function toFilter(query: EmailsParameters): EmailFilter | undefined {
     direction: query.direction ?? null,
     bounced: query.bounced ?? null,
     hasFiles: query.has_files ?? null,
+    listId: query.list_id === undefined ? null : (parseListId(query.list_id) ?? query.list_id),
     label: query.label ?? null,
     recordedSince: moment('recorded_since'),
     scheduledSince: moment('scheduled_since'),

@@ -50,7 +50,7 @@ export const READ_EMAIL = statement(
     e.company_source, e.cc_addresses, e.bcc_addresses,
     e.html_body, e.in_reply_to, e.reference_ids, e.relay_message_id, e.state, e.state_detail, e.placement_rule,
     e.placement_message_id, e.raw_size_bytes, e.reply_text, e.sender_address, e.reply_to_addresses, e.defects,
-    e.automatic, e.authentication, e.new_participant, e.created_at, e.headers, e.tags, e.metadata, e.unsubscribe_list, ${AUTHOR} as author,
+    e.automatic, e.authentication, e.new_participant, e.created_at, e.headers, e.tags, e.metadata, e.unsubscribe_list, e.list_id, ${AUTHOR} as author,
     exists (select from unread_emails u where u.email_id = e.id) as unread, e.received_by,
     coalesce((
       select json_agg(json_build_object('id', v.id, 'received_at', v.received_at, 'received_by', v.received_by,
@@ -171,6 +171,7 @@ export function toDetail(row: DetailRow): EmailDetail {
     newParticipant: row.new_participant,
     headers: row.headers,
     unsubscribeList: row.unsubscribe_list,
+    listId: row.list_id,
     tags: row.tags,
     metadata: row.metadata ?? {},
     author: row.author,

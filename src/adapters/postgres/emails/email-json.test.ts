@@ -122,7 +122,8 @@ it('is the same in lists, for any emails', async () => {
       const threadId = await storeThread(pool, emails);
       const customerId = randomUUID();
       await pool.query(
-        `update emails set customer_id = $2, customer_source = 'ambiguous', state_detail = $3 where thread_id = $1`,
+        `update emails set customer_id = $2, customer_source = 'ambiguous', state_detail = $3,
+          author_key = nullif($3, ''), list_id = case when hashtext(id::text) % 2 = 0 then 'a"\b' end where thread_id = $1`,
         [threadId, customerId, emails[0]?.text ?? null],
       );
       await pool.query(

@@ -43,6 +43,10 @@ export interface EmailView {
 /** As the specification lists them: `toEmailJson`. */
 export const EMAIL: EmailView = view('email', '', `'}'`);
 
+/** As `AUTHOR` of email-detail.ts. */
+const AUTHOR_JSON = `case when e.author_key is null then 'null' else '{"id":' || to_json(e.author_key::text) || ',"name":' ||
+    to_json(coalesce((select k.name from api_keys k where k.id = e.author_key), e.author_key)::text) || '}' end`;
+
 /** In lists over all threads: `toEmailListingJson`. */
 export const LISTING: EmailView = view(
   'listing',
@@ -52,7 +56,9 @@ export const LISTING: EmailView = view(
     coalesce('"' || ${timestamp('case when q.owner is null then q.due_at end')} || '"', 'null') ||
     ',"thread_id":"' || e.thread_id || '","account_id":' || to_json(e.account_id::text) ||
     ',"authentication":' || coalesce('{"verdict":"' || (e.authentication ->> 'verdict') || '"}', 'null') ||
-    ',"tags":' || array_to_json(e.tags) || ',"metadata":' || coalesce(e.metadata, '{}') || '}'`,
+    ',"tags":' || array_to_json(e.tags) || ',"metadata":' || coalesce(e.metadata, '{}') ||
+    ',"list_id":' || coalesce(to_json(e.list_id)::text, 'null') ||
+    ',"author":' || ${AUTHOR_JSON} || '}'`,
 );
 
 function view(name: EmailView['name'], joins: string, more: string): EmailView {

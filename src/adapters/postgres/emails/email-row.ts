@@ -37,6 +37,7 @@ export interface EmailContent {
   /** What only reading a message tells. */
   readonly read?: {
     readonly writtenMessageId: MessageId | null;
+    readonly listId: string | null;
     readonly bouncedMessageId: MessageId | null;
     readonly sender: Address | null;
     readonly replyTo: readonly Address[];
@@ -125,6 +126,7 @@ function toRow(content: EmailContent, email: Partial<NewEmail> & Pick<NewEmail, 
       inline: attachment.inline,
     })),
     written_message_id: read?.writtenMessageId,
+    list_id: read?.listId,
     bounced_message_id: read?.bouncedMessageId,
     sender_address: read?.sender ? toView(read.sender) : undefined,
     reply_to_addresses: (read ?? choice)?.replyTo.map(toView),
@@ -200,6 +202,7 @@ export const READ_COLUMNS: readonly Column[] = [
   column('message_id', 'text'),
   bytes('thread_index', 'base64'),
   column('written_message_id', 'text'),
+  column('list_id', 'text'),
   column('in_reply_to', 'text[]'),
   column('reference_ids', 'text[]'),
   column('bounced_message_id', 'text'),

@@ -42,6 +42,7 @@ export async function filteredPages(
   const accountIds = accountIdsOf(asked);
   const values = {
     ...conditions,
+    listIds: [filter.listId].filter((id) => id !== null),
     // Planned for its value, one account alone is a part of the index in the order of the list; of several it is not.
     accountId: accountIds?.length === 1 ? (accountIds[0] ?? null) : null,
     accountIds: accountIds?.length === 1 ? null : accountIds,
@@ -77,11 +78,12 @@ function sourceOf(filter: EmailFilter): Source {
   if (filter.bounced === true) return 'reports';
   if (filter.customerId !== null) return 'customer';
   if (filter.companyId !== null) return 'company';
+  if (filter.listId !== null) return 'list';
   return filter.hasFiles === true ? 'files' : 'state';
 }
 
 const CHOICES = {
-  from: ['thread', 'queue', 'reports', 'label', 'customer', 'company', 'files', 'state'],
+  from: ['thread', 'queue', 'reports', 'label', 'customer', 'company', 'list', 'files', 'state'],
   isNext: [false, true],
 } as const;
 
@@ -107,6 +109,7 @@ const UNLABELLED = `e.state = any ($states::text[])
     and ($companyId::uuid is null or e.company_id = $companyId)
     and ($accountId::text is null or e.account_id = $accountId)
     and ($accountIds::text[] is null or e.account_id = any ($accountIds))
+    and ($listId::text is null or e.list_id = $listId)
     and ($tag::text is null or e.tags @> array[$tag])
     and ($defect::text is null or e.defects @> array[$defect])
     and ($bounced::boolean is null or $bounced = ${BOUNCED})
@@ -138,6 +141,7 @@ const SOURCES = {
 const PIECES = {
   customer: ['directions', 'e.customer_id = $customerId and e.direction = piece.value'],
   company: ['directions', 'e.company_id = $companyId and e.direction = piece.value'],
+  list: ['listIds', 'e.list_id = piece.value'],
   state: ['states', 'e.state = piece.value'],
 } as const;
 

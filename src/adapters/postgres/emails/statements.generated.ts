@@ -64,6 +64,7 @@ declare module '../db/statement.ts' {
         companyId: string | null;
         accountId: string | null;
         accountIds: readonly (string | null)[] | null;
+        listId: string | null;
         tag: string | null;
         defect: string | null;
         bounced: boolean | null;
@@ -76,6 +77,7 @@ declare module '../db/statement.ts' {
         afterDate?: Date | string | null;
         afterId?: string | null;
         directions?: readonly (string | null)[] | null;
+        listIds?: readonly (string | null)[] | null;
       };
       row: {
         count: number | null;
@@ -294,6 +296,7 @@ declare module '../db/statement.ts' {
         companyId: string | null;
         accountId: string | null;
         accountIds: readonly (string | null)[] | null;
+        listId: string | null;
         tag: string | null;
         defect: string | null;
         bounced: boolean | null;
@@ -306,6 +309,7 @@ declare module '../db/statement.ts' {
         afterDate?: Date | string | null;
         afterId?: string | null;
         directions?: readonly (string | null)[] | null;
+        listIds?: readonly (string | null)[] | null;
       };
       row: {
         id: string | null;
@@ -384,6 +388,7 @@ declare module '../db/statement.ts' {
         companyId: string | null;
         accountId: string | null;
         accountIds: readonly (string | null)[] | null;
+        listId: string | null;
         tag: string | null;
         defect: string | null;
         bounced: boolean | null;
@@ -548,6 +553,7 @@ declare module '../db/statement.ts' {
         tags: string[];
         metadata: ColumnTypes['emails.metadata'] | null;
         unsubscribe_list: string | null;
+        list_id: string | null;
         author: unknown;
         unread: boolean | null;
         received_by: ColumnTypes['emails.received_by'] | null;
@@ -730,6 +736,7 @@ declare module '../db/statement.ts' {
         companyId: string | null;
         accountId: string | null;
         accountIds: readonly (string | null)[] | null;
+        listId: string | null;
         tag: string | null;
         defect: string | null;
         bounced: boolean | null;
@@ -744,6 +751,7 @@ declare module '../db/statement.ts' {
         afterDate?: Date | string | null;
         afterId?: string | null;
         directions?: readonly (string | null)[] | null;
+        listIds?: readonly (string | null)[] | null;
       };
       row: {
         id: string | null;

@@ -179,6 +179,8 @@ export const EMAILS = [
     tags text[] not null default '{}' check (cardinality(tags) <= 20),
     metadata json check (json_typeof(metadata) = 'object'),
     content_digest bytea check (octet_length(content_digest) = 32),
+    -- RFC 2919, lower-case; null when it came by no list
+    list_id text collate "C" check (length(list_id) between 1 and 255),
     received_by jsonb,
     -- The key that sent it; null for any other. Without a reference: a journal may outlive a database that knew the key.
     author_key text collate "C",
@@ -227,6 +229,8 @@ export const EMAILS = [
   `create index emails_customer on emails (customer_id, direction, date desc, id desc) include (account_id, state)
     where customer_id is not null`,
   `create index emails_company on emails (company_id, direction, date desc, id desc) where company_id is not null`,
+  // GET /api/emails?list_id=
+  `create index emails_list on emails (list_id, date desc, id desc) where list_id is not null`,
   // GET /api/emails?recorded_since=. Rows lie in the order in which they were recorded, nearly: some bytes for each hundred of them.
   `create index emails_created_at on emails using brin (created_at) with (pages_per_range = 32, autosummarize = on)`,
 
