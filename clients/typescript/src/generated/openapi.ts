@@ -7631,6 +7631,7 @@ export interface operations {
                      *       "metadata": {
                      *         "order_id": 4711
                      *       },
+                     *       "list_id": null,
                      *       "author": null,
                      *       "authentication": {
                      *         "verdict": "passed",
