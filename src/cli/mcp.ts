@@ -1,5 +1,4 @@
 /** `email-worker mcp`: the tools of a running service for a program with a language model, over standard input and output. */
-import { serveStdio } from '../adapters/mcp/stdio.ts';
 import { readVersion } from '../config/version.ts';
 import { defineCommand, UsageError, type CommandResult } from './command.ts';
 
@@ -21,6 +20,8 @@ export const mcpCommand = defineCommand({
       throw new UsageError('EMAIL_WORKER_KEY is not set: it names the key that the model is to use.');
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw new UsageError(`--url is not an address: ${url}`);
+    // Loaded when it is asked for: its libraries are half of what all commands together load.
+    const { serveStdio } = await import('../adapters/mcp/stdio.ts');
     await serveStdio({ url: new URL(url), token, version: readVersion(), signal });
     return 'done';
   },

@@ -1,8 +1,7 @@
 /** Runs one command: reads its arguments, gives it what it needs, and turns its end into an exit code. */
 import { parseArgs } from 'node:util';
-import { createAuditLog } from '../adapters/postgres/audit/audit-log.ts';
 import type { Config } from '../config/config.ts';
-import { openData, type OpenData } from '../service/open-data.ts';
+import type { OpenData } from '../service/open-data.ts';
 import type { Command } from './command.ts';
 import { UsageError } from './command.ts';
 import { recordCommand, type CommandRecord } from './command-record.ts';
@@ -76,6 +75,11 @@ async function run(
       logger,
       signal: interruption.signal,
       open: async () => {
+        // Loaded when a command asks for it: help, mistakes and some commands need no database.
+        const [{ openData }, { createAuditLog }] = await Promise.all([
+          import('../service/open-data.ts'),
+          import('../adapters/postgres/audit/audit-log.ts'),
+        ]);
         data = await openData(config, logger, interruption.signal);
         record = await recordCommand(
           { dataDir: config.dataDir, log: createAuditLog(data.pool), logger },
