@@ -1,7 +1,8 @@
-/** `email-worker dkim` as a process, with a DNS server of its own. */
+/** `email-worker dkim`, with a DNS server of its own. */
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { runCommand } from '../helpers/command-process.ts';
 import { startDnsServer, type DnsServer } from '../helpers/dns-server.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
@@ -22,8 +23,12 @@ afterEach(async () => {
 
 const MAIL_FROM = 'Sales <sales@mail.example.com>';
 
+const optionsOf = (env: Readonly<Record<string, string>>) => ({
+  dataDir: folder.path,
+  env: { MAIL_FROM, ...env },
+});
 const dkim = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-  runCommand(['dkim', ...args], { dataDir: folder.path, env: { MAIL_FROM, ...env } });
+  runCommandInProcess(['dkim', ...args], optionsOf(env));
 
 /** The setting that generate prints, and its records: name → strings. */
 async function generate(...args: readonly string[]) {
@@ -91,7 +96,11 @@ describe('dkim show and check', () => {
     dns.records.set('mail.example.com', [['other=1'], ['v=spf1 mx -all']]);
     // The policy of the registered domain counts for those below it.
     dns.records.set('_dmarc.example.com', [['v=DMARC1; p=reject']]);
-    const { exitCode, stdout } = await dkim(['check', '--resolver', dns.address], { DKIM_KEYS });
+    // As a user runs it: nothing that asks DNS keeps the process.
+    const { exitCode, stdout } = await runCommand(
+      ['dkim', 'check', '--resolver', dns.address],
+      optionsOf({ DKIM_KEYS }),
+    );
     expect(stdout.match(/^\w+/gm)).toEqual(['good', 'good', 'good', 'good']);
     expect(exitCode).toBe(0);
   });

@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuditLog } from '../../src/adapters/postgres/audit/audit-log.ts';
-import { runCommand } from '../helpers/command-process.ts';
+import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { getJson } from '../helpers/running-service.ts';
@@ -153,12 +153,15 @@ describe('the audit log', () => {
 
   it('has the acts of commands, without what may name a person', async () => {
     const env = { DATABASE_URL: database.connectionString };
-    const { stdout } = await runCommand(['keys', 'create', '--name', 'Ann Ames', '--right', 'read'], {
-      dataDir: service.dataDir,
-      env,
-    });
+    const { stdout } = await runCommandInProcess(
+      ['keys', 'create', '--name', 'Ann Ames', '--right', 'read'],
+      {
+        dataDir: service.dataDir,
+        env,
+      },
+    );
     expect(stdout).toMatch(/ewk_/);
-    const { exitCode } = await runCommand(['keys', 'revoke', 'ann@example.com'], {
+    const { exitCode } = await runCommandInProcess(['keys', 'revoke', 'ann@example.com'], {
       dataDir: service.dataDir,
       env,
     });

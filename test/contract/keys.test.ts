@@ -1,7 +1,7 @@
 /** Keys: their rights, their accounts, and their end. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommand } from '../helpers/command-process.ts';
+import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { mail, receive } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
@@ -247,7 +247,8 @@ describe('a key', () => {
   });
 
   it('is made, listed, rotated and revoked by commands', async () => {
-    const command = (...args: string[]) => runCommand(['keys', ...args], { dataDir: service.dataDir, env });
+    const command = (...args: string[]) =>
+      runCommandInProcess(['keys', ...args], { dataDir: service.dataDir, env });
     const made = await command('create', '--name', 'By hand', '--right', 'read', '--account', 'sales');
     expect([made.exitCode, made.stderr]).toEqual([0, '']);
     const secret = made.stdout.trim();

@@ -1,7 +1,7 @@
 /** Sessions of browsers: how they are opened, what they may do, where their requests may come from, and how they end. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommand } from '../helpers/command-process.ts';
+import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import {
@@ -89,7 +89,7 @@ async function makeKey(fields: Json = {}): Promise<{ id: string; secret: string 
 }
 
 async function makeLink(...args: string[]): Promise<string> {
-  const { stdout, stderr, exitCode } = await runCommand(['login-link', ...args], {
+  const { stdout, stderr, exitCode } = await runCommandInProcess(['login-link', ...args], {
     dataDir: service.dataDir,
     env: { ...env, API_SECRET: TEST_SECRET, PORT: '3123' },
   });
@@ -448,7 +448,7 @@ describe('a link to log in', () => {
   });
 
   it('of an unknown key is not made', async () => {
-    const { exitCode, stderr } = await runCommand(['login-link', '--key', 'nobody'], {
+    const { exitCode, stderr } = await runCommandInProcess(['login-link', '--key', 'nobody'], {
       dataDir: service.dataDir,
       env: { ...env, API_SECRET: TEST_SECRET },
     });

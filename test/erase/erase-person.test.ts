@@ -15,7 +15,7 @@ import { disposeService, startServiceProcess, type ServiceProcess } from '../hel
 import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../helpers/webhook-receiver.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
-import { runCommand } from '../helpers/command-process.ts';
+import { runCommandInProcess } from '../helpers/command-in-process.ts';
 
 const ADDRESS = 'zoe.qwertz@person.test';
 const NAME = 'Zoe Qwertzky';
@@ -165,7 +165,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
     const imported = hers({ subject: `Import ${MARKER}` });
     const file = join(service.dataDir, '..', `${randomUUID()}.eml`);
     await writeFile(file, imported);
-    await runCommand(['import', file], { dataDir: service.dataDir, env: env() });
+    await runCommandInProcess(['import', file], { dataDir: service.dataDir, env: env() });
     await receive(
       service,
       deliveryReport(offer.messageId, [{ address: ADDRESS, diagnostic: `550 ${ADDRESS} unknown` }]),

@@ -1,7 +1,7 @@
 /** Threads that are kept no longer, by the built service and its command. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runCommand } from '../helpers/command-process.ts';
+import { runCommandInProcess } from '../helpers/command-in-process.ts';
 import { mail, newId, receive } from '../helpers/inbound-mail.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
@@ -42,7 +42,7 @@ it('deletes whole threads by their last email, and keeps what goes on or is not 
 
   const env = { DATABASE_URL: database.connectionString, RETENTION_DAYS: '365' };
   const { dataDir } = service;
-  const look = await runCommand(['retention', '--dry-run'], { dataDir, env });
+  const look = await runCommandInProcess(['retention', '--dry-run'], { dataDir, env });
   expect(look.stdout).toContain('default: 2 threads with 3 emails');
   expect(await ask('select from emails where id = $1', [old.id])).toHaveLength(1);
 
@@ -53,11 +53,13 @@ it('deletes whole threads by their last email, and keeps what goes on or is not 
   expect(rows.map(({ id }) => id)).toEqual([ongoing.id, answer.id, waiting.id, young.id].sort());
   expect(await ask('select from email_threads where id in ($1, $2)', [old.threadId, failed])).toEqual([]);
   // A rule counts for what comes from then on: it is not read again from a mailbox.
-  expect((await runCommand(['retention', '--dry-run'], { dataDir, env })).stdout).toContain('0 threads');
+  expect((await runCommandInProcess(['retention', '--dry-run'], { dataDir, env })).stdout).toContain(
+    '0 threads',
+  );
 });
 
 it('is refused for a rule that says nothing', async () => {
   const env = { DATABASE_URL: database.connectionString, RETENTION_DAYS: '0' };
-  const { stderr } = await runCommand(['retention'], { dataDir: service.dataDir, env });
+  const { stderr } = await runCommandInProcess(['retention'], { dataDir: service.dataDir, env });
   expect(stderr).toContain('RETENTION_DAYS');
 });
