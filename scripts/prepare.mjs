@@ -183,7 +183,7 @@ async function timed(what, work) {
   try {
     await work();
   } catch (error) {
-    throw new Error(`${what} failed: ${error.message}; see above.`);
+    throw new Error(`${what} failed: ${error.message}; see above.`, { cause: error });
   }
   say(`${what}: done in ${((Date.now() - begin) / 1000).toFixed(1)} s`);
 }
