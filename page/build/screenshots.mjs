@@ -83,6 +83,10 @@ async function photograph(browser, url, threads, { name, ...options }) {
   await page.locator('.reply-buttons .button').first().click();
   await page.locator('.writer-text').waitFor();
   await shoot('writer');
+  await page.locator('.writer-foot .button').nth(1).click();
+  await page.locator('.send-later').waitFor();
+  await shoot('send-later');
+  await page.keyboard.press('Escape');
   await page.goto('/f/open');
   await page.locator('.row-link', { hasText: 'Holzfenster' }).click();
   await page.locator('.mail-frame[data-is-loaded]').waitFor();

@@ -63,6 +63,19 @@ describe.skipIf(skipWithoutChromium())('before a message goes out', () => {
     await page.getByText('Draft discarded').waitFor();
   });
 
+  const queueForTomorrow = async (): Promise<{ id: string; threadId: string }> => {
+    const response = await running.service.request('/api/send', {
+      json: {
+        to: 'ann@customer.test',
+        subject: 'Waits',
+        text_body: 'Hello',
+        send_at: new Date(Date.now() + 86_400_000).toISOString(),
+      },
+    });
+    expect(response.status).toBe(202);
+    return (await response.json()) as { id: string; threadId: string };
+  };
+
   const scheduled = async (): Promise<readonly Date[]> => {
     const { emails } = await getJson<{ emails: { subject: string; next_attempt_at: string | null }[] }>(
       running.service,
@@ -108,5 +121,22 @@ describe.skipIf(skipWithoutChromium())('before a message goes out', () => {
     await expect
       .poll(async () => (await scheduled()).map((at) => inBerlin.format(at)).sort())
       .toEqual(['08:00', '08:30']);
+  });
+
+  it('a message that waits is given another time, and taken back', async () => {
+    const { id, threadId: waiting } = await queueForTomorrow();
+    const stateOf = () =>
+      getJson<{ state: string; next_attempt_at: string | null }>(running.service, `/api/emails/${id}`);
+    const page = await pages.open(running.service.url, `/t/${waiting}`, TEST_SECRET, BERLIN);
+    await page.getByRole('button', { name: 'Change the time' }).click();
+    await page.getByRole('spinbutton', { name: /minute/i }).click();
+    await page.keyboard.type('45');
+    await page.getByRole('button', { name: 'Schedule' }).click();
+    await expect.poll(async () => (await stateOf()).next_attempt_at).toMatch(/T0[67]:45:00/);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Do not send it' }).click();
+    await page.getByText('It will not be sent.').waitFor();
+    expect((await stateOf()).state).toBe('cancelled');
+    await expect.poll(() => page.getByRole('button', { name: 'Change the time' }).count()).toBe(0);
   });
 });

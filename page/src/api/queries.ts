@@ -21,8 +21,10 @@ export const keys = {
   draft: (id: string) => ['new-draft', id],
   accounts: ['accounts'],
   customers: (name: string) => ['customers', name],
+  templates: ['templates'],
   addresses: (q: string) => ['addresses', q],
   replyPreview: (emailId: string, kind: string) => ['reply', emailId, kind],
+  threads: ['thread'],
   thread: (id: string) => ['thread', id],
 } as const;
 
@@ -164,4 +166,32 @@ export const addressesQuery = (q: string) =>
     queryFn: ({ signal }) => client.addresses.complete({ q, limit: OFFERED_ADDRESSES }, { signal }),
     // Addresses of new mail are known a moment after it.
     staleTime: ADDRESSES_STALE_MS,
+  });
+
+/** More would be looked for by name, not in a list. */
+const OFFERED_TEMPLATES = 100;
+
+/** What an account may use, by name. */
+export const templatesQuery = (accountId: string | undefined) =>
+  queryOptions({
+    queryKey: [...keys.templates, 'list', accountId ?? null],
+    queryFn: async ({ signal }) => {
+      const filter = accountId === undefined ? {} : { account_id: accountId };
+      const { items } = await client.templates
+        .list({ ...filter, limit: OFFERED_TEMPLATES }, { signal })
+        .page();
+      return items.toSorted((one, other) => one.name.localeCompare(other.name));
+    },
+  });
+
+export const templateQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...keys.templates, id],
+    queryFn: ({ signal }) => client.templates.get(id, { signal }),
+  });
+
+export const templatePreviewQuery = (id: string, variables: Readonly<Record<string, unknown>>) =>
+  queryOptions({
+    queryKey: [...keys.templates, id, 'preview', variables],
+    queryFn: ({ signal }) => client.templates.preview(id, { variables }, { signal }),
   });

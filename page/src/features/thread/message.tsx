@@ -1,8 +1,9 @@
 /** One email of a conversation: a line when it is folded, else all that belongs to it. */
 import type { Address, ThreadEmail } from 'email-worker-client';
 import { ChevronDown } from 'lucide-react';
-import { useState } from 'react';
+import { Suspense, lazy, useState } from 'react';
 import { Button } from 'react-aria-components';
+import { useMay } from '../../app/session.tsx';
 import { useWords } from '../../i18n/index.tsx';
 import { Avatar } from '../../ui/avatar.tsx';
 import { nameOf } from '../threads/rows.ts';
@@ -12,6 +13,17 @@ import { MailFrame } from './mail-frame.tsx';
 import { Marks } from './marks.tsx';
 import { PlainText } from './plain-text.tsx';
 
+/** Few emails wait to be sent. */
+const ChangeTime = lazy(() => import('../write/change-time.tsx'));
+/** What goes out sooner is taken back by its notice. */
+const MIN_WAIT_MS = 60_000;
+
+const isScheduled = ({ direction, state, next_attempt_at: next }: ThreadEmail): boolean =>
+  direction === 'outbound' &&
+  state === 'queued' &&
+  next !== null &&
+  Date.parse(next) - Date.now() > MIN_WAIT_MS;
+
 interface MessageProps {
   readonly email: ThreadEmail;
   readonly isOpenAtFirst: boolean;
@@ -19,6 +31,7 @@ interface MessageProps {
 
 export function Message({ email, isOpenAtFirst }: MessageProps) {
   const { text, format } = useWords();
+  const maySend = useMay('send');
   const [isOpen, setOpen] = useState(isOpenAtFirst);
   const [isPlain, setPlain] = useState(false);
   const [areDetailsOpen, setDetailsOpen] = useState(false);
@@ -80,6 +93,11 @@ export function Message({ email, isOpenAtFirst }: MessageProps) {
         <div className="message-body">
           {areDetailsOpen && <Details email={email} />}
           <Marks email={email} />
+          {maySend && isScheduled(email) && (
+            <Suspense>
+              <ChangeTime emailId={email.id} />
+            </Suspense>
+          )}
           {email.has_html && !isPlain ? (
             <MailFrame email={email} />
           ) : (

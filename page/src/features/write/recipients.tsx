@@ -1,13 +1,12 @@
 /** A field for recipients, which offers the addresses that are known: the combobox of the ARIA practices, for several in one field. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { KnownAddress } from 'email-worker-client';
-import { useEffect, useId, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { useId, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { addressesQuery } from '../../api/queries.ts';
 import { useWords } from '../../i18n/index.tsx';
 import { completeEntry, lastEntry } from './addresses.ts';
+import { useLate } from './use-late.ts';
 
-/** Fast typing asks once. */
-const ASK_AFTER_MS = 120;
 /** As many characters as a search for addresses makes sense with. */
 const MAX_ASKED_CHARS = 100;
 
@@ -111,13 +110,4 @@ export function Recipients({
       )}
     </div>
   );
-}
-
-function useLate(value: string): string {
-  const [late, setLate] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setLate(value), ASK_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return late;
 }

@@ -24,16 +24,25 @@ import '../../ui/menu.css';
 import { isSendTime, namedTimes } from './send-times.ts';
 
 interface SendLaterProps {
+  readonly label: string;
+  /** With its label in words, beside the icon. */
+  readonly isNamed?: boolean;
   readonly onChoose: (at: Date) => void;
 }
 
-export function SendLater({ onChoose }: SendLaterProps) {
-  const { text } = useWords();
+export function SendLater({ label, isNamed = false, onChoose }: SendLaterProps) {
   return (
     <DialogTrigger>
-      <IconButton icon={CalendarClock} label={text.write.sendLater} />
+      {isNamed ? (
+        <Button look="outline">
+          <CalendarClock size={16} aria-hidden />
+          {label}
+        </Button>
+      ) : (
+        <IconButton icon={CalendarClock} label={label} />
+      )}
       <Popover className="popover" placement="top start">
-        <Dialog className="send-later" aria-label={text.write.sendLater}>
+        <Dialog className="send-later" aria-label={label}>
           {({ close }) => (
             <Times
               onChoose={(at) => {
@@ -48,7 +57,7 @@ export function SendLater({ onChoose }: SendLaterProps) {
   );
 }
 
-function Times({ onChoose }: SendLaterProps) {
+function Times({ onChoose }: Pick<SendLaterProps, 'onChoose'>) {
   const { text, format } = useWords();
   const [offered] = useState(() => namedTimes(new Date()));
   const [typed, setTyped] = useState<CalendarDateTime | null>(() => {

@@ -18,6 +18,7 @@ import { AttachButton, DraftFiles } from './files.tsx';
 import { Recipients } from './recipients.tsx';
 import { RichText } from './rich-text.tsx';
 import { SendLater } from './send-later.tsx';
+import { Templates, withTemplate, type FilledTemplate } from './templates.tsx';
 import { useWriter, type WriterOptions } from './use-writer.ts';
 import { keepWritesPlain } from './writing-format.ts';
 import './writer.css';
@@ -29,6 +30,8 @@ interface WriterFormProps extends WriterOptions {
   readonly placeholder: string;
   /** Who may send it, by the address that it then comes from; one or none is no choice. */
   readonly accounts?: readonly { readonly id: string; readonly address: string }[];
+  /** That of what is answered. */
+  readonly accountId?: string;
   readonly alwaysCc?: boolean;
   /** What is written in first. */
   readonly focus: 'to' | 'text' | null;
@@ -64,6 +67,14 @@ export function WriterForm(props: WriterFormProps) {
       text_body: said,
       html_body: isRich ? null : before?.text_body === said ? before.html_body : toHtml(said),
     });
+  };
+  /** The editor begins anew with what a template gave. */
+  const [revision, setRevision] = useState(0);
+  const takeTemplate = (filled: FilledTemplate): void => {
+    const subject = fields.subject.trim() === '' ? { subject: filled.subject } : {};
+    setSwitched(true);
+    setRevision(revision + 1);
+    writer.change({ ...withTemplate(fields, filled), ...subject });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && maySend) {
@@ -160,6 +171,7 @@ export function WriterForm(props: WriterFormProps) {
       </div>
       {isRich ? (
         <RichText
+          key={revision}
           label={text.write.text}
           placeholder={placeholder}
           html={fields.html_body ?? ''}
@@ -204,8 +216,9 @@ export function WriterForm(props: WriterFormProps) {
             {text.write.send}
           </Button>
         )}
-        {maySend && <SendLater onChoose={(at) => void writer.send(at)} />}
+        {maySend && <SendLater label={text.write.sendLater} onChoose={(at) => void writer.send(at)} />}
         <AttachButton onFiles={(added) => void writer.attach(added)} />
+        <Templates accountId={props.accountId ?? fields.account_id} onChoose={takeTemplate} />
         <IconButton
           icon={isRich ? RemoveFormatting : Type}
           label={isRich ? text.write.toPlain : text.write.toRich}

@@ -60,6 +60,7 @@ function AnswerForm(props: WriterProps & { readonly preview: ReplyPreview }) {
         ...bodyOf(draft?.message),
       }}
       customerId={customerId}
+      accountId={preview.account_id}
       alwaysCc
       focus={isForward ? null : 'text'}
       mayBeEmpty={isForward}

@@ -1,0 +1,13 @@
+/** A value as it was when it last stood still: fast typing asks once. */
+import { useEffect, useState } from 'react';
+
+const ASK_AFTER_MS = 120;
+
+export function useLate<T>(value: T): T {
+  const [late, setLate] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(value), ASK_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return late;
+}
