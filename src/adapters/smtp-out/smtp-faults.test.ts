@@ -12,7 +12,22 @@ import type { Content } from '../../app/files/file-ports.ts';
 import type { Envelope, TransportResult } from '../../app/send/transport-ports.ts';
 import { useSmtpParts } from '../../../test/helpers/smtp-parts.ts';
 
-const QUICK = { connectTimeoutMs: 400, greetingTimeoutMs: 150, commandTimeoutMs: 200, dataTimeoutMs: 200 };
+/** For what no test waits for: a process that stands still for a while takes nothing for silence of the server. */
+const PATIENT = {
+  connectTimeoutMs: 60_000,
+  greetingTimeoutMs: 60_000,
+  commandTimeoutMs: 60_000,
+  dataTimeoutMs: 60_000,
+};
+/** Of a server that is silent at one step: only the limit of that step is short. */
+type Limits = Partial<typeof PATIENT>;
+const QUICK_GREETING = { greetingTimeoutMs: 150 };
+const QUICK_COMMAND = { commandTimeoutMs: 200 };
+const QUICK_DATA = { dataTimeoutMs: 200 };
+/** Up to the end of EHLO, silence may be as long as the longer of the two. */
+const QUICK_EHLO = { greetingTimeoutMs: 1000, commandTimeoutMs: 1000 };
+/** What comes before that step has the same limit, and must be over by then. */
+const QUICK_MESSAGE = { commandTimeoutMs: 1000 };
 const ENVELOPE: Envelope = { mailFrom: 'sender@example.com', rcptTo: ['a@example.test', 'b@example.test'] };
 const SMALL: Content = { kind: 'bytes', bytes: Buffer.from('Subject: small\r\n\r\nHello\r\n.dot\r\n') };
 // More than the kernel's buffers take, so that the end is far from the socket when the line breaks.
@@ -25,8 +40,8 @@ const { startScripted, connect: connectTo } = useSmtpParts();
 
 const start = (script: Script, extensions?: readonly string[]) =>
   startScripted({ script, ...(extensions ? { extensions } : {}) });
-const connect = ({ port }: ScriptedServer, query = '') =>
-  connectTo(`smtp://127.0.0.1:${port}?max_connections=1${query}`, QUICK);
+const connect = ({ port }: ScriptedServer, limits: Limits = {}) =>
+  connectTo(`smtp://127.0.0.1:${port}?max_connections=1`, { ...PATIENT, ...limits });
 
 const states = (result: TransportResult): readonly string[] => result.recipients.map(({ state }) => state);
 
@@ -34,6 +49,7 @@ interface FaultCase {
   readonly name: string;
   readonly script: Script;
   readonly content?: Content;
+  readonly limits?: Limits;
   readonly kind: TransportResult['kind'];
   /** Only for `refused`. */
   readonly temporary?: boolean;
@@ -46,16 +62,23 @@ interface FaultCase {
 const DEFERRED = ['deferred', 'deferred'];
 const REJECTED = ['rejected', 'rejected'];
 const UNKNOWN = ['unknown', 'unknown'];
-const lost = (name: string, script: Script, detail?: RegExp): FaultCase => ({
+const lost = (name: string, script: Script, detail?: RegExp, limits: Limits = {}): FaultCase => ({
   name,
+  limits,
   script,
   kind: 'refused',
   temporary: true,
   states: DEFERRED,
   ...(detail ? { detail } : {}),
 });
-const unknown = (name: string, dot: Reaction | readonly Reaction[], detail?: RegExp): FaultCase => ({
+const unknown = (
+  name: string,
+  dot: Reaction | readonly Reaction[],
+  detail?: RegExp,
+  limits: Limits = {},
+): FaultCase => ({
   name,
+  limits,
   script: { dot: () => dot },
   kind: 'unknown',
   states: UNKNOWN,
@@ -64,7 +87,7 @@ const unknown = (name: string, dot: Reaction | readonly Reaction[], detail?: Reg
 });
 
 const CASES: readonly FaultCase[] = [
-  lost('no greeting', { connect: () => SILENCE }, /Greeting never received/),
+  lost('no greeting', { connect: () => SILENCE }, /Greeting never received/, QUICK_GREETING),
   lost('the line closed without a greeting', { connect: () => CLOSE }, /failed/),
   lost('the line reset without a greeting', { connect: () => RESET }, /failed/),
   lost('421 for a greeting', { connect: () => '421 4.3.2 Busy\r\n' }, /refused: 421 4\.3\.2 Busy/),
@@ -72,11 +95,11 @@ const CASES: readonly FaultCase[] = [
   lost('a greeting that is not SMTP', { connect: () => 'HTTP/1.1 400 Bad Request\r\n' }, /HTTP/),
   lost('a greeting without end', { connect: () => '220-hello\r\n'.repeat(20_000) }, /exceeds/),
   lost('a closed line in place of EHLO’s reply', { ehlo: () => CLOSE }),
-  lost('no reply to EHLO', { ehlo: () => SILENCE }, /Timeout/),
+  lost('no reply to EHLO', { ehlo: () => SILENCE }, /Timeout/, QUICK_EHLO),
   lost('a refused EHLO and HELO', { ehlo: () => '502 5.5.1 no\r\n' }, /HELO was refused: 502/),
   lost('a closed line in place of MAIL’s reply', { mail: () => CLOSE }),
   lost('a reset line in place of MAIL’s reply', { mail: () => RESET }),
-  lost('no reply to MAIL', { mail: () => SILENCE }, /Timeout/),
+  lost('no reply to MAIL', { mail: () => SILENCE }, /Timeout/, QUICK_COMMAND),
   lost('451 to MAIL', { mail: () => '451 4.7.1 Later\r\n' }, /MAIL FROM refused: 451 4\.7\.1 Later/),
   lost('421 to MAIL', { mail: () => ['421 4.7.0 Bye\r\n', CLOSE] }, /421/),
   lost('garbage to MAIL', { mail: () => 'whatever\r\n' }, /whatever/),
@@ -96,7 +119,7 @@ const CASES: readonly FaultCase[] = [
     detail: /^MAIL FROM refused: 451/,
   },
   lost('a closed line in place of RCPT’s reply', { rcpt: () => CLOSE }),
-  lost('no reply to RCPT', { rcpt: () => SILENCE }, /Timeout/),
+  lost('no reply to RCPT', { rcpt: () => SILENCE }, /Timeout/, QUICK_COMMAND),
   {
     name: 'a closed line after the first recipient was rejected',
     script: { rcpt: ({ time }) => (time === 1 ? '550 5.1.1 Unknown\r\n' : CLOSE) },
@@ -135,7 +158,7 @@ const CASES: readonly FaultCase[] = [
     states: REJECTED,
   },
   lost('a closed line in place of 354', { data: () => CLOSE }),
-  lost('no reply to DATA', { data: () => SILENCE }, /Timeout/),
+  lost('no reply to DATA', { data: () => SILENCE }, /Timeout/, QUICK_COMMAND),
   lost('451 to DATA', { data: () => '451 4.3.0 Later\r\n' }, /DATA refused: 451/),
   lost(
     '250 to DATA, as of a server out of step',
@@ -153,14 +176,17 @@ const CASES: readonly FaultCase[] = [
   },
   { ...lost('a closed line in mid-message', { message: () => CLOSE }, /during/), content: LARGE },
   { ...lost('a reset line in mid-message', { message: () => RESET }, /during/), content: LARGE },
-  { ...lost('a server that reads no more', { message: () => SILENCE }, /during.*Timeout/), content: LARGE },
+  {
+    ...lost('a server that reads no more', { message: () => SILENCE }, /during.*Timeout/, QUICK_MESSAGE),
+    content: LARGE,
+  },
   { ...lost('552 in mid-message', { message: () => '552 5.3.4 Too big\r\n' }, /during/), content: LARGE },
   { ...lost('250 in mid-message', { message: () => '250 2.0.0 Ok\r\n' }, /during/), content: LARGE },
   unknown('a closed line after the dot', CLOSE, /^no valid reply to the end of the message: /),
   unknown('a reset line after the dot', RESET),
-  unknown('no reply after the dot', SILENCE, /none within 200 ms/),
+  unknown('no reply after the dot', SILENCE, /none within 200 ms/, QUICK_DATA),
   unknown('garbage after the dot', 'whatever\r\n', /whatever/),
-  unknown('half a reply after the dot, then silence', ['250 2.0', SILENCE]),
+  unknown('half a reply after the dot, then silence', ['250 2.0', SILENCE], undefined, QUICK_DATA),
   unknown('an unfinished 250 after the dot, then the end', ['250 2.0.0 Ok', CLOSE]),
   unknown('the first line of two after the dot, then the end', ['250-2.0.0 Ok\r\n', CLOSE]),
   unknown('354 after the dot', '354 Go on\r\n'),
@@ -218,7 +244,7 @@ describe.each([
 ])('%s', (_, extensions) => {
   it.each(CASES)('tells what is certain after $name', async (fault) => {
     const server = await start(fault.script, extensions);
-    const transport = connect(server);
+    const transport = connect(server, fault.limits);
     const result = await transport.send(ENVELOPE, fault.content ?? SMALL);
     expect({ ...result, states: states(result) }).toMatchObject({
       kind: fault.kind,
@@ -321,16 +347,16 @@ describe('a kept connection', () => {
   });
 
   it('takes a reply that came in time, though the process stood still until it was too late', async () => {
+    // Long enough for the server, which is in this process, to reply in time on a busy machine.
+    const dataTimeoutMs = 1000;
     const server = await start({
       dot: () => {
-        // After the reply is written, and for longer than the client waits for one.
-        setImmediate(() =>
-          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * QUICK.dataTimeoutMs),
-        );
+        // After the reply is written, and until the client has waited too long for one.
+        setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, dataTimeoutMs + 100));
         return '250 2.0.0 Ok\r\n';
       },
     });
-    expect((await connect(server).send(ENVELOPE, SMALL)).kind).toBe('accepted');
+    expect((await connect(server, { dataTimeoutMs }).send(ENVELOPE, SMALL)).kind).toBe('accepted');
   });
 
   it('is given up when RSET fails', async () => {
