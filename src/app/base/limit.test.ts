@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Limit } from './limit.ts';
 
 /** Never ends by itself. */
@@ -15,6 +15,10 @@ function occupyWith(limit: Limit, take: (onProgress: () => void) => void): { fre
 const occupy = (limit: Limit) => occupyWith(limit, () => undefined);
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe('a limit', () => {
   it('does not listen any more to the signal of many that waited, when they are through', async () => {
@@ -113,6 +117,8 @@ describe('a limit', () => {
   });
 
   it('lets the next one begin when work makes no progress, and not before', async () => {
+    // A process that stands still for a while takes nothing for a stall.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const limit = new Limit({ size: 1, stallMs: 60 });
     let progress = () => {};
     const ended = occupyWith(limit, (onProgress) => (progress = onProgress));
@@ -122,9 +128,11 @@ describe('a limit', () => {
     });
     for (let count = 0; count < 20; count += 1) {
       progress();
+      vi.advanceTimersByTime(59);
       await nextTurn();
     }
     expect(hasBegun).toBe(false);
+    vi.advanceTimersByTime(1);
     await next;
     // Its own end makes no second place.
     progress();
