@@ -1,9 +1,8 @@
 /** What a private Dovecot needs on the disk, alone or beside a Postfix. */
 import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createCertificate } from './certificate.ts';
+import { findFreePort } from './free-port.ts';
 import { dovecotConfig, type DovecotPlan } from './mail-server-configs.ts';
 
 export const DOVECOT = '/usr/sbin/dovecot';
@@ -46,17 +45,9 @@ export async function findId(database: 'passwd' | 'group', name: string): Promis
   return Number(id);
 }
 
-/** The servers can't be given port 0. All are held at once, so that they differ. */
+/** The servers can't be given port 0. */
 export async function findFreePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve) => {
-          server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
-        }),
-    ),
-  );
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await findFreePort());
+  return [...ports];
 }

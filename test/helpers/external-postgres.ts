@@ -2,11 +2,11 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { findFreePort } from './free-port.ts';
 import { query } from './query.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -94,13 +94,4 @@ export async function createExternalPostgres(...settings: readonly string[]): Pr
   await postgres.start();
   await query(admin, 'create database email');
   return postgres;
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
