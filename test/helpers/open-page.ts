@@ -22,6 +22,7 @@ export function usePages() {
     const heard = complaints.filter((complaint) => !expected.some((words) => complaint.includes(words)));
     complaints = [];
     expected = [];
+    // What is heard from here on is of pages that are being closed, and of no test.
     await Promise.all(browser.contexts().map((context) => context.close()));
     if (heard.length > 0) throw new Error(`the browser complained: ${heard.join('\n')}`);
   });
@@ -37,12 +38,13 @@ export function usePages() {
     ): Promise<Page> {
       const context = await browser.newContext({ baseURL: url, ...options });
       const page = await context.newPage();
+      // Of this test: the list of the next one is another.
+      const heard = complaints;
       page.on('console', (message) => {
         // The browser itself reports each answer of 4xx; that nobody is logged in is one.
-        if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))
-          complaints.push(message.text());
+        if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) heard.push(message.text());
       });
-      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('pageerror', (error) => heard.push(error.message));
       await page.goto(place);
       await page.locator('input[name=secret]').fill(secret);
       await page.keyboard.press('Enter');
