@@ -32,12 +32,14 @@ export interface PgBouncerOptions {
   /** Sessions of each database. */
   readonly sessions?: number;
   readonly mode?: 'transaction' | 'session';
+  /** How long a session stays that nothing uses. Default: 10, because each database of a run has its own. */
+  readonly idleSeconds?: number;
 }
 
 /** @param url of a server that trusts its clients; other databases of it are reached by their names */
 export async function startPgBouncer(
   url: string,
-  { sessions = 3, mode = 'transaction' }: PgBouncerOptions = {},
+  { sessions = 3, mode = 'transaction', idleSeconds = 10 }: PgBouncerOptions = {},
 ): Promise<PgBouncer> {
   const server = new URL(url);
   const port = await findFreePort();
@@ -57,7 +59,7 @@ default_pool_size = ${sessions}
 max_client_conn = 1000
 ; A client gets another session than the last time wherever it can.
 server_round_robin = 1
-server_idle_timeout = 10
+server_idle_timeout = ${idleSeconds}
 `,
   );
   const user = identity();

@@ -41,7 +41,8 @@ describe.skipIf(skipWithoutExternalPostgres() || skipWithoutPgBouncer())(
 
     beforeAll(async () => {
       postgres = await createExternalPostgres();
-      pooler = await startPgBouncer(postgres.url, { sessions: SESSIONS });
+      // Where one session is left, there are no turns: none ends in the middle of a test.
+      pooler = await startPgBouncer(postgres.url, { sessions: SESSIONS, idleSeconds: 3600 });
       pool = open(pooler.url);
       // Several at the same moment: the lock is one of the transaction.
       await Promise.all([1, 2, 3].map(() => migrateToLatest(open(pooler.url, { statementTimeoutMs: null }))));
@@ -64,7 +65,7 @@ describe.skipIf(skipWithoutExternalPostgres() || skipWithoutPgBouncer())(
     const schemaOf = async (one: Pool) =>
       (await one.query<{ name: string }>(`select current_schema() as name`)).rows[0]?.name;
 
-    /** PgBouncer ends sessions that nothing has used for a while; where one is left, there are no turns. */
+    /** PgBouncer opens a session when all others are in use. */
     async function openSessions(): Promise<void> {
       const clients = await Promise.all(Array.from({ length: SESSIONS }, () => pool.connect()));
       for (const command of ['begin', 'commit'])
