@@ -12,12 +12,14 @@ const HTML =
 const SCRIPT = 'console.log("hello")';
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
+let temp: string;
 let folder: string;
 let app: TestHttpApp;
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'email-worker-page-'));
-  await mkdir(path.join(folder, 'assets'));
+  temp = await mkdtemp(path.join(tmpdir(), 'email-worker-page-'));
+  folder = path.join(temp, 'page');
+  await mkdir(path.join(folder, 'assets'), { recursive: true });
   const files = {
     'index.html': HTML,
     'index.html.br': brotliCompressSync(HTML),
@@ -27,13 +29,12 @@ beforeAll(async () => {
     'icon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
   };
   for (const [name, content] of Object.entries(files)) await writeFile(path.join(folder, name), content);
-  await writeFile(path.join(path.dirname(folder), 'beside.txt'), 'not of the page');
+  await writeFile(path.join(temp, 'beside.txt'), 'not of the page');
   app = await createTestHttpApp({ application: createRecordingApplication(), page: folder });
 });
 afterAll(async () => {
   await app.close();
-  await rm(folder, { recursive: true, force: true });
-  await rm(path.join(path.dirname(folder), 'beside.txt'), { force: true });
+  await rm(temp, { recursive: true, force: true });
 });
 
 const get = (
