@@ -247,6 +247,7 @@ create table drafts (
   account_id account_id not null,
   thread_id uuid,
   author text,
+  author_key text collate "C",
   answers jsonb,
   message text not null,
   recipients text not null,
@@ -1213,8 +1214,9 @@ CREATE OR REPLACE FUNCTION drafts_events_after_delete()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (values (case when old.sending_id is null then 'draft.deleted' else 'draft.sent' end, clock_timestamp(), old.account_id, old.sending_id, old.thread_id, null, null, false,
-      json_build_object('draft_id', old.id, 'version', old.version, 'author', old.author))) e;
+    select array[row(e.*, event_author((select s.author_key from emails s where s.id = old.sending_id)))::event_body] from (values (case when old.sending_id is null then 'draft.deleted' else 'draft.sent' end, clock_timestamp(), old.account_id, old.sending_id, old.thread_id, null, null, false,
+      json_build_object('draft_id', old.id, 'version', old.version, 'author', old.author,
+        'created_by', old.author_key))) e;
     return null;
   end $function$;
 
@@ -1224,8 +1226,9 @@ CREATE OR REPLACE FUNCTION drafts_events_after_insert()
 AS $function$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (values ('draft.created', clock_timestamp(), new.account_id, new.sending_id, new.thread_id, null, null, false,
-      json_build_object('draft_id', new.id, 'version', new.version, 'author', new.author))) e;
+    select array[row(e.*, event_author(new.author_key))::event_body] from (values ('draft.created', clock_timestamp(), new.account_id, new.sending_id, new.thread_id, null, null, false,
+      json_build_object('draft_id', new.id, 'version', new.version, 'author', new.author,
+        'created_by', new.author_key))) e;
     return null;
   end $function$;
 
@@ -1236,7 +1239,8 @@ AS $function$
   begin
     insert into event_inbox (bodies)
     select array[row(e.*, event_author(null))::event_body] from (values ('draft.changed', clock_timestamp(), new.account_id, new.sending_id, new.thread_id, null, null, false,
-      json_build_object('draft_id', new.id, 'version', new.version, 'author', new.author))) e;
+      json_build_object('draft_id', new.id, 'version', new.version, 'author', new.author,
+        'created_by', new.author_key))) e;
     return null;
   end $function$;
 

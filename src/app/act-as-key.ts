@@ -1,5 +1,5 @@
 /**
- * The application in the name of a key: what it sends, and what it does to threads, sends, customers and suppressed addresses, is
+ * The application in the name of a key: what it sends, and what it does to drafts, threads, sends, customers and suppressed addresses, is
  * recorded as done by it. What is done with the secret of the configuration has no name.
  */
 import type { Application } from './application.ts';
@@ -23,6 +23,9 @@ export function actAsKey(application: Application, keyId: string): Application {
     sendOnce: (key, request, folder) => application.sendOnce(key, named(request), folder),
     sendReply: (request, folder) => application.sendReply(namedReply(request), folder),
     sendReplyOnce: (key, request, folder) => application.sendReplyOnce(key, namedReply(request), folder),
+    createDraft: (change, folder) => application.createDraft(named(change), folder),
+    changeDraft: (id, version, change, folder) => application.changeDraft(id, version, named(change), folder),
+    deleteDraft: (id, version) => application.deleteDraft(id, version, keyId),
     sendDraft: (request, folder) =>
       application.sendDraft({ ...request, read: (draft) => namedDraft(request.read(draft)) }, folder),
     changeSend: (id, version, change, folder) => application.changeSend(id, version, change, folder, keyId),

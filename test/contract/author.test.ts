@@ -142,6 +142,56 @@ describe('an email', () => {
   });
 });
 
+describe('a draft', () => {
+  interface DraftJson {
+    readonly id: string;
+    readonly version: number;
+    readonly author: string | null;
+    readonly created_by: Author | null;
+  }
+  const make = (key: Key | null, fields: object = {}) =>
+    ask<DraftJson>(key, '/api/drafts', { json: { message: SEND, ...fields } });
+  const change = (key: Key | null, { id, version }: DraftJson) =>
+    ask<DraftJson>(key, `/api/drafts/${id}`, {
+      method: 'PATCH',
+      json: { message: { subject: 'Changed' } },
+      headers: { 'if-match': `"${version}"` },
+    });
+
+  it('names the key that made it, whoever changes it, beside the author that a caller names', async () => {
+    const draft = await make(crm, { author: 'eva' });
+    expect(draft).toMatchObject({ author: 'eva', created_by: told(crm) });
+    const changed = await change(shop, draft);
+    expect(changed).toMatchObject({ author: 'eva', created_by: told(crm), version: 2 });
+    expect(await change(null, changed)).toMatchObject({ created_by: told(crm) });
+    const { drafts } = await getJson<{ drafts: readonly DraftJson[] }>(running.service, '/api/drafts');
+    expect(drafts.find(({ id }) => id === draft.id)).toMatchObject({ author: 'eva', created_by: told(crm) });
+    expect((await make(null)).created_by).toBeNull();
+  });
+
+  it('has events that name the key that did it', async () => {
+    const events = await eventsOf(async () => {
+      const draft = await change(shop, await make(crm));
+      await ask(crm, `/api/drafts/${draft.id}/send`, { json: {} });
+      const thrown = await change(null, await make(null));
+      await ask(shop, `/api/drafts/${thrown.id}`, { method: 'DELETE' });
+    });
+    expect(authorsOf(events, 'draft.created')).toEqual([told(crm), null]);
+    expect(authorsOf(events, 'draft.changed')).toEqual([told(shop), null]);
+    expect(authorsOf(events, 'draft.sent')).toEqual([told(crm)]);
+    expect(authorsOf(events, 'draft.deleted')).toEqual([told(shop)]);
+  });
+
+  it('keeps the name of a key that is revoked', async () => {
+    const gone = await makeKey('Gone');
+    const { id } = await make(gone);
+    await ask(null, `/api/keys/${gone.id}`, { method: 'DELETE' });
+    expect(await getJson<DraftJson>(running.service, `/api/drafts/${id}`)).toMatchObject({
+      created_by: told(gone),
+    });
+  });
+});
+
 describe('an event', () => {
   it('names the key that acted, and not the one that sent the email', async () => {
     const sent = await send(shop, later());

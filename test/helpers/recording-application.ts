@@ -105,6 +105,7 @@ const sampleDraftSummary: DraftSummary = {
   accountId: 'main',
   threadId: null,
   author: 'eva',
+  createdBy: { id: '0123456789ab', name: 'CRM' },
   answers: null,
   recipients: 'bob@example.org',
   subject: 'Grüße',
@@ -120,6 +121,7 @@ const sampleDraft: Draft = {
   accountId: 'main',
   threadId: IDS.thread,
   author: 'eva',
+  createdBy: { id: '0123456789ab', name: 'CRM' },
   answers: {
     emailId: IDS.email,
     kind: 'reply',

@@ -51,6 +51,7 @@ interface DraftCommonJson {
   readonly account_id: string;
   readonly thread_id: string | null;
   readonly author: string | null;
+  readonly created_by: { readonly name: string } | null;
   readonly answers: { readonly email_id: string; readonly kind: string } | null;
   readonly being_sent: boolean;
   readonly updated_at: string;
@@ -147,6 +148,7 @@ const toDraftCommon = (draft: DraftCommonJson) => ({
   account_id: draft.account_id,
   thread_id: draft.thread_id,
   author: draft.author,
+  created_by_key: draft.created_by?.name ?? null,
   answers_email_id: draft.answers?.email_id ?? null,
   kind: draft.answers?.kind ?? null,
   being_sent: draft.being_sent,

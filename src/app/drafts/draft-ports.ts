@@ -1,6 +1,7 @@
 /** Drafts as they are stored. */
 import type { StoredAttachment } from '../emails/email-ports.ts';
 import type { AccountFilter } from '../base/account-filter.ts';
+import type { KeyAuthor } from '../../core/keys/author.ts';
 import type { Place } from '../base/paging.ts';
 import type { ReplyKind } from '../reply/use-cases.ts';
 import type { ReplyLanguage } from '../../core/reply/quote.ts';
@@ -37,6 +38,8 @@ export interface DraftSummary {
   readonly accountId: string;
   readonly threadId: string | null;
   readonly author: string | null;
+  /** The key that made it; null: none. */
+  readonly createdBy: KeyAuthor | null;
   readonly answers: DraftAnswer | null;
   /** As written, cut. */
   readonly recipients: string;
@@ -53,6 +56,8 @@ export interface Draft extends Omit<DraftSummary, 'recipients' | 'subject' | 'fi
 /** What is stored of a content. */
 export interface DraftRecord extends DraftContent {
   readonly id: string;
+  /** The key that makes or changes it; null: none. */
+  readonly keyId: string | null;
   /** As the message names them; null: those of what it answers, else the default account. */
   readonly accountId: string | null;
   readonly defaultAccountId: string;
@@ -89,6 +94,7 @@ export interface DraftStore {
   delete(
     id: string,
     version: number | null,
+    keyId: string | null,
   ): Promise<{ readonly kind: 'done'; readonly orphans: readonly string[] } | DraftRefusal>;
   /**
    * From now on the version is sent as this email, and not changed. It is deleted, or set free again, when the idempotency key

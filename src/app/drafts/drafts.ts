@@ -97,8 +97,8 @@ export function createDrafts(ports: DraftPorts): DraftUseCases {
       return draft;
     },
 
-    async deleteDraft(id, version) {
-      const result = await drafts.delete(id, version);
+    async deleteDraft(id, version, keyId = null) {
+      const result = await drafts.delete(id, version, keyId);
       if (result.kind !== 'done') throw refusal(result);
       await deleteFiles(ports, result.orphans);
     },
@@ -202,6 +202,7 @@ async function toRecord(
   const files = change.files === undefined ? old.files : await toFiles(ports, id, old.files, change, stored);
   return {
     id,
+    keyId: change.authorKeyId ?? null,
     author,
     answers,
     message,

@@ -17,6 +17,8 @@ export interface DraftChange {
   readonly message?: DraftMessage;
   /** All that it has from now on. */
   readonly files?: readonly DraftFileInput[];
+  /** The key that makes or changes it; null: none. */
+  readonly authorKeyId?: string | null;
   /** All files together, in bytes, and their number. */
   readonly maxFileBytes: number;
   readonly maxFiles: number;
@@ -53,7 +55,7 @@ export interface DraftUseCases {
   /** Throws `draft_not_found`, `draft_changed`, `draft_being_sent`, and what `createDraft` throws. */
   changeDraft(id: string, version: number, change: DraftChange, folder: SpoolFolder): Promise<Draft>;
   /** Throws `draft_not_found`, `draft_changed`, `draft_being_sent`. */
-  deleteDraft(id: string, version: number | null): Promise<void>;
+  deleteDraft(id: string, version: number | null, keyId?: string | null): Promise<void>;
   /**
    * Sends a version of a draft once, however often it is asked for; then the draft is gone. It stays when the mail server refused
    * it: a changed version is another send. Throws what `sendOnce` throws, and what `deleteDraft` throws.

@@ -2396,6 +2396,8 @@ export interface components {
             /** @description The thread that it would join, where it names one or answers an email. */
             thread_id: components["schemas"]["NullableUuid"];
             author: components["schemas"]["DraftAuthor"];
+            /** @description The key that made it; null for `API_SECRET`. */
+            created_by: components["schemas"]["KeyAuthor"] | null;
             answers: components["schemas"]["NullableDraftAnswer"];
             being_sent: components["schemas"]["DraftBeingSent"];
             created_at: components["schemas"]["Timestamp"];
@@ -2411,6 +2413,8 @@ export interface components {
             /** @description The thread that it would join, where it names one or answers an email. */
             thread_id: components["schemas"]["NullableUuid"];
             author: components["schemas"]["DraftAuthor"];
+            /** @description The key that made it; null for `API_SECRET`. */
+            created_by: components["schemas"]["KeyAuthor"] | null;
             answers: components["schemas"]["NullableDraftAnswer"];
             being_sent: components["schemas"]["DraftBeingSent"];
             created_at: components["schemas"]["Timestamp"];
@@ -6121,6 +6125,7 @@ export interface operations {
                      *           "account_id": "vertrieb",
                      *           "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
                      *           "author": "eva",
+                     *           "created_by": null,
                      *           "answers": null,
                      *           "being_sent": false,
                      *           "created_at": "2026-01-30T09:15:00.000Z",
@@ -6192,6 +6197,10 @@ export interface operations {
                      *       "account_id": "vertrieb",
                      *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
                      *       "author": "eva",
+                     *       "created_by": {
+                     *         "id": "4r8gk2m0vqxz",
+                     *         "name": "CRM"
+                     *       },
                      *       "answers": {
                      *         "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
                      *         "kind": "reply",
@@ -6278,6 +6287,10 @@ export interface operations {
                      *       "account_id": "vertrieb",
                      *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
                      *       "author": "eva",
+                     *       "created_by": {
+                     *         "id": "4r8gk2m0vqxz",
+                     *         "name": "CRM"
+                     *       },
                      *       "answers": {
                      *         "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
                      *         "kind": "reply",
@@ -6422,6 +6435,10 @@ export interface operations {
                      *       "account_id": "vertrieb",
                      *       "thread_id": "0199d3a4-5b1f-7a0c-b3d5-91c84e2f7a60",
                      *       "author": "eva",
+                     *       "created_by": {
+                     *         "id": "4r8gk2m0vqxz",
+                     *         "name": "CRM"
+                     *       },
                      *       "answers": {
                      *         "email_id": "0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47",
                      *         "kind": "reply",

@@ -397,6 +397,8 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   draft_id: REPLY,
   version: 2,
   DraftAuthor: 'eva',
+  'Draft.created_by': { id: '4r8gk2m0vqxz', name: 'CRM' },
+  'DraftSummary.created_by': null,
   'DraftRequest.author': 'eva',
   being_sent: false,
   'Draft.answers': {

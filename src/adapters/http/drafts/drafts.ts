@@ -12,6 +12,7 @@ import { JSON_BODY_ERRORS, optionalJsonBody, refuseOtherMedia } from '../body/js
 import { toAttachmentJson } from '../emails/email-view.ts';
 import { Kind } from '../reply/reply.ts';
 import { Language, TimeZone } from '../reply/reply-body.ts';
+import { NullableKeyAuthor } from '../schemas/author.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { AccountId, PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
 import {
@@ -60,6 +61,10 @@ const common = {
     description: 'The thread that it would join, where it names one or answers an email.',
   },
   author: Author,
+  created_by: {
+    ...NullableKeyAuthor,
+    description: 'The key that made it; null for `API_SECRET`.',
+  },
   answers: NullableAnswer,
   being_sent: BeingSent,
   created_at: Timestamp,
@@ -369,6 +374,7 @@ function toCommonJson(draft: Omit<SummaryOf, 'recipients' | 'subject' | 'fileCou
     account_id: draft.accountId,
     thread_id: draft.threadId,
     author: draft.author,
+    created_by: draft.createdBy,
     answers: draft.answers === null ? null : toAnswerJson(draft.answers),
     being_sent: draft.isBeingSent,
     created_at: draft.createdAt.toISOString(),

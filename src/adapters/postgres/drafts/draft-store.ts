@@ -1,4 +1,4 @@
-/** `DraftStore` on PostgreSQL; each change is one statement. */
+/** `DraftStore` on PostgreSQL; each change is one statement, and one before it that names the key. */
 import type { Pool } from 'pg';
 import type {
   Draft,
@@ -11,7 +11,11 @@ import type {
 } from '../../../app/drafts/draft-ports.ts';
 import { accountIdsOf } from '../../../app/base/account-filter.ts';
 import type { StoredAttachment } from '../../../app/emails/email-ports.ts';
-import { run, statement, type RowOf } from '../db/statement.ts';
+import type { KeyAuthor } from '../../../core/keys/author.ts';
+import { nameAuthor } from '../db/name-author.ts';
+import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { keyAuthor } from '../emails/email-detail.ts';
 
 export function createDraftStore(pool: Pool): DraftStore {
   async function read(id: string): Promise<Draft | null> {
@@ -28,9 +32,18 @@ export function createDraftStore(pool: Pool): DraftStore {
     return version === draft.version ? { kind: 'being_sent' } : { kind: 'changed', version: draft.version };
   }
 
+  /** The events tell the key. */
+  const named = <T>(keyId: string | null, work: (executor: Executor) => Promise<T>): Promise<T> =>
+    keyId === null
+      ? work(pool)
+      : inTransaction(pool, async (client) => {
+          await nameAuthor(client, keyId);
+          return work(client);
+        });
+
   return {
-    async create(record) {
-      await run(pool, CREATE, toValues(record));
+    async create({ keyId, ...record }) {
+      await run(pool, CREATE, { ...toValues(record), keyId });
       const draft = await read(record.id);
       if (draft === null) throw new Error('a draft was not made, or was deleted at once');
       return draft;
@@ -50,9 +63,8 @@ export function createDraftStore(pool: Pool): DraftStore {
       return rows.map(toSummary);
     },
 
-    async change(version, record) {
-      const rows = await run(pool, CHANGE, { ...toValues(record), version });
-      const [row] = rows;
+    async change(version, { keyId, ...record }) {
+      const [row] = await named(keyId, (executor) => run(executor, CHANGE, { ...toValues(record), version }));
       if (row === undefined) return refusalOf(record.id, version);
       const draft = await read(record.id);
       if (draft === null) return { kind: 'not_found' };
@@ -60,8 +72,8 @@ export function createDraftStore(pool: Pool): DraftStore {
       return { kind: 'done', draft, orphans: row.paths.filter((path) => !kept.has(path)) };
     },
 
-    async delete(id, version) {
-      const [row] = await run(pool, DELETE, { id, version });
+    async delete(id, version, keyId) {
+      const [row] = await named(keyId, (executor) => run(executor, DELETE, { id, version }));
       return row === undefined ? refusalOf(id, version) : { kind: 'done', orphans: row.paths };
     },
 
@@ -72,7 +84,8 @@ export function createDraftStore(pool: Pool): DraftStore {
   };
 }
 
-const SUMMARY = `d.id, d.version, d.account_id, d.thread_id, d.author, d.answers, d.sending_id, d.created_at, d.updated_at`;
+const SUMMARY = `d.id, d.version, d.account_id, d.thread_id, d.author, d.answers, d.sending_id, d.created_at, d.updated_at,
+  ${keyAuthor('d.author_key')} as created_by`;
 
 const READ = statement(
   'read-draft',
@@ -83,7 +96,7 @@ const READ = statement(
       from draft_files f where f.draft_id = d.id
     ), '[]') as files
   from drafts d where d.id = $id`,
-).narrow<{ files: StoredAttachment[] }>();
+).narrow<{ files: StoredAttachment[]; created_by: KeyAuthor | null }>();
 
 /** A thread that was merged is found by both of its names. */
 const LIST = statement(
@@ -100,7 +113,7 @@ const LIST = statement(
     and ($date::timestamptz is null or (d.updated_at, d.id) < ($date, $id::uuid))
   order by d.updated_at desc, d.id desc limit $limit::int`,
   { plannedEachTime: 'most filters are empty' },
-).narrow<{ file_count: number }>();
+).narrow<{ file_count: number; created_by: KeyAuthor | null }>();
 
 /** The account and the thread of what it answers, or of the thread that it names. */
 const OF_ANSWERED = `(
@@ -121,8 +134,8 @@ const INSERT_FILES = `insert into draft_files (id, draft_id, ordinal, filename, 
 const CREATE = statement(
   'create-draft',
   `with written as (
-    insert into drafts (id, account_id, thread_id, author, answers, message, recipients, subject)
-    select $id, o.account_id, o.thread_id, $author, $answers::jsonb, $message, $recipients, $subject from ${OF_ANSWERED}
+    insert into drafts (id, account_id, thread_id, author, author_key, answers, message, recipients, subject)
+    select $id, o.account_id, o.thread_id, $author, $keyId::text, $answers::jsonb, $message, $recipients, $subject from ${OF_ANSWERED}
     returning id
   )
   ${INSERT_FILES}`,
@@ -164,7 +177,7 @@ const BEGIN = statement(
   where id = $id and version = $version::int and sending_id is null returning id`,
 );
 
-function toValues({ files, message, answers, ...record }: DraftRecord) {
+function toValues({ files, message, answers, ...record }: Omit<DraftRecord, 'keyId'>) {
   return {
     ...record,
     message: JSON.stringify(message),
@@ -182,6 +195,7 @@ function toCommon(row: SummaryRow) {
     accountId: row.account_id,
     threadId: row.thread_id,
     author: row.author,
+    createdBy: row.created_by,
     answers: row.answers as DraftAnswer | null,
     isBeingSent: row.sending_id !== null,
     createdAt: row.created_at,

@@ -35,6 +35,7 @@ declare module '../db/statement.ts' {
       values: {
         id: string | null;
         author: string | null;
+        keyId: string | null;
         answers: string | null;
         message: string | null;
         recipients: string | null;
@@ -95,6 +96,7 @@ declare module '../db/statement.ts' {
         sending_id: string | null;
         created_at: Date;
         updated_at: Date;
+        created_by: unknown;
         recipients: string;
         subject: string;
         file_count: number | null;
@@ -131,6 +133,7 @@ declare module '../db/statement.ts' {
         sending_id: string | null;
         created_at: Date;
         updated_at: Date;
+        created_by: unknown;
         message: string;
         files: unknown;
       };

@@ -40,9 +40,13 @@ export const DELIVERIES = `coalesce((
       from email_deliveries d where d.email_id = e.id
     ), '[]')`;
 
-/** The key that sent the email `e`; null for none. */
-export const AUTHOR = `case when e.author_key is not null then json_build_object('id', e.author_key,
-    'name', coalesce((select k.name from api_keys k where k.id = e.author_key), e.author_key)) end`;
+/** The key of a column, as `KeyAuthor`; null for none. */
+export const keyAuthor = (column: string): string =>
+  `case when ${column} is not null then json_build_object('id', ${column},
+    'name', coalesce((select k.name from api_keys k where k.id = ${column}), ${column})) end`;
+
+/** The key that sent the email `e`. */
+export const AUTHOR = keyAuthor('e.author_key');
 
 export const READ_EMAIL = statement(
   'read-email',

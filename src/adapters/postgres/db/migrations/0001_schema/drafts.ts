@@ -13,6 +13,8 @@ export const DRAFTS = [
     -- Of the email that it answers, or as the caller named it: no reference, since threads are merged and erased
     thread_id uuid,
     author text,
+    -- The key that made it; null for none. Without a reference: a draft outlives its key.
+    author_key text collate "C",
     answers jsonb check (jsonb_typeof(answers) = 'object'),
     message text not null,
     -- For lists

@@ -40,13 +40,19 @@ const IS_HISTORICAL = `case e.received_by ->> 'way'
           else false
         end`;
 
-/** A trigger for each row of another table, with one event. */
-function rowTrigger(name: string, on: string, when: string | null, event: string): readonly string[] {
+/** A trigger for each row of another table, with one event. `author`: the key that did it where the transaction names none. */
+function rowTrigger(
+  name: string,
+  on: string,
+  when: string | null,
+  event: string,
+  author = 'null',
+): readonly string[] {
   return [
     `create function ${name}() returns trigger language plpgsql as $$
   begin
     insert into event_inbox (bodies)
-    select array[row(e.*, event_author(null))::event_body] from (${event}) e;
+    select array[row(e.*, event_author(${author}))::event_body] from (${event}) e;
     return null;
   end $$`,
     `create trigger ${name} after ${on} for each row ${when === null ? '' : `when (${when})`} execute function ${name}()`,
@@ -60,13 +66,16 @@ function draftTrigger(
   when: string | null,
   type: string,
   row: 'new' | 'old',
+  author?: string,
 ): readonly string[] {
   return rowTrigger(
     `drafts_events_after_${name}`,
     on,
     when,
     `values (${type}, clock_timestamp(), ${row}.account_id, ${row}.sending_id, ${row}.thread_id, null, null, false,
-      json_build_object('draft_id', ${row}.id, 'version', ${row}.version, 'author', ${row}.author))`,
+      json_build_object('draft_id', ${row}.id, 'version', ${row}.version, 'author', ${row}.author,
+        'created_by', ${row}.author_key))`,
+    author,
   );
 }
 
@@ -308,7 +317,7 @@ export const EVENT_TRIGGERS = [
       json_build_object('refused_merge_id', new.id, 'message_id', '<' || new.message_id || '>')
     from emails e where e.id = new.email_id`,
   ),
-  ...draftTrigger('insert', 'insert on drafts', null, `'draft.created'`, 'new'),
+  ...draftTrigger('insert', 'insert on drafts', null, `'draft.created'`, 'new', 'new.author_key'),
   ...draftTrigger(
     'update',
     'update of version on drafts',
@@ -322,6 +331,8 @@ export const EVENT_TRIGGERS = [
     null,
     `case when old.sending_id is null then 'draft.deleted' else 'draft.sent' end`,
     'old',
+    // Who sent it: the author of the email.
+    '(select s.author_key from emails s where s.id = old.sending_id)',
   ),
   ...rowTrigger(
     'webhooks_events_after_update',
