@@ -83,7 +83,13 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
     const colleague = await pages.open(service.url, '/operate/keys', secret!);
     await colleague.getByText('There is nothing here.').waitFor();
     const tabs = colleague.getByRole('navigation', { name: 'Operations' }).getByRole('link');
-    expect(await tabs.allTextContents()).toEqual(['Accounts', 'Outgoing mail', 'Suppressed', 'Set aside']);
+    expect(await tabs.allTextContents()).toEqual([
+      'Accounts',
+      'Outgoing mail',
+      'Suppressed',
+      'Set aside',
+      'Kept apart',
+    ]);
 
     await page.locator('tr', { hasText: 'Jana' }).getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Go on' }).click();

@@ -192,6 +192,25 @@ describe.skipIf(skipWithoutChromium())('the page', () => {
     await page.getByText('No customer is called “atlantis”.').waitFor();
   });
 
+  it('lists threads that mail did not join, and opens them', async () => {
+    const send = async (subject: string) => {
+      const response = await service.request('/api/send', {
+        json: { to: `${randomUUID()}@people.test`, subject, text_body: 'Hello', customer_id: randomUUID() },
+      });
+      expect(response.status).toBe(200);
+      return ((await response.json()) as { readonly messageId: string }).messageId;
+    };
+    const [first, second] = [await send('Of one customer'), await send('Of another customer')];
+    await receiveNow('Re: both', { inReplyTo: second, references: [first, second] });
+    const page = await open('/operate/merges');
+    const links = page.getByRole('link', { name: 'Open the thread' });
+    await links.first().waitFor();
+    expect(await links.count()).toBe(2);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await links.last().click();
+    await page.getByRole('heading', { name: /^Of (one|another) customer$/ }).waitFor();
+  });
+
   it('warns of an email whose sender is not confirmed', async () => {
     const { threadId } = await receiveNow('Forged', {
       headers: [

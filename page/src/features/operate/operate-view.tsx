@@ -8,6 +8,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { Accounts } from './accounts.tsx';
 import { Audit } from './audit.tsx';
 import { Keys } from './keys.tsx';
+import { Merges } from './merges.tsx';
 import { useOperateWords } from './operate-words.ts';
 import { Quarantine } from './quarantine.tsx';
 import { isSection, SECTIONS, type Section } from './sections.ts';
@@ -21,6 +22,7 @@ const VIEWS: Readonly<Record<Section, ComponentType>> = {
   sends: Sends,
   suppressions: Suppressions,
   quarantine: Quarantine,
+  merges: Merges,
   webhooks: Webhooks,
   keys: Keys,
   audit: Audit,

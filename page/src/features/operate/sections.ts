@@ -4,6 +4,7 @@ export const SECTIONS = {
   sends: 'read',
   suppressions: 'operate',
   quarantine: 'operate',
+  merges: 'read',
   webhooks: 'admin',
   keys: 'admin',
   audit: 'admin',
