@@ -175,7 +175,7 @@ describe.skipIf(skipWithoutChromium() || skipWithoutMailServers())('a working da
       await page.getByRole('textbox', { name: 'Subject' }).fill('Monday reminder');
       await page.getByRole('textbox', { name: 'Message' }).fill('As agreed.');
       await page.getByRole('button', { name: 'Send later' }).click();
-      await page.getByRole('button', { name: /^Monday morning/ }).click();
+      await page.getByRole('button', { name: /^Tomorrow morning/ }).click();
       await page
         .getByText(/^Goes out/)
         .first()
