@@ -1,5 +1,7 @@
 /** A part of the composition root: copies of sent emails in the Sent mailboxes of their accounts. */
 import { createSentCopyQueue } from '../adapters/postgres/sent-copies/sent-copies.ts';
+import type { Logger } from '../app/base/basics.ts';
+import type { SentCopyQueue } from '../app/sent-copies/sent-copy-ports.ts';
 import { startSentCopier } from '../worker/sent-copier.ts';
 import type { Parts, Teardown } from './open-parts.ts';
 
@@ -8,11 +10,15 @@ export function startSentCopies(parts: Parts, teardown: Teardown): void {
   for (const { id, sentCopies } of config.accounts) {
     if (sentCopies.note !== null) logger.info({ accountId: id }, sentCopies.note);
   }
+  const queue = createSentCopyQueue(pool);
+  const without = config.accounts.filter(({ sentCopies }) => !sentCopies.areKept).map(({ id }) => id);
+  const givenUp = giveUpCopies(queue, without, logger);
+  teardown.push(() => givenUp);
   const accountIds = config.accounts.flatMap(({ id, sentCopies }) => (sentCopies.areKept ? [id] : []));
   if (accountIds.length === 0) return;
   const copier = startSentCopier(
     {
-      queue: createSentCopyQueue(pool),
+      queue,
       mailboxes: mailboxSource,
       blobs,
       ids,
@@ -23,4 +29,19 @@ export function startSentCopies(parts: Parts, teardown: Teardown): void {
   );
   watch.on('sentCopies', copier.wake);
   teardown.push(() => copier.stop());
+}
+
+/** What waits for accounts that no longer keep copies would wait for ever. */
+async function giveUpCopies(
+  queue: SentCopyQueue,
+  accountIds: readonly string[],
+  logger: Logger,
+): Promise<void> {
+  try {
+    const copies = await queue.giveUp(accountIds, 'the account no longer puts copies into its Sent mailbox');
+    if (copies > 0) logger.warn({ accountIds, copies }, 'copies of sent emails that waited were given up');
+  } catch (err) {
+    // The next start does it.
+    logger.warn({ err }, 'copies of sent emails that wait for nothing could not be given up');
+  }
 }

@@ -196,6 +196,10 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
     );
     await ask(`insert into unsubscribes (id, account_id, list, address, email_id)
       select gen_random_uuid(), account_id, 'newsletter', '${ADDRESS}', id from emails limit 1`);
+    // A copy for the Sent mailbox that waits, after a server refused it and named her.
+    await ask(`insert into sent_copies (email_id, account_id, due_at, last_error, last_error_at)
+      select id, account_id, now() + interval '1 day', 'refused: ${ADDRESS}', now() from emails
+      where id = '${offer.id}'`);
     await waitUntil('all mail is there', async () => {
       const [row] = await ask(`select
         (select count(*) from emails where subject like '%IMAP%' or subject like 'Import%')::int as emails,
@@ -231,6 +235,7 @@ describe.skipIf(skipWithoutMailServers())('a person is erased', () => {
         `${MARKER} in draft_files.filename`,
         `${MARKER} in suppressions.note`,
         `${ADDRESS} in unsubscribes.address`,
+        `${ADDRESS} in sent_copies.last_error`,
         `${ADDRESS} in known_addresses.address`,
         `${ADDRESS} in known_address_words.word`,
         `${ADDRESS} in address_mentions.address`,

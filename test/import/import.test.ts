@@ -13,6 +13,8 @@ import {
 } from '../helpers/mail-folders.ts';
 import { joinMbox } from '../helpers/mbox.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
+import { createTestPool } from '../helpers/test-pool.ts';
+import { createDeletionStore } from '../../src/adapters/postgres/erase/deletion-store.ts';
 import { query } from '../helpers/query.ts';
 import { makeTempFolder, type TempFolder } from '../helpers/temp-folder.ts';
 
@@ -284,6 +286,30 @@ describe('a file that cannot be imported', () => {
     });
     await writeFile(place('empty.eml'), mailOf(2, 0));
     expect((await runImport([place()])).stdout).toContain('imported 1, known before 0, failed 0');
+  });
+
+  it('an email that was deleted stays away, until it is to be restored', async () => {
+    await mkdir(place(), { recursive: true });
+    await writeFile(place('box'), joinMbox([mailOf(1, 0), mailOf(2, 0)]));
+    await runImport([place('box')]);
+    const pool = createTestPool(database);
+    try {
+      const [first] = await query(database.connectionString, 'select id from emails order by message_id');
+      expect(await createDeletionStore(pool).deleteEmail(String(first?.['id']))).toBe('deleted');
+    } finally {
+      await pool.end();
+    }
+    // A file of another name, so that it is read anew.
+    await writeFile(place('copy'), joinMbox([mailOf(1, 0), mailOf(2, 0)]));
+    await runImport([place('copy')]);
+    expect(await subjects()).toEqual(['Conversation 2']);
+
+    const restored = await runImport([place('copy'), '--restore']);
+    expect(restored.stdout).toContain('imported 1, known before 1, failed 0');
+    expect(await subjects()).toEqual(['Conversation 1', 'Conversation 2']);
+    // It is known no longer as deleted, and comes once.
+    expect(await query(database.connectionString, 'select from deleted_identities')).toEqual([]);
+    expect((await runImport([place('copy'), '--restore'])).stdout).toContain('imported 0, known before 2');
   });
 
   it('an mbox file that became shorter is read from its beginning', async () => {

@@ -63,6 +63,8 @@ export interface SentCopyQueue {
    * becomes `failed`.
    */
   putOff(accountId: string, delayMs: number, reason: string): Promise<void>;
+  /** Copies of these accounts become `failed`, but for those that a process has in hand. How many. */
+  giveUp(accountIds: readonly string[], reason: string): Promise<number>;
 }
 
 /**

@@ -43,6 +43,9 @@ export function createSentCopyQueue(pool: Pool): SentCopyQueue {
     async putOff(accountId, delayMs, reason) {
       await run(pool, PUT_OFF, { accountId, delayMs, reason: toReason(reason) });
     },
+    async giveUp(accountIds, reason) {
+      return (await run(pool, GIVE_UP, { accounts: [...accountIds], reason: toReason(reason) })).length;
+    },
   };
 }
 
@@ -141,6 +144,15 @@ const PUT_OFF = statement(
   'put-off-sent-copies',
   `update sent_copies set ${NEXT_STATE('give_up_at <= now()')}, due_at = now() + $delayMs::float8 * interval '1 ms'
   where account_id = $accountId and state = 'pending' and due_at <= now()`,
+);
+
+/** A claim that has run out is of a process that died. */
+const GIVE_UP = statement(
+  'give-up-sent-copies',
+  `update sent_copies
+  set ${NEXT_STATE('true')}
+  where account_id = any ($accounts::text[]) and state = 'pending' and (claim_id is null or due_at <= now())
+  returning email_id`,
 );
 
 const COUNT_OPEN = statement(

@@ -38,6 +38,15 @@ declare module '../db/statement.ts' {
         last_error: string | null;
       };
     };
+    'give-up-sent-copies': {
+      values: {
+        reason: string | null;
+        accounts: readonly (string | null)[] | null;
+      };
+      row: {
+        email_id: string;
+      };
+    };
     'put-off-sent-copies': {
       values: {
         reason: string | null;
