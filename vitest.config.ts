@@ -13,7 +13,7 @@ export const shared = {
   // A hang ends; a machine that does much else meanwhile fails no test.
   testTimeout: 180_000,
   hookTimeout: 180_000,
-  expect: { poll: { timeout: 60_000 } },
+  expect: { poll: { timeout: 120_000 } },
 };
 
 /**

@@ -118,14 +118,16 @@ describe('the audit log', () => {
       await disposeService(other);
     }
     const { entries } = await list('author=stranger');
-    expect(entries.map(({ act, code, outcome }) => [act, code, outcome])).toEqual([
-      ['login.refused', 'unauthorized', 'refused'],
-      ['login.refused', 'unauthorized', 'refused'],
-    ]);
-    const ofKey = entries.find(({ target }) => target === key.id);
-    const ofNone = entries.find(({ target }) => target === null);
-    expect(ofKey?.details).toEqual({ count: expect.any(Number), key: 'revoked' });
-    expect(ofNone?.details).toEqual({ count: 5 });
+    // They are written each minute; on a busy machine one may be over meanwhile.
+    const refusals = entries.map(({ act, code, outcome }) => [act, code, outcome].join());
+    expect(new Set(refusals)).toEqual(new Set(['login.refused,unauthorized,refused']));
+    expect(new Set(entries.map(({ target }) => target))).toEqual(new Set([key.id, null]));
+    const detailsOf = (of: string | null) =>
+      entries
+        .filter(({ target }) => target === of)
+        .map(({ details }) => details as { readonly count: number; readonly key?: string });
+    expect(new Set(detailsOf(key.id).map(({ key: end }) => end))).toEqual(new Set(['revoked']));
+    expect(detailsOf(null).reduce((sum, { count }) => sum + count, 0)).toBe(5);
     expect((await list(`author=${key.id}&act=right.refused`)).entries).toMatchObject([
       { details: { right: 'admin', count: 1 }, code: 'forbidden_right' },
     ]);

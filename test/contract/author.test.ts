@@ -122,8 +122,16 @@ describe('an email', () => {
     const fromDraft = await ask<SentResult>(crm, `/api/drafts/${draft.id}/send`, { json: {} });
     expect(await authorOf(fromDraft.id)).toEqual(told(crm));
     const headers = { prefer: 'respond-async' };
-    const events = await eventsOf(() => ask(shop, '/api/send', { json: SEND, headers }));
+    let queued: SentResult | null = null;
+    const events = await eventsOf(async () => {
+      queued = await ask<SentResult>(shop, '/api/send', { json: SEND, headers });
+    });
     expect(authorsOf(events, 'email.queued')).toEqual([told(shop)]);
+    // Its further events are not to come in the middle of another test.
+    const { id } = queued!;
+    const stateOf = async () =>
+      (await getJson<{ state: string }>(running.service, `/api/emails/${id}`)).state;
+    await expect.poll(stateOf).toBe('sent');
   });
 
   it('is the same for a repeat with another key', async () => {

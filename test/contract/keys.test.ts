@@ -161,14 +161,19 @@ describe('a key', () => {
   });
 
   it('opens nothing once it has expired, and its stream of events ends', async () => {
-    const { secret } = await makeKey({
+    const { id, secret } = await makeKey({
       rights: ['read'],
-      expires_at: new Date(Date.now() + 4000).toISOString(),
+      expires_at: new Date(Date.now() + 86_400_000).toISOString(),
     });
     const stream = await service.request('/api/events', {
       headers: { authorization: `Bearer ${secret}`, accept: 'text/event-stream' },
     });
     expect(stream.status).toBe(200);
+    await query(
+      database.connectionString,
+      `update api_keys set expires_at = now() + interval '2 s' where id = '${id}'`,
+    );
+    await query(database.connectionString, 'update key_clock set revision = revision + 1');
     await stream.text();
     expect(await codeOf(ask(secret, '/api/threads'))).toEqual([401, 'unauthorized']);
   });

@@ -54,7 +54,6 @@ it('tells Prometheus what it does, and logs each request, without what people wr
 
   const [{ port }] = linesWith('metrics are at') as [{ port: number }];
   const scrape = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  const text = await scrape();
   for (const line of [
     'email_worker_send_attempt_duration_seconds_count{account="default",outcome="accepted"} 1',
     'email_worker_http_request_duration_seconds_count{method="POST",route="/api/send",status="200"} 1',
@@ -66,8 +65,9 @@ it('tells Prometheus what it does, and logs each request, without what people wr
     'email_worker_database_connections_max 10',
     'email_worker_journal_entries_without_outcome 0',
   ]) {
-    expect(text).toContain(`\n${line}\n`);
+    await expect.poll(scrape, patient).toContain(`\n${line}\n`);
   }
+  const text = await scrape();
   expect(text).toMatch(/^email_worker_database_statement_duration_seconds_count [1-9]/m);
   expect(text).toMatch(/^email_worker_journal_size_bytes [1-9]/m);
   expect(text).toMatch(/^process_resident_memory_bytes [1-9]/m);

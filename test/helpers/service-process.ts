@@ -62,6 +62,7 @@ export async function startServiceProcess(options: ServiceProcessOptions = {}): 
   child.stderr.on('data', (chunk: Buffer) => log.push(chunk.toString()));
   const lines = createInterface({ input: child.stdout });
   const exited = once(child, 'exit');
+  const logRead = once(lines, 'close');
 
   const url = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => fail('did not become ready'), START_TIMEOUT_MS);
@@ -103,6 +104,8 @@ export async function startServiceProcess(options: ServiceProcessOptions = {}): 
       if (child.exitCode !== null) return child.exitCode;
       child.kill('SIGTERM');
       await exited;
+      // The last lines may come after the exit. What a killed process leaves behind may hold the pipe open.
+      if (child.signalCode === null) await logRead;
       return child.exitCode;
     },
     async kill() {

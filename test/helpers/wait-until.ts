@@ -6,11 +6,11 @@ const FIRST_PAUSE_MS = 5;
 const LAST_PAUSE_MS = 50;
 const PAUSE_SHARE = 0.1;
 
-/** Polls until the condition holds; throws with `what` when it does not within `timeoutMs` (default 60 s). */
+/** Polls until the condition holds; throws with `what` when it does not within `timeoutMs` (default 120 s). */
 export async function waitUntil(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  timeoutMs = 60_000,
+  timeoutMs = 120_000,
 ): Promise<void> {
   const started = performance.now();
   while (!(await condition())) {

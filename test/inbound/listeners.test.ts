@@ -188,8 +188,11 @@ describe('clients that take too much', () => {
       0,
     );
     for (const { socket } of [...idle, ...more]) socket.destroy();
-    const told = service.log.filter((line) => line.includes('"mail_client.refused"'));
-    expect(told.map((line) => JSON.parse(line) as object)).toEqual([
+    const told = () =>
+      service.log
+        .filter((line) => line.includes('"mail_client.refused"'))
+        .map((line) => JSON.parse(line) as object);
+    await expect.poll(told).toEqual([
       expect.objectContaining({
         log: 'security',
         protocol: 'smtp',

@@ -211,13 +211,13 @@ describe('a send that is put off', () => {
   });
 
   it('is given up after the time for that', async () => {
-    const node = await start({ work: false, giveUpAfterMs: 2000 });
+    const node = await start();
     const id = await node.enqueue({ to: ['bob@later.test'] });
     expect((await node.read(id)).giveUpAt).toBeInstanceOf(Date);
-    node.start();
+    await waitUntil('it is tried again', async () => (await node.read(id)).attempts.length >= 2);
+    await sql('update send_queue set give_up_at = now() where email_id = $1', [id]);
     await waitForState(node, id, 'failed');
     const email = await node.read(id);
-    expect(email.attempts.length).toBeGreaterThanOrEqual(2);
     expect(email.stateDetail).toMatch(/^given up: .*451/);
     expect(await sql('select 1 from send_queue where email_id = $1', [id])).toEqual([]);
   });

@@ -293,6 +293,9 @@ describe('preparing a checkout', () => {
 
   test('removes a lock only when it is no longer renewed', async () => {
     await mkdir(join(temp.path, '.prepare-lock'));
+    // However long the start takes, it is not stale.
+    const later = new Date(Date.now() + 3_600_000);
+    await utimes(join(temp.path, '.prepare-lock'), later, later);
     const child = launch();
     const ended = once(child, 'exit');
     await once(child.stderr!, 'data');
