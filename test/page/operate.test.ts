@@ -50,7 +50,7 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
     expect(await stateOf(id)).toBe('unknown');
     await row.getByRole('button', { name: 'It was sent' }).click();
     await page.getByText('Nothing here.').waitFor();
-    expect(await stateOf(id)).toBe('sent');
+    await expect.poll(() => stateOf(id)).toBe('sent');
   });
 
   it('suppresses an address, and allows it again', async () => {
