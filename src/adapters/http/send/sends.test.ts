@@ -131,7 +131,16 @@ describe('GET /api/emails', () => {
     });
     expect(response.statusCode).toBe(200);
     expect(requests).toEqual([
-      { q: null, state: 'deferred', defect: null, tag: null, accountId: 'main', limit: 7, cursor: null },
+      {
+        q: null,
+        searchIn: {},
+        state: 'deferred',
+        defect: null,
+        tag: null,
+        accountId: 'main',
+        limit: 7,
+        cursor: null,
+      },
     ]);
     expect(json['next_cursor']).toBe('next');
     expect(json['emails']).toEqual([
