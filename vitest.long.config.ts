@@ -10,7 +10,7 @@ export default defineConfig({
       'test/contract/{http-fuzz,service-fuzz}.test.ts',
       'test/fuzz/readers.test.ts',
       'src/adapters/postgres/receive/record-inbound.test.ts',
-      'test/e2e/thread-oracle.test.ts',
+      'test/e2e/{thread-oracle,mail-frame,safe-html}.test.ts',
       'test/{inbound/real-mail,mailbox/dovecot}.test.ts',
     ],
     env: { TEST_LONG: '1' },
