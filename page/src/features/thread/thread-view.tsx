@@ -69,16 +69,16 @@ export function ThreadView({ folder, threadId, onLeave }: ThreadViewProps) {
             />
           )}
         </header>
-        {thread !== undefined && thread.labels.length > 0 && (
-          <ul className="thread-labels" aria-label={text.thread.labels}>
-            {thread.labels.map((label) => (
-              <li key={label} className="chip">
-                {label}
-              </li>
-            ))}
-          </ul>
-        )}
         <div className="thread-scroll" ref={scrollRef} tabIndex={-1}>
+          {thread !== undefined && thread.labels.length > 0 && (
+            <ul className="thread-labels" aria-label={text.thread.labels}>
+              {thread.labels.map((label) => (
+                <li key={label} className="chip">
+                  {label}
+                </li>
+              ))}
+            </ul>
+          )}
           <div className="conversation">
             {thread === undefined && <Bones />}
             {query.hasNextPage && (
