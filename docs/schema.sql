@@ -574,6 +574,18 @@ create table event_clock (
 );
 CREATE UNIQUE INDEX event_clock_one ON event_clock ((true));
 
+create table event_counts (
+  hour timestamp with time zone not null,
+  account_id text not null,
+  received bigint not null default 0,
+  sent bigint not null default 0,
+  failed bigint not null default 0,
+  unknown bigint not null default 0,
+  bounced bigint not null default 0,
+  complained bigint not null default 0,
+  constraint event_counts_pkey PRIMARY KEY (hour, account_id)
+) with (fillfactor=70);
+
 create table event_inbox (
   ordinal bigint not null generated always as identity,
   bodies event_body[] not null storage external,
@@ -1788,6 +1800,7 @@ AS $function$
     perform set_config('lock_timeout', '200ms', true);
     -- In the order in which `number_events` locks
     perform from event_clock for update;
+    delete from event_counts where hour < now() - interval '25 months';
     perform make_event_partition(event_day(now()) + 1);
     forgotten_days = drop_days('events', forgotten_day);
     update event_clock set forgotten = (forgotten_day << 36) - 1
@@ -1935,7 +1948,24 @@ AS $function$
       insert into events (position, type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author)
       select clock.position + row_number() over (order by ordinal, place), type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author
       from rows_taken, unnest(bodies) with ordinality as b (type, occurred_at, account_id, email_id, thread_id, customer_id, company_id, is_historical, data, author, place)
-      returning position
+      returning occurred_at, account_id, case
+        when is_historical then null
+        when type = 'email.settled' then 'email.' || (data::json ->> 'state')
+        when type in ('email.received', 'email.sent', 'email.failed', 'email.unknown', 'email.bounced', 'email.complained') then type
+      end as kind
+    ), counted as (
+      insert into event_counts as c (hour, account_id, received, sent, failed, unknown, bounced, complained)
+      select date_trunc('hour', occurred_at, 'UTC'), account_id,
+        count(*) filter (where kind = 'email.received'),
+        count(*) filter (where kind = 'email.sent'),
+        count(*) filter (where kind = 'email.failed'),
+        count(*) filter (where kind = 'email.unknown'),
+        count(*) filter (where kind = 'email.bounced'),
+        count(*) filter (where kind = 'email.complained')
+      from numbered where kind is not null and account_id is not null
+      group by 1, 2
+      on conflict (hour, account_id) do update
+      set received = c.received + excluded.received, sent = c.sent + excluded.sent, failed = c.failed + excluded.failed, unknown = c.unknown + excluded.unknown, bounced = c.bounced + excluded.bounced, complained = c.complained + excluded.complained
     )
     select (select count(*) from rows_taken), (select count(*) from numbered) into taken, moved;
     if taken < at_most and clock.mark_xid is null then

@@ -16,6 +16,7 @@ import type { ReceiveUseCases } from './receive/use-cases.ts';
 import type { ReplyUseCases } from './reply/use-cases.ts';
 import type { SendUseCases } from './send/use-cases.ts';
 import type { SentCopyUseCases } from './sent-copies/use-cases.ts';
+import type { StatisticsUseCases } from './statistics/use-cases.ts';
 import type { UploadUseCases } from './uploads/use-cases.ts';
 import type { TemplateUseCases } from './templates/use-cases.ts';
 import type { ThreadUseCases } from './threads/use-cases.ts';
@@ -42,6 +43,7 @@ export interface Application
     WebhookUseCases,
     KeyUseCases,
     AuditUseCases,
+    StatisticsUseCases,
     UnsubscribeUseCases {
   /** Asks every dependency, each with a deadline. */
   checkReadiness(): Promise<Readiness>;

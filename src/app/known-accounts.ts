@@ -16,6 +16,7 @@ type AccountLists = Pick<
   | 'listEvents'
   | 'streamEvents'
   | 'listUnsubscribes'
+  | 'readStatistics'
   | 'completeAddresses'
   | 'createWebhook'
   | 'changeWebhook'
@@ -81,6 +82,10 @@ export function refuseUnknownAccounts(ports: KnownAccountsPorts, lists: AccountL
     async listUnsubscribes(request) {
       await check(request.accountId);
       return lists.listUnsubscribes(request);
+    },
+    async readStatistics(request) {
+      await check(request.accountId);
+      return lists.readStatistics(request);
     },
     async createWebhook(request) {
       await check(request.accountId);

@@ -391,6 +391,8 @@ export function limitToAccounts(
       return application.listWebhookDeliveries(request);
     },
 
+    readStatistics: async (request) => application.readStatistics(within(request)),
+
     // It tells of all accounts.
     listAudit: refuse,
 

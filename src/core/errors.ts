@@ -273,6 +273,8 @@ const REQUEST_FAULTS = {
   malformed: '{field} hat nicht die verlangte Form.',
   not_a_moment: '{field} muss ein Zeitpunkt der Form 2026-01-31T12:00:00Z sein.',
   no_such_moment: '{field} ist kein gültiger Zeitpunkt.',
+  not_after: '{field} muss nach {other} liegen.',
+  too_many_steps: 'Von since bis until dürfen es höchstens {limit} Schritte sein.',
   too_small: '{field} muss mindestens {limit} sein.',
   too_large: '{field} darf höchstens {limit} sein.',
   empty: '{field} darf nicht leer sein.',

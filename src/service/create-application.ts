@@ -25,6 +25,7 @@ import { learnAddresses } from '../adapters/postgres/addresses/learn-addresses.t
 import { createSearchIndex, type LearnFrom } from '../adapters/postgres/search/search-index.ts';
 import { createRefusedMergeStore } from '../adapters/postgres/threads/refused-merges.ts';
 import { createFolderCounter } from '../adapters/postgres/threads/folder-counts.ts';
+import { createStatisticsReader } from '../adapters/postgres/statistics/event-counts.ts';
 import { createThreadChanges } from '../adapters/postgres/threads/thread-work.ts';
 import { createThreadPages } from '../adapters/postgres/threads/thread-page.ts';
 import { createThreadDecisions } from '../adapters/postgres/threads/thread-decisions.ts';
@@ -40,6 +41,7 @@ import { createUpload } from '../app/uploads/create-upload.ts';
 import { createAddresses, ownAddressesOf } from '../app/addresses/use-cases.ts';
 import { createCustomers } from '../app/customers/customers.ts';
 import { createDecisions } from '../app/threads/decide-threads.ts';
+import { createStatistics } from '../app/statistics/use-cases.ts';
 import { createKeyWork } from '../app/send/idempotency.ts';
 import { refuseUnknownAccounts } from '../app/known-accounts.ts';
 import { deleteDeletedFiles } from '../app/erase/delete-deleted-files.ts';
@@ -279,6 +281,7 @@ export function createApplication(
         ...unsubscribes,
         ...createRefusedMerges(createRefusedMergeStore(pool)),
         ...createAddresses(createKnownAddresses(pool), parts.accounts),
+        ...createStatistics(createStatisticsReader(pool), clock),
       },
     ),
     checkReadiness: () =>

@@ -25,6 +25,7 @@ const METHODS = {
   getKey: 'client.keys.get',
   listKeys: 'client.keys.list',
   listAudit: 'client.audit.list',
+  getStatistics: 'client.statistics.read',
   revokeKey: 'client.keys.revoke',
   rotateKey: 'client.keys.rotate',
   openSession: 'client.sessions.open',

@@ -534,6 +534,10 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
   rotateWebhookSecret: ({ webhook }) => [[`/api/webhooks/${webhook}/rotate-secret`, POST, WEBHOOK]],
   testWebhook: ({ webhook }) => [[`/api/webhooks/${webhook}/test`, POST, WEBHOOK]],
   listWebhookDeliveries: ({ webhook }) => [[`/api/webhooks/${webhook}/deliveries`, GET, WEBHOOK]],
+  getStatistics: () => [
+    ['/api/statistics', GET, 'lists'],
+    ['/api/statistics?account_id=support', GET, UNKNOWN],
+  ],
   listAudit: () => [['/api/audit', GET, REFUSED]],
   createKey: () => [
     [

@@ -670,6 +670,9 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
     rotateWebhookSecret: async () => ({ webhook: sampleWebhook, secret: 'whsec_c2VjcmV0' }),
     testWebhook: async () => sampleDelivery,
     listWebhookDeliveries: async () => ({ deliveries: [sampleDelivery], nextCursor: null }),
+    readStatistics: async () => [
+      { at: sampleEmail.date, received: 12, sent: 7, failed: 1, unknown: 0, bounced: 2, complained: 0 },
+    ],
     listAudit: async () => ({
       entries: [
         {

@@ -2,6 +2,7 @@
 import type { ClientOptions, RequestOptions, SendOptions } from './options.ts';
 import { receiveMessage } from './receive.ts';
 import { Accounts } from './resources/accounts.ts';
+import { Statistics } from './resources/statistics.ts';
 import { Audit } from './resources/audit.ts';
 import { Attachments } from './resources/attachments.ts';
 import { Addresses } from './resources/addresses.ts';
@@ -38,6 +39,7 @@ export class EmailWorkerClient {
   readonly keys: Keys;
   readonly sessions: Sessions;
   readonly audit: Audit;
+  readonly statistics: Statistics;
   readonly suppressions: Suppressions;
   readonly unsubscribes: Unsubscribes;
   readonly accounts: Accounts;
@@ -62,6 +64,7 @@ export class EmailWorkerClient {
     this.keys = new Keys(transport);
     this.sessions = new Sessions(transport);
     this.audit = new Audit(transport);
+    this.statistics = new Statistics(transport);
     this.suppressions = new Suppressions(transport);
     this.unsubscribes = new Unsubscribes(transport);
     this.accounts = new Accounts(transport);

@@ -58,6 +58,8 @@ export type SentCopy = Schemas['SentCopy'];
 export type SendState = Schemas['SendState'];
 export type Suppression = Schemas['Suppression'];
 export type DeletedTemplate = Schemas['DeletedTemplate'];
+export type Statistics = Schemas['Statistics'];
+export type StatisticsPoint = Schemas['StatisticsPoint'];
 export type Template = Schemas['Template'];
 export type TemplateSummary = Schemas['TemplateSummary'];
 export type TemplatePreview = Schemas['TemplatePreview'];
@@ -104,6 +106,7 @@ export type CustomerEmailFilter = Omit<Filter<'listCustomerEmails'>, Moments> & 
   readonly [Name in Moments]?: string | Date | undefined;
 };
 
+export type StatisticsFilter = Filter<'getStatistics'>;
 export type FolderFilter = Filter<'countFolders'>;
 export type ThreadPageFilter = Filter<'getThreadPage'>;
 export type ThreadChange = Input<Schemas['ThreadChange']>;

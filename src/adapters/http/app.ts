@@ -45,6 +45,7 @@ import { registerMcpRoutes, type McpHandler } from './mcp/mcp.ts';
 import { registerSafeHtmlRoutes } from './emails/safe-html.ts';
 import { registerSignedImageRoutes } from './emails/signed-images.ts';
 import { registerHealthRoutes } from './health/health.ts';
+import { registerStatisticsRoutes } from './statistics/statistics.ts';
 import { registerAuditRoutes } from './audit/audit.ts';
 import { registerKeyRoutes } from './keys/keys.ts';
 import { NO_SESSIONS, registerOpenSessionRoute, registerSessionRoutes } from './sessions/sessions.ts';
@@ -263,6 +264,7 @@ function registerRoutes(
     registerWebhookRoutes(secured, context);
     registerKeyRoutes(secured, context);
     registerAuditRoutes(secured, context);
+    registerStatisticsRoutes(secured, context);
     registerWebhookActRoutes(secured, context);
     registerPlacementRoutes(secured, context);
     registerRefusedMergeRoutes(secured, context);

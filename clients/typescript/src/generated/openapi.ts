@@ -1308,6 +1308,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count mail by hour or day
+         * @description How many emails came in, were sent and failed, and how many recipients bounced or complained, for each step of the time that is asked for: 1000 steps at most. Kept for 25 months. Mail that was imported, or found at the first reading of a mailbox, is not counted. Query parameters that are not listed here are refused. Needs the right `operate`.
+         */
+        get: operations["getStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/webhooks/{id}/pause": {
         parameters: {
             query?: never;
@@ -3441,6 +3461,31 @@ export interface components {
             entries: components["schemas"]["AuditEntry"][];
             /** @description For the next page; null on the last one. */
             next_cursor: string | null;
+        };
+        /** @enum {string} */
+        StatisticsStep: "hour" | "day";
+        /** @description `UTC`, or a name of the IANA database such as `Europe/Berlin`. */
+        TimeZoneName: string;
+        StatisticsCount: number;
+        StatisticsPoint: {
+            /** @description The beginning of the step. */
+            at: components["schemas"]["Timestamp"];
+            received: components["schemas"]["StatisticsCount"];
+            /** @description By the service, and by other programs as far as their copies were found. */
+            sent: components["schemas"]["StatisticsCount"];
+            failed: components["schemas"]["StatisticsCount"];
+            /** @description Sends whose outcome was not known at first. */
+            unknown: components["schemas"]["StatisticsCount"];
+            /** @description Recipients that a sent email did not reach. */
+            bounced: components["schemas"]["StatisticsCount"];
+            /** @description Recipients that called an email spam. */
+            complained: components["schemas"]["StatisticsCount"];
+        };
+        Statistics: {
+            step: components["schemas"]["StatisticsStep"];
+            time_zone: components["schemas"]["TimeZoneName"];
+            /** @description Each step, the oldest first, also those without mail. */
+            points: components["schemas"]["StatisticsPoint"][];
         };
         ReplayRequest: {
             /** @description Go on behind this event; `0000000000000000`: with the first that is kept. */
@@ -10414,6 +10459,68 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenAccountOrForbiddenRightError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];
+        };
+    };
+    getStatistics: {
+        parameters: {
+            query?: {
+                /** @description The first step is the one that this is in. Default: 48 hours or 30 days before `until`. */
+                since?: string;
+                /** @description The last step is the one that this ends, or is in. Default: now. */
+                until?: string;
+                /** @description Without it, `day`. */
+                step?: components["schemas"]["StatisticsStep"];
+                /** @description Where days begin. Without it, `UTC`; hours are those of UTC in any case. */
+                time_zone?: components["schemas"]["TimeZoneName"];
+                /** @description Only of this account. */
+                account_id?: components["parameters"]["account_id"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "step": "day",
+                     *       "time_zone": "Europe/Berlin",
+                     *       "points": [
+                     *         {
+                     *           "at": "2026-01-30T09:15:00.000Z",
+                     *           "received": 12,
+                     *           "sent": 12,
+                     *           "failed": 12,
+                     *           "unknown": 12,
+                     *           "bounced": 12,
+                     *           "complained": 12
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Statistics"];
+                };
+            };
+            /** @description Codes: `invalid_request`, `unknown_account`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidRequestOrUnknownAccountOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownError"];

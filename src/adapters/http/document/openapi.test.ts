@@ -107,6 +107,7 @@ describe('the OpenAPI document', () => {
       'get /api/quarantine',
       'get /api/refused-merges',
       'get /api/session',
+      'get /api/statistics',
       'get /api/suppressions',
       'get /api/suppressions/{address}',
       'get /api/templates',

@@ -46,6 +46,7 @@ export async function buildOpenApiDocument(routes: readonly DocumentedRoute[]): 
         { name: 'Drafts', description: 'Emails that are being written.' },
         { name: 'Templates', description: 'What emails are made of.' },
         { name: 'Webhooks', description: 'Have events posted to an address.' },
+        { name: 'Statistics', description: 'How much mail came, went and failed.' },
         { name: 'Keys', description: 'Who may do what.' },
         { name: 'Sessions', description: 'Log in and out with a browser.' },
         { name: 'Health', description: 'For monitoring.' },

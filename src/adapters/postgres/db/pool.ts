@@ -89,6 +89,11 @@ export function isUniqueViolation(error: unknown, indexes: readonly string[]): b
   return error instanceof pg.DatabaseError && indexes.includes(error.constraint ?? '');
 }
 
+/** invalid_parameter_value, of a statement whose only parameter that may be wrong is a time zone. */
+export function isUnknownTimeZone(error: unknown): boolean {
+  return sqlState(error) === '22023';
+}
+
 /** lock_not_available: `lock_timeout` has passed. */
 export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === '55P03';

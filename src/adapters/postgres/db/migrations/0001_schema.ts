@@ -7,6 +7,7 @@ import { DRAFTS } from './0001_schema/drafts.ts';
 import { EMAIL_JSON } from './0001_schema/email-json.ts';
 import { EMAILS } from './0001_schema/emails.ts';
 import { ERASE } from './0001_schema/erase.ts';
+import { EVENT_COUNTS } from './0001_schema/event-counts.ts';
 import { EVENT_TRIGGERS } from './0001_schema/event-triggers.ts';
 import { EVENTS } from './0001_schema/events.ts';
 import { IMPORT } from './0001_schema/import.ts';
@@ -48,6 +49,7 @@ export const SCHEMA: readonly string[] = [
   ...ACCOUNTS,
   ...UNSUBSCRIBES,
   ...IMPORT,
+  ...EVENT_COUNTS,
   ...EVENTS,
   ...WEBHOOKS,
   ...KEYS,

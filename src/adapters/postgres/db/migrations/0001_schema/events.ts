@@ -6,6 +6,7 @@
  *
  * A position is the day's number since 1970 times 2^36, plus a number within the day.
  */
+import { COUNT_NUMBERED, FORGET_COUNTS, KIND_OF_EVENT } from './event-counts.ts';
 
 /** Columns of an event, but for its position. */
 const COLUMNS = `
@@ -104,7 +105,8 @@ export const EVENTS = [
       insert into events (position, ${EVENT_COLUMNS})
       select clock.position + row_number() over (order by ordinal, place), ${EVENT_COLUMNS}
       from rows_taken, unnest(bodies) with ordinality as b (${EVENT_COLUMNS}, place)
-      returning position
+      returning occurred_at, account_id, ${KIND_OF_EVENT} as kind
+    ), counted as (${COUNT_NUMBERED}
     )
     select (select count(*) from rows_taken), (select count(*) from numbered) into taken, moved;
     if taken < at_most and clock.mark_xid is null then
@@ -136,7 +138,7 @@ export const EVENTS = [
     return dropped;
   end $$`,
 
-  // Makes the partition of tomorrow, and forgets whole days before \`forgotten_day\`; returns how many. Null, to be
+  // Makes the partition of tomorrow, and forgets old counts and whole days before \`forgotten_day\`; returns how many days. Null, to be
   // tried again: another transaction reads events, as a backup may for hours, and all later readers would wait behind this one.
   `create function keep_events(forgotten_day bigint) returns int language plpgsql as $$
   declare
@@ -145,6 +147,7 @@ export const EVENTS = [
     perform set_config('lock_timeout', '200ms', true);
     -- In the order in which \`number_events\` locks
     perform from event_clock for update;
+    ${FORGET_COUNTS};
     perform make_event_partition(event_day(now()) + 1);
     forgotten_days = drop_days('events', forgotten_day);
     update event_clock set forgotten = (forgotten_day << 36) - 1

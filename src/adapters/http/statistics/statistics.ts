@@ -1,0 +1,109 @@
+/** GET /api/statistics: how much mail came, went and failed, hour by hour or day by day. */
+import { MAX_POINTS, type StatisticsPoint } from '../../../app/statistics/statistics-ports.ts';
+import type { HttpContext, HttpServer } from '../answers/context.ts';
+import { errorResponses } from '../schemas/error-schemas.ts';
+import { AccountId } from '../schemas/page-schemas.ts';
+import { jsonResponse, Moment, record, Timestamp, toMoment } from '../schemas/schemas.ts';
+
+/** Without the offsets that other requests take: PostgreSQL reads their sign the other way round. */
+const TimeZoneName = {
+  title: 'TimeZoneName',
+  $comment: '`UTC`, or a name of the IANA database such as `Europe/Berlin`.',
+  type: 'string',
+  maxLength: 64,
+  // Input: at most 64 characters
+  pattern: '^(?:UTC|[A-Za-z_]+(?:/[A-Za-z0-9_+-]+){1,2})$',
+} as const;
+
+const Step = { title: 'StatisticsStep', type: 'string', enum: ['hour', 'day'] } as const;
+
+const StatisticsQuery = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    since: {
+      ...Moment,
+      description: 'The first step is the one that this is in. Default: 48 hours or 30 days before `until`.',
+    },
+    until: { ...Moment, description: 'The last step is the one that this ends, or is in. Default: now.' },
+    step: { ...Step, description: 'Without it, `day`.' },
+    time_zone: {
+      ...TimeZoneName,
+      description: 'Where days begin. Without it, `UTC`; hours are those of UTC in any case.',
+    },
+    account_id: { ...AccountId, description: 'Only of this account.' },
+  },
+} as const;
+
+const Count = { title: 'StatisticsCount', type: 'integer', minimum: 0 } as const;
+
+const Statistics = record('Statistics', {
+  step: Step,
+  time_zone: TimeZoneName,
+  points: {
+    type: 'array',
+    // What is begun at both ends, and an hour that summer time adds
+    maxItems: MAX_POINTS + 2,
+    items: record('StatisticsPoint', {
+      at: { ...Timestamp, description: 'The beginning of the step.' },
+      received: Count,
+      sent: {
+        ...Count,
+        description: 'By the service, and by other programs as far as their copies were found.',
+      },
+      failed: Count,
+      unknown: { ...Count, description: 'Sends whose outcome was not known at first.' },
+      bounced: { ...Count, description: 'Recipients that a sent email did not reach.' },
+      complained: { ...Count, description: 'Recipients that called an email spam.' },
+    }),
+    description: 'Each step, the oldest first, also those without mail.',
+  },
+});
+
+export function registerStatisticsRoutes(app: HttpServer, { applicationFor }: HttpContext): void {
+  app.get(
+    '/api/statistics',
+    {
+      schema: {
+        operationId: 'getStatistics',
+        right: 'operate',
+        tags: ['Statistics'],
+        summary: 'Count mail by hour or day',
+        description:
+          'How many emails came in, were sent and failed, and how many recipients bounced or complained, for each step of ' +
+          `the time that is asked for: ${MAX_POINTS} steps at most. Kept for 25 months. Mail that was imported, or found at the first ` +
+          'reading of a mailbox, is not counted. Query parameters that are not listed here are refused.',
+        querystring: StatisticsQuery,
+        response: {
+          200: jsonResponse('The counts.', Statistics),
+          ...errorResponses(
+            'invalid_request',
+            'unknown_field',
+            'unknown_account',
+            'unauthorized',
+            'database_unavailable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const {
+        since,
+        until,
+        step = 'day',
+        time_zone: timeZone = 'UTC',
+        account_id: accountId,
+      } = request.query;
+      const points = await applicationFor(request).readStatistics({
+        since: since === undefined ? null : toMoment('since', since),
+        until: until === undefined ? null : toMoment('until', until),
+        step,
+        timeZone,
+        accountId: accountId ?? null,
+      });
+      return { step, time_zone: timeZone, points: points.map(toPointJson) };
+    },
+  );
+}
+
+const toPointJson = ({ at, ...counts }: StatisticsPoint) => ({ at: at.toISOString(), ...counts });

@@ -1,0 +1,59 @@
+/** `StatisticsReader` on PostgreSQL. The counts are written where events are numbered: db/migrations/0001_schema/event-counts.ts. */
+import type { Pool } from 'pg';
+import { accountIdsOf } from '../../../app/base/account-filter.ts';
+import type { StatisticsReader } from '../../../app/statistics/statistics-ports.ts';
+import { invalidRequest } from '../../../core/errors.ts';
+import { isUnknownTimeZone } from '../db/pool.ts';
+import { run, statement } from '../db/statement.ts';
+
+export function createStatisticsReader(pool: Pool): StatisticsReader {
+  return {
+    async read(query) {
+      const { since, until, step, timeZone } = query;
+      try {
+        return await run(pool, READ, {
+          since,
+          until,
+          step,
+          // A row is an hour of UTC: in a zone of half hours it has no hour of its own.
+          timeZone: step === 'hour' ? 'UTC' : timeZone,
+          accountIds: accountIdsOf(query),
+        });
+      } catch (error) {
+        // Node.js and PostgreSQL each have their own list of zones.
+        if (isUnknownTimeZone(error)) throw invalidRequest('malformed', { field: 'time_zone' }, error);
+        throw error;
+      }
+    },
+  };
+}
+
+/** Steps are made of local time, in which each day is one, however long it lasts. */
+const READ = statement(
+  'read-statistics',
+  `with span as (
+    select date_trunc($step::text, $since::timestamptz at time zone $timeZone::text) as first,
+      date_trunc($step, ($until::timestamptz - interval '1 microsecond') at time zone $timeZone) as last,
+      ('1 ' || $step)::interval as step
+  ), counted as (
+    select date_trunc($step, c.hour at time zone $timeZone) as at, sum(c.received) as received, sum(c.sent) as sent,
+      sum(c.failed) as failed, sum(c.unknown) as unknown, sum(c.bounced) as bounced, sum(c.complained) as complained
+    from span s, event_counts c
+    where c.hour >= s.first at time zone $timeZone and c.hour < (s.last + s.step) at time zone $timeZone
+      and ($accountIds::text[] is null or c.account_id = any ($accountIds))
+    group by 1
+  )
+  select p.at at time zone $timeZone as at, coalesce(c.received, 0)::float8 as received, coalesce(c.sent, 0)::float8 as sent,
+    coalesce(c.failed, 0)::float8 as failed, coalesce(c.unknown, 0)::float8 as unknown,
+    coalesce(c.bounced, 0)::float8 as bounced, coalesce(c.complained, 0)::float8 as complained
+  from span s cross join generate_series(s.first, s.last, s.step) as p (at) left join counted c on c.at = p.at
+  order by p.at`,
+).narrow<{
+  at: Date;
+  received: number;
+  sent: number;
+  failed: number;
+  unknown: number;
+  bounced: number;
+  complained: number;
+}>();

@@ -1,0 +1,41 @@
+/** How much mail came, went and failed: counts of events, step by step. */
+import type { AccountFilter } from '../base/account-filter.ts';
+
+/** Of a step: as many as a plot shows; 1,000 hours are 41 days, 1,000 days more than is kept. */
+export const MAX_POINTS = 1000;
+
+export type Step = 'hour' | 'day';
+
+export interface StatisticsQuery extends AccountFilter {
+  /** Inclusive. The whole step that it is in counts. */
+  readonly since: Date;
+  /** Exclusive, later than `since`. The whole step that ends there, or that it is in, counts. */
+  readonly until: Date;
+  readonly step: Step;
+  /** Where days begin, such as `Europe/Berlin`. Hours are those of UTC. */
+  readonly timeZone: string;
+}
+
+/** Mail that was imported, or found at the first reading of a mailbox, is not counted. */
+export interface StatisticsPoint {
+  /** The beginning of the step. */
+  readonly at: Date;
+  readonly received: number;
+  /** By the service, and by other programs as far as it found their copies. */
+  readonly sent: number;
+  readonly failed: number;
+  /** Sends whose outcome was not known at first. */
+  readonly unknown: number;
+  /** Recipients, not emails. */
+  readonly bounced: number;
+  /** Recipients, not emails. */
+  readonly complained: number;
+}
+
+export interface StatisticsReader {
+  /**
+   * Each step from first to last, also those without mail; in one round trip. Throws `invalid_request` for a time zone that the
+   * database does not know, and `database_unavailable`.
+   */
+  read(query: StatisticsQuery): Promise<readonly StatisticsPoint[]>;
+}
