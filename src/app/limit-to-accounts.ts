@@ -197,6 +197,12 @@ export function limitToAccounts(
     createDraft: (change, folder) =>
       taking(folder, ownDraft(change, null), (own) => application.createDraft(own, folder)),
     readDraft,
+    async readDraftFile(id, fileId) {
+      const found = await application.readDraftFile(id, fileId);
+      if (!sees(found.accountId))
+        throw new ServiceError('draft_file_not_found', { values: { value: fileId } });
+      return found;
+    },
     listDrafts: async (request) => application.listDrafts(within(request)),
     changeDraft: (id, version, change, folder) =>
       taking(

@@ -43,6 +43,7 @@ const METHODS = {
   createDraft: 'client.drafts.create',
   deleteDraft: 'client.drafts.delete',
   getDraft: 'client.drafts.get',
+  getDraftAttachment: 'client.drafts.download',
   listDrafts: 'client.drafts.list',
   sendDraft: 'client.drafts.send',
   forwardEmail: 'client.emails.forward',

@@ -289,6 +289,7 @@ interface Others {
   readonly wholeWebhook: string;
   readonly key: string;
   readonly draft: string;
+  readonly draftFile: string;
   readonly unsubscribe: string;
   readonly template: string;
   readonly wholeTemplate: string;
@@ -429,10 +430,11 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
     ],
   ],
   createUpload: () => [['/api/uploads?filename=a&account_id=support', { ...POST, body: 'a' }, UNKNOWN]],
-  createDraft: ({ thread, email }) => [
+  createDraft: ({ thread, email, attachment }) => [
     ['/api/drafts', { json: { message: { account_id: 'support' } } }, UNKNOWN],
     ['/api/drafts', { json: { message: { thread_id: thread } } }, THREAD],
     ['/api/drafts', { json: { answers: { email_id: email } } }, EMAIL],
+    ['/api/drafts', { json: { attachments: [{ attachment_id: attachment }] } }, ATTACHMENT],
   ],
   listDrafts: ({ thread }) => [
     ['/api/drafts', GET, 'lists'],
@@ -440,6 +442,9 @@ const CHECKS: Readonly<Record<string, ((others: Others) => readonly Check[]) | n
     ['/api/drafts?account_id=support', GET, UNKNOWN],
   ],
   getDraft: ({ draft }) => [[`/api/drafts/${draft}`, GET, DRAFT]],
+  getDraftAttachment: ({ draft, draftFile }) => [
+    [`/api/drafts/${draft}/attachments/${draftFile}`, GET, [404, 'draft_file_not_found']],
+  ],
   changeDraft: ({ draft }) => [
     [`/api/drafts/${draft}`, { method: 'PATCH', json: {}, headers: { 'if-match': '"1"' } }, DRAFT],
   ],
@@ -594,7 +599,10 @@ describe('a key of one account', () => {
       values (gen_random_uuid(), 'support', 'geheim', 'ada@customer.test', gen_random_uuid()) returning id`,
     );
     const draft = await ask(null, '/api/drafts', {
-      json: { message: { account_id: 'support', subject: 'geheim' } },
+      json: {
+        message: { account_id: 'support', subject: 'geheim' },
+        attachments: [{ filename: 'geheim.txt', content: 'Z2VoZWlt' }],
+      },
     });
     const makeTemplate = async (accountId: string | null) => {
       const json = {
@@ -619,6 +627,7 @@ describe('a key of one account', () => {
       wholeWebhook: await makeWebhook(null),
       key: (await makeKey({ rights: ['read'], account_ids: ['support'] })).id,
       draft: draft.json['id'] as string,
+      draftFile: (draft.json['attachments'] as { id: string }[])[0]?.id ?? '',
       unsubscribe: left?.['id'] as string,
       template,
       wholeTemplate,
@@ -646,10 +655,10 @@ describe('a key of one account', () => {
           init.json === undefined ? {} : { json: JSON.parse(owned(JSON.stringify(init.json))) as unknown };
         const answer = await ask(key.secret, owned(target), { ...init, ...json });
         const seen = Object.entries(others).filter(([, id]) => answer.text.includes(String(id)));
-        // The customer is in the request itself, and a template of all accounts is there to be read.
+        // The customer and the file of the draft are in the request itself, and a template of all accounts is there to be read.
         const names = seen
           .map(([name]) => name)
-          .filter((name) => !['customer', 'wholeTemplate'].includes(name));
+          .filter((name) => !['customer', 'draftFile', 'wholeTemplate'].includes(name));
         const leak = /geheim/.test(answer.text) ? [...names, 'geheim'] : names;
         const [status, code] = expected === 'lists' ? [200, undefined] : expected;
         expect([operation, target, answer.status, answer.json['code'], leak]).toEqual([

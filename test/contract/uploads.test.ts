@@ -1,6 +1,7 @@
-/** Files that a send names: uploads, and attachments of recorded emails. */
+/** Files that a send or a draft names: uploads, and attachments of recorded emails. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { readdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -57,6 +58,22 @@ async function codeOf(response: Response): Promise<unknown> {
 }
 const attachmentsOf = async (messageId: string) =>
   (await simpleParser(sink.byMessageId(messageId)[0]!.raw)).attachments;
+
+/** An email with one file, bild.png of the bytes 0, 1 and 2. */
+async function receivePicture(accountId = 'sales') {
+  const raw = mail({
+    headers: ['Content-Type: multipart/mixed; boundary=b', 'MIME-Version: 1.0'],
+  }).replace(
+    /\r\n\r\n[^]*$/,
+    `\r\n\r\n--b\r\n\r\nText\r\n--b\r\nContent-Type: image/png; name="bild.png"\r\nContent-Transfer-Encoding: base64\r\n\r\nAAEC\r\n--b--\r\n`,
+  );
+  const received = await receive(service, raw, `?account_id=${accountId}`);
+  const { email_attachments: files } = await getJson<{ email_attachments: Json[] }>(
+    service,
+    `/api/emails/${received.id}`,
+  );
+  return { ...received, fileId: String(files[0]!['id']) };
+}
 
 describe('an upload', () => {
   it.each([0, 1, 5000, 3_000_000])('of %i bytes is sent as it came, and more than once', async (size) => {
@@ -167,19 +184,8 @@ describe('an upload', () => {
 
 describe('an attachment of a recorded email', () => {
   it('is sent along by its id, with the name and the type that it has', async () => {
-    const boundary = 'b';
-    const raw = mail({
-      headers: [`Content-Type: multipart/mixed; boundary=${boundary}`, 'MIME-Version: 1.0'],
-    }).replace(
-      /\r\n\r\n[^]*$/,
-      `\r\n\r\n--b\r\n\r\nText\r\n--b\r\nContent-Type: image/png; name="bild.png"\r\nContent-Transfer-Encoding: base64\r\n\r\nAAEC\r\n--b--\r\n`,
-    );
-    const received = await receive(service, raw);
-    const { email_attachments: files } = await getJson<{ email_attachments: Json[] }>(
-      service,
-      `/api/emails/${received.id}`,
-    );
-    const attachments = [{ attachment_id: files[0]!['id'] }];
+    const received = await receivePicture();
+    const attachments = [{ attachment_id: received.fileId }];
     const { messageId } = await sendJson(service, { ...MAIL, attachments });
     const [sent] = await attachmentsOf(messageId);
     expect([sent?.filename, sent?.contentType, sent?.content.toString('hex')]).toEqual([
@@ -210,5 +216,204 @@ describe('an attachment of a recorded email', () => {
     const response = await service.request('/api/send', { json: { ...MAIL, attachments: [attachment] } });
     expect(await codeOf(response)).toEqual([status, code]);
     expect(sink.messages).toHaveLength(before);
+  });
+});
+
+describe('a draft', () => {
+  interface Draft {
+    readonly id: string;
+    readonly version: number;
+    readonly account_id: string;
+    readonly attachments: readonly {
+      readonly id: string;
+      readonly filename: string;
+      readonly content_type: string;
+      readonly size_bytes: number;
+      readonly storage_path: string;
+      readonly content_id: string | null;
+    }[];
+  }
+  async function write(json: object): Promise<Draft> {
+    const response = await service.request('/api/drafts', { json });
+    expect(response.status, await response.clone().text()).toBe(200);
+    return (await response.json()) as Draft;
+  }
+  const change = (id: string, version: number, json: object) =>
+    service.request(`/api/drafts/${id}`, {
+      method: 'PATCH',
+      json,
+      headers: { 'if-match': `"${version}"` },
+    });
+  const fileOf = (draft: Draft, fileId: string) =>
+    service.request(`/api/drafts/${draft.id}/attachments/${fileId}`);
+  const pathOf = (storagePath: unknown) => join(service.dataDir, 'files', String(storagePath));
+  /** Without the folders, which are tidied up at any time. */
+  async function storedFiles(): Promise<readonly string[]> {
+    const names = await readdir(join(service.dataDir, 'files'), { recursive: true });
+    return names.filter((name) => /\.(?:bin|png)$/.test(name)).sort();
+  }
+
+  it('keeps the files that it names when the upload is gone and the email is deleted, and sends them', async () => {
+    const bytes = randomBytes(300_000);
+    const upload1 = await upload(bytes);
+    const picture = await receivePicture();
+    const draft = await write({
+      message: MAIL,
+      attachments: [
+        { upload_id: upload1.id, filename: 'anders.bin', content_id: 'x@y' },
+        { attachment_id: picture.fileId },
+      ],
+    });
+    expect(draft.attachments).toMatchObject([
+      { filename: 'anders.bin', content_type: 'application/x-test', size_bytes: 300_000, content_id: 'x@y' },
+      { filename: 'bild.png', content_type: 'image/png', size_bytes: 3, content_id: null },
+    ]);
+    const [row] = await query(
+      database.connectionString,
+      'delete from uploads where id = $1 returning storage_path',
+      [upload1.id],
+    );
+    await unlink(pathOf(row!['storage_path']));
+    expect((await service.request(`/api/emails/${picture.id}`, { method: 'DELETE' })).status).toBe(200);
+
+    for (const [index, content] of [bytes, Buffer.from([0, 1, 2])].entries()) {
+      const response = await fileOf(draft, draft.attachments[index]!.id);
+      expect([response.status, response.headers.get('etag')]).toEqual([
+        200,
+        `"${sha256(content).toString('hex')}"`,
+      ]);
+      expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true);
+    }
+    const sent = await sendDraft(draft.id);
+    const files = await attachmentsOf(sent.messageId);
+    expect(files.map(({ filename, contentType }) => [filename, contentType])).toEqual([
+      ['anders.bin', 'application/x-test'],
+      ['bild.png', 'image/png'],
+    ]);
+    expect([files[0]!.content.equals(bytes), files[1]!.content.toString('hex')]).toEqual([true, '000102']);
+    expect(await codeOf(await fileOf(draft, draft.attachments[0]!.id))).toEqual([
+      404,
+      'draft_file_not_found',
+    ]);
+    for (const { storage_path: path } of draft.attachments)
+      expect(existsSync(pathOf(path)), path).toBe(false);
+  });
+
+  async function sendDraft(id: string): Promise<{ readonly messageId: string }> {
+    const response = await service.request(`/api/drafts/${id}/send`, { method: 'POST' });
+    expect(response.status, await response.clone().text()).toBe(200);
+    return (await response.json()) as { messageId: string };
+  }
+
+  it('gets more files beside those that it keeps, the same one twice', async () => {
+    const first = await write({ attachments: [{ filename: 'a.bin', content: 'YQ==' }] });
+    const { id } = await upload(Buffer.from('b'), '?filename=b.bin');
+    const attachments = [{ upload_id: id }, { id: first.attachments[0]!.id }, { upload_id: id }];
+    const response = await change(first.id, 1, { attachments });
+    const changed = (await response.json()) as Draft;
+    expect(changed.attachments.map(({ filename }) => filename)).toEqual(['b.bin', 'a.bin', 'b.bin']);
+    expect(new Set(changed.attachments.map(({ id: fileId }) => fileId)).size).toBe(3);
+    for (const [index, content] of ['b', 'a', 'b'].entries())
+      expect(await (await fileOf(changed, changed.attachments[index]!.id)).text()).toBe(content);
+  });
+
+  it.each([
+    ['that it names', async () => ({ message: { account_id: 'support' } })],
+    ['of what it answers', async () => ({ answers: { email_id: (await receivePicture('support')).id } })],
+    ['of its thread', async () => ({ message: { thread_id: (await receivePicture('support')).threadId } })],
+  ])('takes files of the account %s', async (_title, decide) => {
+    const [upload1, picture] = [
+      await upload(Buffer.from('a'), '?filename=a.bin&account_id=support'),
+      await receivePicture('support'),
+    ];
+    const attachments = [{ upload_id: upload1.id }, { attachment_id: picture.fileId }];
+    const draft = await write({});
+    expect(await codeOf(await change(draft.id, 1, { attachments }))).toEqual([404, 'upload_not_found']);
+    const changed = await change(draft.id, 1, { attachments, ...(await decide()) });
+    expect(await changed.json()).toMatchObject({
+      account_id: 'support',
+      attachments: [{ size_bytes: 1 }, { size_bytes: 3 }],
+    });
+  });
+
+  const UPLOAD = 'attachments[1].upload_id';
+  const ATTACHMENT = 'attachments[1].attachment_id';
+  it.each<[string, () => Promise<object>, readonly unknown[]]>([
+    ['an unknown upload', async () => ({ upload_id: randomUUID() }), [404, 'upload_not_found', UPLOAD]],
+    [
+      'an unknown attachment',
+      async () => ({ attachment_id: randomUUID() }),
+      [404, 'attachment_not_found', ATTACHMENT],
+    ],
+    [
+      'an upload of another account',
+      async () => ({ upload_id: (await upload(Buffer.from('a'), '?filename=a.bin&account_id=support')).id }),
+      [404, 'upload_not_found', UPLOAD],
+    ],
+    [
+      'an attachment of another account',
+      async () => ({ attachment_id: (await receivePicture('support')).fileId }),
+      [404, 'attachment_not_found', ATTACHMENT],
+    ],
+    [
+      'an upload whose day is over',
+      async () => {
+        const { id } = await upload(Buffer.from('a'), '?filename=a.bin');
+        await query(database.connectionString, 'update uploads set expires_at = now() where id = $1', [id]);
+        return { upload_id: id };
+      },
+      [404, 'upload_not_found', UPLOAD],
+    ],
+    [
+      'an attachment of an email that was deleted',
+      async () => {
+        const { id, fileId } = await receivePicture();
+        expect((await service.request(`/api/emails/${id}`, { method: 'DELETE' })).status).toBe(200);
+        return { attachment_id: fileId };
+      },
+      [404, 'attachment_not_found', ATTACHMENT],
+    ],
+    [
+      'more than all files may have together',
+      async () => ({ upload_id: (await upload(Buffer.alloc(25 * 1024 * 1024), '?filename=a.bin')).id }),
+      [413, 'attachments_too_large', undefined],
+    ],
+  ])('does not take %s, and is not changed', async (_title, name, expected) => {
+    const draft = await write({ attachments: [{ filename: 'kept.bin', content: 'YQ==' }] });
+    const [named, own] = [await name(), await upload(Buffer.from('a'))];
+    const before = await storedFiles();
+    const attachments = [{ id: draft.attachments[0]!.id }, named, { upload_id: own.id }];
+    const refused = await change(draft.id, 1, { attachments });
+    const { code, details } = (await refused.json()) as { code: string; details?: string };
+    expect([refused.status, code, details]).toEqual(expected);
+    expect(await getJson(service, `/api/drafts/${draft.id}`)).toEqual(draft);
+    expect(await storedFiles()).toEqual(before);
+  });
+
+  it('shows its files only under its own identifier', async () => {
+    const [one, other] = [
+      await write({ attachments: [{ filename: 'a.bin', content: 'YQ==' }] }),
+      await write({ attachments: [{ filename: 'b.bin', content: 'Yg==' }] }),
+    ];
+    const fileId = one.attachments[0]!.id;
+    expect((await fileOf(one, fileId.toUpperCase())).status).toBe(200);
+    expect(await codeOf(await fileOf(other, fileId))).toEqual([404, 'draft_file_not_found']);
+    expect(await codeOf(await service.request(`/api/attachments/${fileId}`))).toEqual([
+      404,
+      'attachment_not_found',
+    ]);
+  });
+
+  it('of a key that may not read emails takes none of their files', async () => {
+    const made = await service.request('/api/keys', { json: { name: 'Assistant', rights: ['draft'] } });
+    const { secret } = (await made.json()) as { secret: string };
+    const [{ fileId }, { id: uploadId }] = [await receivePicture(), await upload(Buffer.from('a'))];
+    const tryWith = (attachment: object) =>
+      service.request('/api/drafts', {
+        json: { attachments: [attachment] },
+        headers: { authorization: `Bearer ${secret}` },
+      });
+    expect(await codeOf(await tryWith({ attachment_id: fileId }))).toEqual([403, 'forbidden_right']);
+    expect((await tryWith({ upload_id: uploadId })).status).toBe(200);
   });
 });

@@ -578,6 +578,7 @@ export function createRecordingApplication(overrides: Partial<Application> = {})
       return sampleDraft;
     },
     readDraft: async () => sampleDraft,
+    readDraftFile: async () => ({ accountId: 'main', file: sampleAttachment }),
     listDrafts: async () => ({ drafts: [sampleDraftSummary], nextCursor: null }),
     deleteDraft: async () => undefined,
     async sendDraft({ read }, folder) {

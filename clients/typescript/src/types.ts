@@ -32,6 +32,7 @@ export type CustomerRegistered = Schemas['CustomerRegistered'];
 export type CustomerRegistration = Schemas['CustomerRegistration'];
 export type DeletedDraft = Schemas['DeletedDraft'];
 export type Draft = Schemas['Draft'];
+export type DraftAttachment = Schemas['DraftAttachment'];
 export type DraftSummary = Schemas['DraftSummary'];
 export type Email = Schemas['Email'];
 export type EmailDetail = Schemas['EmailDetail'];

@@ -18,7 +18,7 @@ import type { SessionUseCases } from '../../app/sessions/use-cases.ts';
 import type { Caller } from '../../core/keys/caller.ts';
 import { readRequestId } from '../../core/edge/request-id.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { actorOf, callerOf, createAuthenticator } from './connections/auth.ts';
+import { actorOf, callerOf, createAuthenticator, requireRight } from './connections/auth.ts';
 import { createClientErrorHandler } from './answers/client-error.ts';
 import { ConnectionSlots } from './connections/connection-slots.ts';
 import type { HttpContext, HttpServer } from './answers/context.ts';
@@ -138,8 +138,10 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const operationsFor = (request: FastifyRequest) => operationsOf(actorOf(request), applicationFor(request));
   const { keys = NO_KEYS, sessions = NO_SESSIONS } = options;
   const stopping = new AbortController();
+  const access = options.access ?? NO_ACCESS_LOG;
   const context: HttpContext = {
     applicationFor,
+    requireRight: (request, right) => requireRight(request, right, access),
     // Copies of keys and of sessions alike.
     keys: { refresh: () => Promise.all([keys.refresh(), sessions.refresh()]).then(() => undefined) },
     checkReadiness: () => application.checkReadiness(),
@@ -158,7 +160,6 @@ export function createHttpApp(options: HttpAppOptions): HttpApp {
   const { security, trustedProxies = [], followsRequests = FOLLOWING_IS_CHEAP } = options;
   const slots = new ConnectionSlots({ max: limits.maxConnections, security, now });
   const failures = new LoginFailures(security, now);
-  const access = options.access ?? NO_ACCESS_LOG;
   const authenticate = createAuthenticator(options.secrets, { failures, slots, keys, sessions, access });
   const handleError = createErrorHandler(limits, lingering, logger);
 

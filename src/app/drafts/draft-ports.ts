@@ -53,17 +53,28 @@ export interface DraftSummary {
 
 export interface Draft extends Omit<DraftSummary, 'recipients' | 'subject' | 'fileCount'>, DraftContent {}
 
-/** What is stored of a content. */
-export interface DraftRecord extends DraftContent {
-  readonly id: string;
-  /** The key that makes or changes it; null: none. */
-  readonly keyId: string | null;
+/** What decides the account that its send would go out from. */
+export interface DraftAccount {
+  readonly answers: DraftAnswer | null;
   /** As the message names them; null: those of what it answers, else the default account. */
   readonly accountId: string | null;
   readonly defaultAccountId: string;
   readonly threadId: string | null;
+}
+
+/** What is stored of a content. */
+export interface DraftRecord extends DraftContent, DraftAccount {
+  readonly id: string;
+  /** The key that makes or changes it; null: none. */
+  readonly keyId: string | null;
   readonly recipients: string;
   readonly subject: string;
+}
+
+/** A file, and the account of its draft. */
+export interface DraftFile {
+  readonly accountId: string;
+  readonly file: StoredAttachment;
 }
 
 export interface DraftFilter extends AccountFilter {
@@ -81,6 +92,10 @@ export type DraftRefusal =
 export interface DraftStore {
   create(record: DraftRecord): Promise<Draft>;
   read(id: string): Promise<Draft | null>;
+  /** null: there is no such draft, or it has no such file. */
+  readFile(id: string, fileId: string): Promise<DraftFile | null>;
+  /** That a draft of this would have. */
+  accountOf(draft: DraftAccount): Promise<string>;
   /** The last changed first. */
   list(filter: DraftFilter, after: Place | null, limit: number): Promise<readonly DraftSummary[]>;
   /** Replaces all of the version. Also gives the files that nothing refers to any more. */

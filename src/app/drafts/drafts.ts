@@ -2,28 +2,24 @@
 import { createHash } from 'node:crypto';
 import { MAX_DRAFT_CHARS, MAX_SHOWN_CHARS } from '../../core/drafts/limits.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { ACCOUNT_ID, type IdSource, type Logger } from '../base/basics.ts';
+import { ACCOUNT_ID, type Logger } from '../base/basics.ts';
 import { PLACE_CURSOR, readPage } from '../base/paging.ts';
-import type { StoredAttachment } from '../emails/email-ports.ts';
-import { prepareAttachments, type AttachmentInput } from '../emails/prepare-attachments.ts';
-import { sizeOf } from '../files/content.ts';
+import type { AttachmentInput } from '../emails/prepare-attachments.ts';
 import { deleteFiles } from '../files/delete-files.ts';
 import type { BlobStore, SpoolFolder } from '../files/file-ports.ts';
 import type { ReplyRequest } from '../reply/use-cases.ts';
 import { asksForQueue } from '../send/queue-request.ts';
 import type { KeyedSend } from '../send/send-once.ts';
 import type { SendOnceResult, SendOutcome, SendRequest, SendResult } from '../send/use-cases.ts';
-import type { DraftContent, DraftRecord, DraftRefusal, DraftStore } from './draft-ports.ts';
-import type { DraftChange, DraftFileInput, DraftSend, DraftUseCases } from './use-cases.ts';
+import { fetchFiles, toFiles, type DraftFilePorts, type FilePlace } from './draft-files.ts';
+import type { DraftAccount, DraftContent, DraftRecord, DraftRefusal, DraftStore } from './draft-ports.ts';
+import type { DraftChange, DraftSend, DraftUseCases } from './use-cases.ts';
 import { toStorable } from '../../core/storable-text.ts';
 
-export interface DraftPorts {
+export interface DraftPorts extends DraftFilePorts {
   readonly drafts: DraftStore;
   readonly blobs: Pick<BlobStore, 'get' | 'put' | 'delete'>;
-  readonly openFile: (path: string) => AsyncIterable<Buffer>;
-  readonly ids: IdSource;
   readonly logger: Logger;
-  readonly defaultAccountId: string;
   /** These take over the folder. */
   readonly send: (request: SendRequest, folder: SpoolFolder, emailId: string) => Promise<SendResult>;
   readonly reply: (request: ReplyRequest, folder: SpoolFolder, emailId: string) => Promise<SendResult>;
@@ -45,7 +41,7 @@ export function createDrafts(ports: DraftPorts): DraftUseCases {
   ): Promise<T> {
     const stored: string[] = [];
     try {
-      const record = await toRecord(ports, id, old, change, stored);
+      const record = await toRecord(ports, id, old, change, { folder, stored });
       return await store(record);
     } catch (error) {
       // After a lost answer the database may have the draft, and its files; the file cleaner knows.
@@ -67,6 +63,12 @@ export function createDrafts(ports: DraftPorts): DraftUseCases {
       const draft = await drafts.read(id);
       if (draft === null) throw new ServiceError('draft_not_found');
       return draft;
+    },
+
+    async readDraftFile(id, fileId) {
+      const found = await drafts.readFile(id, fileId);
+      if (found === null) throw new ServiceError('draft_file_not_found', { values: { value: fileId } });
+      return found;
     },
 
     async listDrafts({ cursor, limit, ...filter }) {
@@ -185,7 +187,7 @@ async function toRecord(
   id: string,
   old: DraftContent,
   change: DraftChange,
-  stored: string[],
+  place: FilePlace,
 ): Promise<DraftRecord> {
   const message = Object.fromEntries(
     Object.entries({ ...old.message, ...change.message }).filter(([, value]) => value !== null),
@@ -199,72 +201,22 @@ async function toRecord(
   if (accountId !== null && !ACCOUNT_ID.test(accountId)) {
     throw new ServiceError('unknown_account', { values: { value: accountId } });
   }
-  const files = change.files === undefined ? old.files : await toFiles(ports, id, old.files, change, stored);
-  return {
-    id,
-    keyId: change.authorKeyId ?? null,
-    author,
+  const account: DraftAccount = {
     answers,
-    message,
-    files,
     accountId,
     defaultAccountId: ports.defaultAccountId,
     threadId: idOf('thread_id')?.toLowerCase() ?? null,
+  };
+  const files =
+    change.files === undefined ? old.files : await toFiles(ports, account, old.files, change, place);
+  return {
+    ...account,
+    id,
+    keyId: change.authorKeyId ?? null,
+    author,
+    message,
+    files,
     recipients: textOf(message['to']),
     subject: textOf(message['subject']),
   };
-}
-
-async function toFiles(
-  ports: DraftPorts,
-  id: string,
-  old: readonly StoredAttachment[],
-  { files = [], maxFileBytes, maxFiles }: DraftChange,
-  stored: string[],
-): Promise<readonly StoredAttachment[]> {
-  const kept = new Map(old.map((file) => [file.id, file]));
-  const sizes = files.map((file) =>
-    isKept(file) ? (kept.get(file.keptId)?.sizeBytes ?? 0) : sizeOf(file.content),
-  );
-  if (files.length > maxFiles || sizes.reduce((sum, size) => sum + size, 0) > maxFileBytes) {
-    throw new ServiceError('attachments_too_large', { values: { limit: maxFileBytes } });
-  }
-  const all: StoredAttachment[] = [];
-  for (const file of files) {
-    if (isKept(file)) {
-      const known = kept.get(file.keptId);
-      if (known === undefined)
-        throw new ServiceError('draft_file_not_found', { values: { value: file.keptId } });
-      // Named twice, it would be one file with two rows.
-      kept.delete(file.keptId);
-      all.push(known);
-      continue;
-    }
-    // A folder of its own: a file that is kept may have the same name.
-    const [prepared] = await prepareAttachments(ports, ports.defaultAccountId, ports.ids.uuid(), [file]);
-    if (prepared === undefined) throw new Error(`a file of draft ${id} was not prepared`);
-    await ports.blobs.put(prepared.stored.storagePath, prepared.content, prepared.stored.contentType);
-    stored.push(prepared.stored.storagePath);
-    all.push(prepared.stored);
-  }
-  return all;
-}
-
-const isKept = (file: DraftFileInput): file is { readonly keptId: string } => 'keptId' in file;
-
-/** Through files of the spool, never through memory. */
-async function fetchFiles(
-  { blobs }: DraftPorts,
-  files: readonly StoredAttachment[],
-  folder: SpoolFolder,
-): Promise<readonly AttachmentInput[]> {
-  const fetched: AttachmentInput[] = [];
-  for (const { storagePath, filename, contentType, contentId, inline } of files) {
-    const stream = await blobs.get(storagePath);
-    if (stream === null) {
-      throw new ServiceError('content_missing', { cause: new Error(`no file ${storagePath}`) });
-    }
-    fetched.push({ filename, contentType, contentId, inline, content: await folder.write(stream) });
-  }
-  return fetched;
 }

@@ -1,13 +1,20 @@
 /** What the edges ask of drafts. */
-import type { AttachmentInput } from '../emails/prepare-attachments.ts';
 import type { PageRequest } from '../base/paging.ts';
 import type { SpoolFolder } from '../files/file-ports.ts';
 import type { ReplyRequest } from '../reply/use-cases.ts';
+import type { SendAttachment } from '../send/take-references.ts';
 import type { SendOnceResult, SendRequest } from '../send/use-cases.ts';
-import type { Draft, DraftAnswer, DraftFilter, DraftMessage, DraftSummary } from './draft-ports.ts';
+import type {
+  Draft,
+  DraftAnswer,
+  DraftFile,
+  DraftFilter,
+  DraftMessage,
+  DraftSummary,
+} from './draft-ports.ts';
 
-/** A file that the draft has already, or a new one. */
-export type DraftFileInput = { readonly keptId: string } | AttachmentInput;
+/** A file that the draft has already, or a new one: its bytes, or an upload or an attachment of an email, which is copied. */
+export type DraftFileInput = { readonly keptId: string } | SendAttachment;
 
 /** What is undefined stays as it is; of a new draft it is empty. */
 export interface DraftChange {
@@ -46,10 +53,15 @@ export interface SendDraftRequest {
 }
 
 export interface DraftUseCases {
-  /** Takes over `folder`, as each of them does. Throws `draft_file_not_found`, `attachments_too_large`, `unknown_account`. */
+  /**
+   * Takes over `folder`, as each of them does. Throws `draft_file_not_found`, `upload_not_found`, `attachment_not_found`,
+   * `content_missing`, `attachments_too_large`, `unknown_account`.
+   */
   createDraft(change: DraftChange, folder: SpoolFolder): Promise<Draft>;
   /** Throws `draft_not_found`. */
   readDraft(id: string): Promise<Draft>;
+  /** `openAttachment` gives its bytes. Throws `draft_file_not_found`, also where there is no such draft. */
+  readDraftFile(id: string, fileId: string): Promise<DraftFile>;
   /** Throws `invalid_cursor`. */
   listDrafts(request: DraftsRequest): Promise<DraftsPage>;
   /** Throws `draft_not_found`, `draft_changed`, `draft_being_sent`, and what `createDraft` throws. */

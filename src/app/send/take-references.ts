@@ -42,23 +42,59 @@ interface ReferencePorts {
 export const isReference = (content: SendAttachment['content']): content is FileReference =>
   content.kind === 'upload' || content.kind === 'attachment';
 
+/** Looks them up all at once; what it gives finds each, and has undefined for one that the account does not have. */
+export async function findReferences(
+  { files }: Pick<ReferencePorts, 'files'>,
+  accountId: string,
+  references: readonly FileReference[],
+): Promise<(reference: FileReference) => ReferencedFile | undefined> {
+  const found = references.length === 0 ? [] : await files.findFiles(accountId, references);
+  const byName = new Map(found.map((file) => [nameOf(file), file]));
+  return (reference) => byName.get(nameOf(reference));
+}
+
+export const missingReference = ({ kind }: FileReference, details?: string): ServiceError =>
+  new ServiceError(
+    kind === 'upload' ? 'upload_not_found' : 'attachment_not_found',
+    details === undefined ? {} : { details },
+  );
+
+/** Copies the file into `folder`, never through memory. Throws `content_missing`. */
+export async function copyReferenced(
+  { blobs }: Pick<ReferencePorts, 'blobs'>,
+  { filename, contentType, content: _content, ...rest }: SendAttachment,
+  file: ReferencedFile,
+  folder: SpoolFolder,
+): Promise<AttachmentInput> {
+  const stream = await blobs.get(file.storagePath);
+  if (stream === null) {
+    throw new ServiceError('content_missing', { cause: new Error(`no file ${file.storagePath}`) });
+  }
+  return {
+    ...rest,
+    content: await folder.write(stream),
+    filename: filename ?? (file.filename.trim() === '' ? NAMELESS : file.filename),
+    // A received part may say anything of its type.
+    contentType: contentType ?? (isContentType(file.contentType) ? file.contentType : null),
+  };
+}
+
 /**
- * Copies what is named into `folder`, never through memory: the email has files of its own, whatever becomes of the others.
+ * Copies what is named into `folder`: the email has files of its own, whatever becomes of the others.
  * Throws `upload_not_found`, `attachment_not_found`, `attachments_too_large` (before anything is copied), `content_missing`.
  */
 export async function takeReferences(
-  { files, blobs }: ReferencePorts,
+  ports: ReferencePorts,
   accountId: string,
   attachments: readonly SendAttachment[],
   folder: SpoolFolder,
 ): Promise<readonly AttachmentInput[]> {
   const references = attachments.flatMap(({ content }) => (isReference(content) ? [content] : []));
-  const found = references.length === 0 ? [] : await files.findFiles(accountId, references);
-  const byName = new Map(found.map((file) => [nameOf(file), file]));
+  const find = await findReferences(ports, accountId, references);
   const fileOf = (reference: FileReference) => {
-    const file = byName.get(nameOf(reference));
-    if (file !== undefined) return file;
-    throw new ServiceError(reference.kind === 'upload' ? 'upload_not_found' : 'attachment_not_found');
+    const file = find(reference);
+    if (file === undefined) throw missingReference(reference);
+    return file;
   };
   const sizes = attachments.map(({ content }) =>
     isReference(content) ? fileOf(content).sizeBytes : sizeOf(content),
@@ -67,23 +103,13 @@ export async function takeReferences(
     throw new ServiceError('attachments_too_large', { values: { limit: MAX_SENT_FILE_BYTES } });
   }
   const taken: AttachmentInput[] = [];
-  for (const { content, filename, contentType, ...rest } of attachments) {
-    if (!isReference(content)) {
-      taken.push({ ...rest, content, filename: filename ?? '', contentType });
-      continue;
-    }
-    const file = fileOf(content);
-    const stream = await blobs.get(file.storagePath);
-    if (stream === null) {
-      throw new ServiceError('content_missing', { cause: new Error(`no file ${file.storagePath}`) });
-    }
-    taken.push({
-      ...rest,
-      content: await folder.write(stream),
-      filename: filename ?? (file.filename.trim() === '' ? NAMELESS : file.filename),
-      // A received part may say anything of its type.
-      contentType: contentType ?? (isContentType(file.contentType) ? file.contentType : null),
-    });
+  for (const attachment of attachments) {
+    const { content, filename } = attachment;
+    taken.push(
+      isReference(content)
+        ? await copyReferenced(ports, attachment, fileOf(content), folder)
+        : { ...attachment, content, filename: filename ?? '' },
+    );
   }
   return taken;
 }

@@ -419,7 +419,7 @@ export interface paths {
         put?: never;
         /**
          * Write a draft
-         * @description An email that is not complete yet. Only types are checked; what a send lacks is told when it is sent. Needs the right `draft`.
+         * @description An email that is not complete yet. Only types are checked; what a send lacks is told when it is sent. Files that it names by `upload_id` or `attachment_id` are copied: it keeps them whatever becomes of the upload or the email. `attachment_id` needs the right `read` as well; `details` says which one was not found. Needs the right `draft`.
          */
         post: operations["createDraft"];
         delete?: never;
@@ -454,6 +454,26 @@ export interface paths {
          * @description What is not named stays; of `message` each field, which null takes away. `attachments` are replaced as a whole. When another change came first, the answer is 412 and `details` has the version it has now. Needs the right `draft`.
          */
         patch: operations["changeDraft"];
+        trace?: never;
+    };
+    "/api/drafts/{id}/attachments/{attachmentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a file of a draft
+         * @description As `GET /api/attachments/{id}` does, until the draft is sent or deleted. The ETag is the SHA-256 of the bytes; a file of a draft never changes. Several ranges at once are not supported: the whole file is sent. Needs the right `draft`.
+         */
+        get: operations["getDraftAttachment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/drafts/{id}/send": {
@@ -2389,7 +2409,7 @@ export interface components {
             /** @description Recipients, subject, thread and quote then come from that email when it is sent. */
             answers?: components["schemas"]["DraftAnswerInput"] | null;
             message?: components["schemas"]["DraftMessage"];
-            /** @description All files that it has from now on: new ones with their `content`, and by `id` those that it keeps. */
+            /** @description All files that it has from now on: new ones with their `content`, `upload_id` or `attachment_id`, and by `id` those that it keeps. */
             attachments?: (components["schemas"]["AttachmentInput"] | components["schemas"]["KeptFile"])[] | null;
         };
         /** @description Another one with each change; `If-Match` names it in quotes. */
@@ -2408,6 +2428,18 @@ export interface components {
         NullableDraftAnswer: components["schemas"]["DraftAnswer"] | null;
         /** @description A request is sending it; then nothing changes it. */
         DraftBeingSent: boolean;
+        DraftAttachment: {
+            id: components["schemas"]["Uuid"];
+            /** @description As the sender named it; not a path. */
+            filename: string;
+            /** @description MIME type. */
+            content_type: string;
+            size_bytes: number;
+            /** @description `<account_id>/<email_id>/<filename>`. */
+            storage_path: string;
+            /** @description By which the HTML shows it, without angle brackets; null when there is none. */
+            content_id: string | null;
+        };
         Draft: {
             id: components["schemas"]["Uuid"];
             version: components["schemas"]["DraftVersion"];
@@ -2423,7 +2455,7 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
             message: components["schemas"]["DraftMessage"];
-            attachments: components["schemas"]["Attachment"][];
+            attachments: components["schemas"]["DraftAttachment"][];
         };
         DraftSummary: {
             id: components["schemas"]["Uuid"];
@@ -3771,6 +3803,10 @@ export interface components {
             /** @enum {unknown} */
             code?: "version_required";
         };
+        RangeNotSatisfiableError: components["schemas"]["Error"] & {
+            /** @enum {unknown} */
+            code?: "range_not_satisfiable";
+        };
         BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError: components["schemas"]["Error"] & {
             /** @enum {unknown} */
             code?: "busy" | "database_unavailable" | "reading_unavailable" | "shutting_down";
@@ -4122,6 +4158,17 @@ export interface components {
                 "application/json": components["schemas"]["VersionRequiredError"];
             };
         };
+        /** @description Codes: `range_not_satisfiable`. */
+        RangeNotSatisfiableError: {
+            headers: {
+                /** @description `bytes *\/` and the size of the file (RFC 9110 §14.4). */
+                "Content-Range"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RangeNotSatisfiableError"];
+            };
+        };
         /** @description Codes: `busy`, `database_unavailable`, `reading_unavailable`, `shutting_down`. */
         BusyOrDatabaseUnavailableOrReadingUnavailableOrShuttingDownError: {
             headers: {
@@ -4246,6 +4293,12 @@ export interface components {
         "Idempotency-Key": string;
         /** @description `respond-async` (RFC 7240): the email is only put into the queue, and the answer is 202 with the header `Preference-Applied`. */
         Prefer: string;
+        /** @description `inline` for a page that shows the file. It counts for raster images and PDF, by their bytes, and for plain text; anything else is a download all the same. */
+        disposition: "attachment" | "inline";
+        /** @description One range of bytes, such as `bytes=0-1023`, `bytes=1024-` or `bytes=-500`. */
+        range: string;
+        /** @description The ETag that the range belongs to; another one gets the whole file. */
+        "if-range": string;
         /** @description Only this direction. */
         direction: components["schemas"]["Direction"];
         /** @description One email address, URL-encoded. */
@@ -4276,6 +4329,8 @@ export interface components {
         Location: string;
         /** @description When the request preferred it (RFC 7240 §3). */
         PreferenceApplied: "respond-async";
+        /** @description Which bytes of how many (RFC 9110 §14.4). */
+        ContentRange: string;
     };
     pathItems: never;
 }
@@ -6266,7 +6321,8 @@ export interface operations {
                      *           "filename": "angebot.txt",
                      *           "content_type": "text/plain",
                      *           "size_bytes": 5,
-                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt"
+                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt",
+                     *           "content_id": null
                      *         }
                      *       ]
                      *     }
@@ -6285,7 +6341,7 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
-            /** @description Codes: `draft_file_not_found`. */
+            /** @description Codes: `attachment_not_found`, `draft_file_not_found`, `upload_not_found`. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6293,7 +6349,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "draft_file_not_found";
+                        code?: "attachment_not_found" | "draft_file_not_found" | "upload_not_found";
                     };
                 };
             };
@@ -6301,7 +6357,7 @@ export interface operations {
             413: components["responses"]["AttachmentsTooLargeOrPayloadTooLargeError"];
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["ContentMissingOrInternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrShuttingDownOrStorageUnavailableError"];
         };
     };
@@ -6356,7 +6412,8 @@ export interface operations {
                      *           "filename": "angebot.txt",
                      *           "content_type": "text/plain",
                      *           "size_bytes": 5,
-                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt"
+                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt",
+                     *           "content_id": null
                      *         }
                      *       ]
                      *     }
@@ -6504,7 +6561,8 @@ export interface operations {
                      *           "filename": "angebot.txt",
                      *           "content_type": "text/plain",
                      *           "size_bytes": 5,
-                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt"
+                     *           "storage_path": "vertrieb/0199d3a4-5b1e-7c52-9f0e-2f6a1d3b8c47/angebot.txt",
+                     *           "content_id": null
                      *         }
                      *       ]
                      *     }
@@ -6523,7 +6581,7 @@ export interface operations {
             };
             401: components["responses"]["UnauthorizedError"];
             403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
-            /** @description Codes: `draft_file_not_found`, `draft_not_found`. */
+            /** @description Codes: `attachment_not_found`, `draft_file_not_found`, `draft_not_found`, `upload_not_found`. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6531,7 +6589,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        code?: "draft_file_not_found" | "draft_not_found";
+                        code?: "attachment_not_found" | "draft_file_not_found" | "draft_not_found" | "upload_not_found";
                     };
                 };
             };
@@ -6542,8 +6600,104 @@ export interface operations {
             415: components["responses"]["UnsupportedContentEncodingOrUnsupportedMediaTypeError"];
             428: components["responses"]["VersionRequiredError"];
             429: components["responses"]["TooManyFailedLoginsError"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["ContentMissingOrInternalError"];
             503: components["responses"]["BusyOrDatabaseUnavailableOrDiskFullOrShuttingDownOrStorageUnavailableError"];
+        };
+    };
+    getDraftAttachment: {
+        parameters: {
+            query?: {
+                /** @description `inline` for a page that shows the file. It counts for raster images and PDF, by their bytes, and for plain text; anything else is a download all the same. */
+                disposition?: components["parameters"]["disposition"];
+            };
+            header?: {
+                /** @description One range of bytes, such as `bytes=0-1023`, `bytes=1024-` or `bytes=-500`. */
+                range?: components["parameters"]["range"];
+                /** @description The ETag that the range belongs to; another one gets the whole file. */
+                "if-range"?: components["parameters"]["if-range"];
+                /** @description ETags that the caller has; 304 when one of them is current. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description The draft. */
+                id: components["schemas"]["Uuid"];
+                /** @description One of its `attachments`. */
+                attachmentId: components["schemas"]["Uuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole file. */
+            200: {
+                headers: {
+                    "Content-Length": components["headers"]["ContentLength"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    /** @description The SHA-256 of the whole file, in quotes. */
+                    ETag?: string;
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example Hallo */
+                    "*/*": string;
+                };
+            };
+            /** @description The range asked for. */
+            206: {
+                headers: {
+                    "Content-Length": components["headers"]["ContentLength"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    /** @description The SHA-256 of the whole file, in quotes. */
+                    ETag?: string;
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example Hallo */
+                    "*/*": string;
+                };
+            };
+            /** @description The caller has it already. */
+            304: {
+                headers: {
+                    /** @description The SHA-256 of the whole file, in quotes. */
+                    ETag?: string;
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Codes: `invalid_request`, `invalid_uuid`, `unknown_field`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvalidRequestOrInvalidUuidOrUnknownFieldError"];
+                };
+            };
+            401: components["responses"]["UnauthorizedError"];
+            403: components["responses"]["CrossSiteRequestOrForbiddenRightError"];
+            /** @description Codes: `draft_file_not_found`. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "draft_file_not_found";
+                    };
+                };
+            };
+            416: components["responses"]["RangeNotSatisfiableError"];
+            429: components["responses"]["TooManyFailedLoginsError"];
+            500: components["responses"]["ContentMissingOrInternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];
         };
     };
     sendDraft: {
@@ -11086,13 +11240,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `inline` for a page that shows the file. It counts for raster images and PDF, by their bytes, and for plain text; anything else is a download all the same. */
-                disposition?: "attachment" | "inline";
+                disposition?: components["parameters"]["disposition"];
             };
             header?: {
                 /** @description One range of bytes, such as `bytes=0-1023`, `bytes=1024-` or `bytes=-500`. */
-                range?: string;
+                range?: components["parameters"]["range"];
                 /** @description The ETag that the range belongs to; another one gets the whole file. */
-                "if-range"?: string;
+                "if-range"?: components["parameters"]["if-range"];
                 /** @description ETags that the caller has; 304 when one of them is current. */
                 "if-none-match"?: components["parameters"]["if-none-match"];
             };
@@ -11129,8 +11283,7 @@ export interface operations {
                     /** @description The SHA-256 of the whole file, in quotes. */
                     ETag?: string;
                     "Cache-Control": components["headers"]["CacheControl"];
-                    /** @description Which bytes of how many (RFC 9110 §14.4). */
-                    "Content-Range"?: string;
+                    "Content-Range": components["headers"]["ContentRange"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11171,20 +11324,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Codes: `range_not_satisfiable`. */
-            416: {
-                headers: {
-                    /** @description `bytes *\/` and the size of the file (RFC 9110 §14.4). */
-                    "Content-Range"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "range_not_satisfiable";
-                    };
-                };
-            };
+            416: components["responses"]["RangeNotSatisfiableError"];
             429: components["responses"]["TooManyFailedLoginsError"];
             500: components["responses"]["ContentMissingOrInternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownOrStorageUnavailableError"];

@@ -22,13 +22,7 @@ export class Attachments {
 
   /** The file of an attachment, whose name and size are in `email_attachments` of its email. */
   async download(id: string, options: DownloadOptions = {}): Promise<Download> {
-    const { range, ifRange, disposition } = options;
-    const header = {
-      ...(range === undefined ? {} : { range: formatRange(range) }),
-      ...(ifRange === undefined ? {} : { 'if-range': ifRange }),
-    };
-    const query = disposition === undefined ? {} : { disposition };
-    const params = { path: { id: segment('id', id) }, header, query };
+    const params = { path: { id: segment('id', id) }, ...toFileParams(options) };
     const { response } = await this.#transport.answer({ ...options, repeatable: true }, (attempt) =>
       this.#transport.api.GET('/api/attachments/{id}', { ...attempt, params, parseAs: 'stream' }),
     );
@@ -48,6 +42,17 @@ export class Attachments {
     );
     return new Download(response);
   }
+}
+
+/** What each download asks with. */
+export function toFileParams({ range, ifRange, disposition }: DownloadOptions) {
+  return {
+    header: {
+      ...(range === undefined ? {} : { range: formatRange(range) }),
+      ...(ifRange === undefined ? {} : { 'if-range': ifRange }),
+    },
+    query: disposition === undefined ? {} : { disposition },
+  };
 }
 
 /** RFC 9110 §14.1.2: the last byte is named, not the one after it. */

@@ -1,9 +1,11 @@
 /** `client.drafts` */
 import { encodeAttachment } from '../base64.ts';
+import { Download } from '../download.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Pages } from '../pages.ts';
 import { readResult } from '../send.ts';
 import { plain, segment, type Transport } from '../transport.ts';
+import { toFileParams, type DownloadOptions } from './attachments.ts';
 import type {
   DeletedDraft,
   Draft,
@@ -48,6 +50,20 @@ export class Drafts {
     return this.#transport.json({ ...options, repeatable: true }, (attempt) =>
       this.#transport.api.GET('/api/drafts/{id}', { ...attempt, params: { path } }),
     );
+  }
+
+  /** A file of a draft, whose name and size are in its `attachments`. */
+  async download(id: string, attachmentId: string, options: DownloadOptions = {}): Promise<Download> {
+    const path = { id: segment('id', id), attachmentId: segment('attachmentId', attachmentId) };
+    const params = { path, ...toFileParams(options) };
+    const { response } = await this.#transport.answer({ ...options, repeatable: true }, (attempt) =>
+      this.#transport.api.GET('/api/drafts/{id}/attachments/{attachmentId}', {
+        ...attempt,
+        params,
+        parseAs: 'stream',
+      }),
+    );
+    return new Download(response);
   }
 
   /**

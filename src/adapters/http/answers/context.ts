@@ -15,6 +15,7 @@ import type { Operations } from '../../../app/audit-operations.ts';
 import type { Clock, Logger } from '../../../app/base/basics.ts';
 import type { Spool } from '../../../app/files/file-ports.ts';
 import type { KeyRing } from '../../../app/keys/key-ring.ts';
+import type { Right } from '../../../core/keys/rights.ts';
 import type { EmailsResponse } from './emails-response.ts';
 import type { HttpLimits } from '../connections/limits.ts';
 import type { LingeringClose } from '../connections/lingering-close.ts';
@@ -25,6 +26,8 @@ export interface HttpContext extends EmailsResponse {
    * from a route to the use cases.
    */
   readonly applicationFor: (request: FastifyRequest) => Application;
+  /** For a right that only some requests of an operation need. Throws `forbidden_right`. */
+  readonly requireRight: (request: FastifyRequest, right: Right) => void;
   /** For requests that last: whether their key still opens. */
   readonly keys: Pick<KeyRing, 'refresh'>;
   readonly checkReadiness: Application['checkReadiness'];

@@ -12,7 +12,7 @@ import type { SessionUseCases } from '../../../app/sessions/use-cases.ts';
 import { ServiceError } from '../../../core/errors.ts';
 import { parseApiKey } from '../../../core/keys/api-key.ts';
 import type { Caller } from '../../../core/keys/caller.ts';
-import { allows } from '../../../core/keys/rights.ts';
+import { allows, type Right } from '../../../core/keys/rights.ts';
 import { rightsOf } from './rights.ts';
 import { clientAddressOf } from './client-address.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
@@ -115,12 +115,7 @@ export function createAuthenticator(
     if (shown === null) return refuse(request, reply, failure);
     slots.keep(request.raw.socket);
     shownKeys.set(request.raw, shown);
-    const missing = rightsOf(request.routeOptions.schema).find(
-      (right) => !allows(shown.caller.rights, right),
-    );
-    if (missing === undefined) return undefined;
-    access.noteRight(shown.caller.author, missing);
-    return new ServiceError('forbidden_right', { values: { right: missing } });
+    return refuseRight(shown.caller, rightsOf(request.routeOptions.schema), access);
   }
 
   return (request, reply, done) => {
@@ -141,6 +136,19 @@ export function createAuthenticator(
       (error: Error) => done(error),
     );
   };
+}
+
+/** For a right that only some requests of a route need. Throws `forbidden_right`. */
+export function requireRight(request: FastifyRequest, right: Right, access: AccessLog): void {
+  const refused = refuseRight(callerOf(request), [right], access);
+  if (refused !== undefined) throw refused;
+}
+
+function refuseRight(caller: Caller, needed: readonly Right[], access: AccessLog): ServiceError | undefined {
+  const missing = needed.find((right) => !allows(caller.rights, right));
+  if (missing === undefined) return undefined;
+  access.noteRight(caller.author, missing);
+  return new ServiceError('forbidden_right', { values: { right: missing } });
 }
 
 /** That it claims to have; null when it shows no key. */

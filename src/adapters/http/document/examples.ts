@@ -57,6 +57,8 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   step: 'day',
   'StatisticsPoint.at': SENT_AT,
   StatisticsCount: 12,
+  'DraftAttachment.id': ATTACHMENT,
+  'DraftAttachment.content_id': null,
   'AuditEntry.id': '17',
   'AuditEntry.at': SENT_AT,
   act: 'key.created',
@@ -123,6 +125,7 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   size_bytes: 1874,
   'Attachment.size_bytes': 5,
   'AttachmentDetail.size_bytes': 5,
+  'DraftAttachment.size_bytes': 5,
   storage_path: `vertrieb/${EMAIL}/angebot.txt`,
 
   // How it was sent or received

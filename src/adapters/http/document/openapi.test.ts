@@ -86,6 +86,7 @@ describe('the OpenAPI document', () => {
       'get /api/customers/ambiguous/emails',
       'get /api/drafts',
       'get /api/drafts/{id}',
+      'get /api/drafts/{id}/attachments/{attachmentId}',
       'get /api/emails',
       'get /api/emails/{id}',
       'get /api/emails/{id}/html',

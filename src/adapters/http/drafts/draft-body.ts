@@ -1,8 +1,6 @@
 /** The bodies of drafts: what is there is checked for its types, and nothing has to be there. */
 import type { Draft, DraftAnswer } from '../../../app/drafts/draft-ports.ts';
-import type { DraftChange, DraftFileInput, DraftSend } from '../../../app/drafts/use-cases.ts';
-import type { AttachmentInput } from '../../../app/emails/prepare-attachments.ts';
-import { isReference, type SendAttachment } from '../../../app/send/take-references.ts';
+import type { DraftChange, DraftSend } from '../../../app/drafts/use-cases.ts';
 import { REPLY_KINDS } from '../../../app/reply/use-cases.ts';
 import { MAX_AUTHOR_CHARS } from '../../../core/drafts/limits.ts';
 import { invalidRequest, ServiceError } from '../../../core/errors.ts';
@@ -81,13 +79,14 @@ export const DraftBody = {
     attachments: {
       anyOf: [{ type: 'array', items: { anyOf: [AttachmentBody, KeptFile] } }, { type: 'null' }],
       description:
-        'All files that it has from now on: new ones with their `content`, and by `id` those that it keeps.',
+        'All files that it has from now on: new ones with their `content`, `upload_id` or `attachment_id`, and by `id` those that it keeps.',
     },
   },
 } as const;
 
 const FIELDS = new Set(Object.keys(DraftBody.properties));
 const MESSAGE_FIELDS = new Set(Object.keys(MESSAGE_PROPERTIES));
+const KEPT_FIELDS = new Set(Object.keys(KeptFile.properties));
 const ANSWER_FIELDS = new Set(Object.keys(AnswerBody.properties));
 
 /** Only what the body names. Throws ServiceError with status 400, `payload_too_large` or `attachments_too_large`. */
@@ -99,7 +98,7 @@ export function readDraftBody(json: JsonWithLongStrings, limits: HttpLimits): Dr
     ...('author' in body ? { author: readAuthor(body) } : {}),
     ...('answers' in body ? { answers: readAnswer(body['answers']) } : {}),
     ...('message' in body ? { message: readMessage(body['message'], json, limits) } : {}),
-    ...('attachments' in body ? { files: readFiles(body['attachments'], json, limits) } : {}),
+    ...('attachments' in body ? { files: readAttachments(body['attachments'], json, limits, readKept) } : {}),
     maxFileBytes: limits.maxAttachmentBytes,
     maxFiles: limits.maxAttachments,
   };
@@ -150,26 +149,13 @@ function readMessage(value: unknown, json: JsonWithLongStrings, limits: HttpLimi
   return message;
 }
 
-function readFiles(value: unknown, json: JsonWithLongStrings, limits: HttpLimits): readonly DraftFileInput[] {
-  const list: unknown = value ?? [];
-  if (!Array.isArray(list)) throw wrongType('attachments', 'objects');
-  const kept = list.map((item: unknown) => {
-    const fields = toFields(item);
-    return fields !== null && 'id' in fields ? fields : null;
-  });
-  const added = readAttachments(
-    list.filter((_, index) => kept[index] === null),
-    json,
-    limits,
-  )[Symbol.iterator]();
-  return kept.flatMap((fields, index) => {
-    const path = `attachments[${index}].`;
-    if (fields === null) return toNewFile(added.next().value, path);
-    refuseUnknown(fields, new Set(['id']), path);
-    const keptId = readUuid(fields, 'id');
-    if (keptId === null) throw invalidRequest('missing', { field: `${path}id` });
-    return { keptId };
-  });
+/** A file that the draft has already. */
+function readKept(fields: Fields, path: string): { readonly keptId: string } | null {
+  if (!('id' in fields)) return null;
+  refuseUnknown(fields, KEPT_FIELDS, `${path}.`);
+  const keptId = readUuid(fields, 'id', `${path}.id`);
+  if (keptId === null) throw invalidRequest('missing', { field: `${path}.id` });
+  return { keptId };
 }
 
 /** The draft as a send, without its files. Throws what the send of such a body throws. */
@@ -194,13 +180,4 @@ export function readDraftSend(draft: Draft, limits: HttpLimits, respondAsync: bo
     kind: 'reply',
     request: { ...reply, emailId, kind, message: { ...reply.message, respondAsync } },
   };
-}
-
-/** With its bytes: a draft outlives an upload, and does not know its account for certain before it is sent. */
-function toNewFile(file: SendAttachment | undefined, path: string): AttachmentInput {
-  if (file === undefined || file.filename === null || isReference(file.content)) {
-    throw invalidRequest('missing', { field: `${path}content` });
-  }
-  const { content, filename } = file;
-  return { ...file, content, filename };
 }

@@ -1,13 +1,22 @@
-/** Drafts: POST and GET of /api/drafts; GET, PATCH and DELETE of /api/drafts/{id}; POST /api/drafts/{id}/send. */
+/** Drafts: POST and GET of /api/drafts; GET, PATCH and DELETE of /api/drafts/{id}; its files; POST /api/drafts/{id}/send. */
+import type { FastifyRequest } from 'fastify';
 import type {
   Draft as DraftOf,
   DraftAnswer,
   DraftSummary as SummaryOf,
 } from '../../../app/drafts/draft-ports.ts';
+import type { DraftChange, DraftFileInput } from '../../../app/drafts/use-cases.ts';
 import { MAX_AUTHOR_CHARS } from '../../../core/drafts/limits.ts';
 import { ServiceError, type ErrorCode } from '../../../core/errors.ts';
 import type { HttpContext, HttpServer } from '../answers/context.ts';
 import { ifMatch, wantedVersion } from '../answers/entity-tag.ts';
+import {
+  answerStoredFile,
+  STORED_FILE_CONDITIONS,
+  STORED_FILE_ERRORS,
+  STORED_FILE_QUERY,
+  STORED_FILE_RESPONSES,
+} from '../answers/stored-file.ts';
 import { JSON_BODY_ERRORS, optionalJsonBody, refuseOtherMedia } from '../body/json-body.ts';
 import { toAttachmentJson } from '../emails/email-view.ts';
 import { Kind } from '../reply/reply.ts';
@@ -16,7 +25,7 @@ import { NullableKeyAuthor } from '../schemas/author.ts';
 import { errorResponses } from '../schemas/error-schemas.ts';
 import { AccountId, PAGE_PARAMETERS, pageSchema, toPageRequest } from '../schemas/page-schemas.ts';
 import {
-  AttachmentRecord,
+  attachmentProperties,
   jsonResponse,
   NullableUuid,
   readUuidParameter,
@@ -71,10 +80,19 @@ const common = {
   updated_at: Timestamp,
 } as const;
 
+/** What its HTML shows is decided when it is sent. */
+const DraftAttachment = record('DraftAttachment', {
+  ...attachmentProperties,
+  content_id: {
+    type: ['string', 'null'],
+    description: 'By which the HTML shows it, without angle brackets; null when there is none.',
+  },
+});
+
 const Draft = record('Draft', {
   ...common,
   message: DraftMessageBody,
-  attachments: { type: 'array', items: AttachmentRecord },
+  attachments: { type: 'array', items: DraftAttachment },
 });
 
 const Drafts = pageSchema(
@@ -94,6 +112,15 @@ const DraftParams = {
   type: 'object',
   required: ['id'],
   properties: { id: { ...Uuid, description: 'The draft.' } },
+} as const;
+
+const DraftFileParams = {
+  type: 'object',
+  required: ['id', 'attachmentId'],
+  properties: {
+    ...DraftParams.properties,
+    attachmentId: { ...Uuid, description: 'One of its `attachments`.' },
+  },
 } as const;
 
 const ListQuery = {
@@ -129,6 +156,9 @@ const BODY_ERRORS = [
   'unknown_account',
   'attachments_too_large',
   'draft_file_not_found',
+  'upload_not_found',
+  'attachment_not_found',
+  'content_missing',
   'unauthorized',
   'busy',
   'database_unavailable',
@@ -137,7 +167,17 @@ const BODY_ERRORS = [
 ] as const satisfies readonly ErrorCode[];
 
 export function registerDraftRoutes(app: HttpServer, context: HttpContext, input: SendInput): void {
-  const { applicationFor, limits, spool, clock } = context;
+  const { applicationFor, requireRight, limits, spool, clock } = context;
+
+  /** A draft shows its files to all who read drafts: its author must be allowed to see those of emails. */
+  const readBodyOf =
+    (request: FastifyRequest) =>
+    (...body: Parameters<typeof readDraftBody>): DraftChange => {
+      const change = readDraftBody(...body);
+      const isOfEmail = (file: DraftFileInput) => 'content' in file && file.content.kind === 'attachment';
+      if (change.files?.some(isOfEmail) === true) requireRight(request, 'read');
+      return change;
+    };
 
   app.post(
     '/api/drafts',
@@ -150,14 +190,16 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
         tags: ['Drafts'],
         summary: 'Write a draft',
         description:
-          'An email that is not complete yet. Only types are checked; what a send lacks is told when it is sent.',
+          'An email that is not complete yet. Only types are checked; what a send lacks is told when it is sent. Files that it names by ' +
+          '`upload_id` or `attachment_id` are copied: it keeps them whatever becomes of the upload or the email. `attachment_id` needs ' +
+          'the right `read` as well; `details` says which one was not found.',
         body: DraftBody,
         response: { 200: jsonResponse('Stored.', Draft, ETAG), ...errorResponses(...BODY_ERRORS) },
       },
     },
     (request, reply) => {
       refuseOtherMedia(request.headers);
-      return input.withBody(request, reply, readDraftBody, async (change, folder) =>
+      return input.withBody(request, reply, readBodyOf(request), async (change, folder) =>
         answerDraft(reply, await applicationFor(request).createDraft(change, folder)),
       );
     },
@@ -219,6 +261,35 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
       answerDraft(reply, await applicationFor(request).readDraft(request.params.id.toLowerCase())),
   );
 
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/api/drafts/:id/attachments/:attachmentId',
+    schema: {
+      operationId: 'getDraftAttachment',
+      right: 'draft',
+      tags: ['Drafts'],
+      summary: 'Download a file of a draft',
+      description:
+        'As `GET /api/attachments/{id}` does, until the draft is sent or deleted. The ETag is the SHA-256 of the bytes; a file of a ' +
+        'draft never changes. Several ranges at once are not supported: the whole file is sent.',
+      params: DraftFileParams,
+      querystring: STORED_FILE_QUERY,
+      headers: STORED_FILE_CONDITIONS,
+      response: {
+        ...STORED_FILE_RESPONSES,
+        ...errorResponses('draft_file_not_found', ...STORED_FILE_ERRORS),
+      },
+    },
+    handler: async (request, reply) => {
+      const { id, attachmentId } = request.params;
+      const { file } = await applicationFor(request).readDraftFile(
+        id.toLowerCase(),
+        attachmentId.toLowerCase(),
+      );
+      return answerStoredFile(request, reply, context, file);
+    },
+  });
+
   app.patch(
     '/api/drafts/:id',
     {
@@ -255,7 +326,7 @@ export function registerDraftRoutes(app: HttpServer, context: HttpContext, input
       refuseOtherMedia(request.headers);
       const version = wantedVersion(request.headers['if-match']);
       if (version === null) throw new ServiceError('version_required');
-      return input.withBody(request, reply, readDraftBody, async (change, folder) =>
+      return input.withBody(request, reply, readBodyOf(request), async (change, folder) =>
         answerDraft(reply, await applicationFor(request).changeDraft(id, version, change, folder)),
       );
     },
@@ -359,7 +430,7 @@ function answerDraft(reply: { header(name: string, value: string): unknown }, dr
   return {
     ...toCommonJson(draft),
     message: draft.message,
-    attachments: draft.files.map(toAttachmentJson),
+    attachments: draft.files.map((file) => ({ ...toAttachmentJson(file), content_id: file.contentId })),
   };
 }
 

@@ -139,6 +139,29 @@ describe('attachment', () => {
   });
 });
 
+describe('a file of a draft', () => {
+  const url = `/api/drafts/${IDS.email}/attachments/${IDS.attachment}`;
+
+  it.each<[Record<string, string>, 'GET' | 'HEAD', string, number]>([
+    [{}, 'GET', '', 200],
+    [{}, 'HEAD', '', 200],
+    [{}, 'GET', '?disposition=inline', 200],
+    [{ range: 'bytes=0-3' }, 'GET', '', 206],
+    [{ range: 'bytes=20-' }, 'GET', '', 416],
+    [{ 'if-none-match': ETAG }, 'GET', '', 304],
+  ])('is answered as an attachment of an email: %j %s%s', async (headers, method, query, status) => {
+    const overrides: Partial<Application> = { inlineTypeOf: async () => 'image/png' };
+    const parts = async (target: string) => {
+      const response = await get(headers, { method, url: target + query, overrides });
+      const { date: _date, 'x-request-id': _id, ...rest } = response.headers;
+      return { status: response.statusCode, headers: rest, body: response.body };
+    };
+    const ofDraft = await parts(url);
+    expect(ofDraft.status).toBe(status);
+    expect(ofDraft).toEqual(await parts(URL));
+  });
+});
+
 describe('raw message', () => {
   const url = `/api/emails/${IDS.email}/raw`;
 

@@ -406,11 +406,13 @@ export function readUuid(body: Fields, field: string, path = field): string | nu
   return text === null ? null : text.toLowerCase();
 }
 
-export function readAttachments(
+/** @param readOther what an operation takes beside new files; null: the entry is a new one */
+export function readAttachments<Other = never>(
   value: unknown,
   json: JsonWithLongStrings,
   limits: HttpLimits,
-): readonly SendAttachment[] {
+  readOther: (fields: Fields, path: string) => Other | null = () => null,
+): readonly (SendAttachment | Other)[] {
   const list: unknown = value ?? [];
   if (!Array.isArray(list)) throw wrongType('attachments', 'objects');
   if (list.length > limits.maxAttachments) {
@@ -421,6 +423,8 @@ export function readAttachments(
     const path = `attachments[${index}]`;
     const fields = toFields(item);
     if (fields === null) throw wrongType(path, 'object');
+    const other = readOther(fields, path);
+    if (other !== null) return other;
     refuseUnknown(fields, ATTACHMENT_FIELDS, `${path}.`);
 
     const filename = readText(fields, 'filename', `${path}.filename`);

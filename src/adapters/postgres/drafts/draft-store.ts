@@ -16,6 +16,7 @@ import { nameAuthor } from '../db/name-author.ts';
 import { run, statement, type Executor, type RowOf } from '../db/statement.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { keyAuthor } from '../emails/email-detail.ts';
+import { toAttachmentView } from '../emails/rows.ts';
 
 export function createDraftStore(pool: Pool): DraftStore {
   async function read(id: string): Promise<Draft | null> {
@@ -50,6 +51,19 @@ export function createDraftStore(pool: Pool): DraftStore {
     },
 
     read,
+
+    async readFile(id, fileId) {
+      const [row] = await run(pool, READ_FILE, { id, fileId });
+      if (row === undefined) return null;
+      const { account_id: accountId, sha256, ...file } = row;
+      return { accountId, file: { ...toAttachmentView(file), sha256 } };
+    },
+
+    async accountOf({ answers, ...draft }) {
+      const [row] = await run(pool, ACCOUNT_OF, { ...draft, answers: toAnswersJson(answers) });
+      if (row === undefined) throw new Error('a draft would have no account');
+      return row.account_id;
+    },
 
     async list({ threadId, author, ...filter }, after, limit) {
       const rows = await run(pool, LIST, {
@@ -98,6 +112,12 @@ const READ = statement(
   from drafts d where d.id = $id`,
 ).narrow<{ files: StoredAttachment[]; created_by: KeyAuthor | null }>();
 
+const READ_FILE = statement(
+  'read-draft-file',
+  `select d.account_id, f.id, f.filename, f.content_type, f.size_bytes, f.storage_path, f.sha256, f.content_id, f.inline
+  from draft_files f join drafts d on d.id = f.draft_id where f.id = $fileId and f.draft_id = $id`,
+);
+
 /** A thread that was merged is found by both of its names. */
 const LIST = statement(
   'list-drafts',
@@ -123,6 +143,10 @@ const OF_ANSWERED = `(
     left join emails e on e.id = ($answers::jsonb ->> 'emailId')::uuid
     left join email_threads t on t.id = $threadId::uuid
   ) o`;
+
+const ACCOUNT_OF = statement('account-of-draft', `select o.account_id from ${OF_ANSWERED}`).narrow<{
+  account_id: string;
+}>();
 
 const FILES = `json_to_recordset($files::json) as f (id uuid, ordinal int, filename text, "contentType" text, "sizeBytes" bigint,
     "storagePath" text, sha256 text, "contentId" text, inline boolean)`;
@@ -181,10 +205,13 @@ function toValues({ files, message, answers, ...record }: Omit<DraftRecord, 'key
   return {
     ...record,
     message: JSON.stringify(message),
-    answers: answers === null ? null : JSON.stringify(answers),
+    answers: toAnswersJson(answers),
     files: JSON.stringify(files.map((file, ordinal) => ({ ...file, ordinal }))),
   };
 }
+
+const toAnswersJson = (answers: DraftAnswer | null): string | null =>
+  answers === null ? null : JSON.stringify(answers);
 
 type SummaryRow = Omit<RowOf<typeof LIST>, 'recipients' | 'subject' | 'file_count'>;
 

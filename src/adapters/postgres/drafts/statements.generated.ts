@@ -3,6 +3,17 @@ export {};
 
 declare module '../db/statement.ts' {
   interface StatementTypes {
+    'account-of-draft': {
+      values: {
+        accountId: string | null;
+        defaultAccountId: string | null;
+        threadId: string | null;
+        answers: string | null;
+      };
+      row: {
+        account_id: string | null;
+      };
+    };
     'begin-sending-draft': {
       values: {
         emailId: string | null;
@@ -136,6 +147,23 @@ declare module '../db/statement.ts' {
         created_by: unknown;
         message: string;
         files: unknown;
+      };
+    };
+    'read-draft-file': {
+      values: {
+        fileId: string | null;
+        id: string | null;
+      };
+      row: {
+        account_id: string;
+        id: string;
+        filename: string;
+        content_type: string;
+        size_bytes: string;
+        storage_path: string;
+        sha256: string;
+        content_id: string | null;
+        inline: boolean;
       };
     };
   }

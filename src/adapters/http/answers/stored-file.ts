@@ -1,0 +1,125 @@
+/**
+ * Answers with the bytes of one stored file that never changes, whole or a range of them (RFC 9110 §13 and §14).
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { StoredAttachment } from '../../../app/emails/email-ports.ts';
+import { ServiceError, type ErrorCode } from '../../../core/errors.ts';
+import { parseByteRange } from './byte-range.ts';
+import type { HttpContext } from './context.ts';
+import { isSameEntity, isUnchanged } from './entity-tag.ts';
+import { FILE_HEADERS, sendFile, toContentType } from './file-response.ts';
+
+export const STORED_FILE_CONDITIONS = {
+  type: 'object',
+  properties: {
+    range: {
+      type: 'string',
+      description: 'One range of bytes, such as `bytes=0-1023`, `bytes=1024-` or `bytes=-500`.',
+    },
+    'if-range': {
+      type: 'string',
+      description: 'The ETag that the range belongs to; another one gets the whole file.',
+    },
+    'if-none-match': {
+      type: 'string',
+      description: 'ETags that the caller has; 304 when one of them is current.',
+    },
+  },
+} as const;
+
+export const STORED_FILE_QUERY = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    disposition: {
+      type: 'string',
+      enum: ['attachment', 'inline'],
+      default: 'attachment',
+      description:
+        '`inline` for a page that shows the file. It counts for raster images and PDF, by their bytes, and for plain ' +
+        'text; anything else is a download all the same.',
+    },
+  },
+} as const;
+
+const Bytes = { '*/*': { schema: { type: 'string', format: 'binary' } } } as const;
+
+const CacheHeaders = {
+  ETag: { type: 'string', description: 'The SHA-256 of the whole file, in quotes.' },
+  'Cache-Control': { type: 'string', const: 'private, no-cache' },
+} as const;
+const FileHeaders = { ...FILE_HEADERS, ...CacheHeaders } as const;
+const RangeHeaders = {
+  ...FileHeaders,
+  'Content-Range': { type: 'string', description: 'Which bytes of how many (RFC 9110 §14.4).' },
+} as const;
+
+export const STORED_FILE_RESPONSES = {
+  200: { description: 'The whole file.', headers: FileHeaders, content: Bytes },
+  206: { description: 'The range asked for.', headers: RangeHeaders, content: Bytes },
+  304: { description: 'The caller has it already.', headers: CacheHeaders, type: 'null' },
+} as const;
+
+/** What these answers may fail with, whatever file it is. */
+export const STORED_FILE_ERRORS = [
+  'invalid_uuid',
+  'invalid_request',
+  'unknown_field',
+  'unauthorized',
+  'range_not_satisfiable',
+  'content_missing',
+  'database_unavailable',
+  'storage_unavailable',
+] as const satisfies readonly ErrorCode[];
+
+/** As the schemas above let it through. */
+interface FileRequest {
+  readonly headers: {
+    readonly range?: string | undefined;
+    readonly 'if-range'?: string | undefined;
+    readonly 'if-none-match'?: string | undefined;
+  };
+  readonly query: { readonly disposition?: 'attachment' | 'inline' | undefined };
+}
+
+export async function answerStoredFile(
+  request: FastifyRequest & FileRequest,
+  reply: FastifyReply,
+  context: HttpContext,
+  file: StoredAttachment,
+): Promise<FastifyReply> {
+  const application = context.applicationFor(request);
+  const { sizeBytes } = file;
+  const etag = `"${file.sha256}"`;
+  const { headers }: FileRequest = request;
+  reply.header('etag', etag);
+  // Kept by the browser alone, and asked for again each time: a secret may have been taken back.
+  reply.header('cache-control', 'private, no-cache');
+  if (headers['if-none-match'] !== undefined && isUnchanged(headers['if-none-match'], etag)) {
+    return reply.code(304).send();
+  }
+  reply.header('accept-ranges', 'bytes');
+  const inlineType = request.query.disposition === 'inline' ? await application.inlineTypeOf(file) : null;
+  reply.header('content-type', inlineType ?? toContentType(file.contentType));
+  const disposition = inlineType === null ? ('attachment' as const) : ('inline' as const);
+  const answer = { filename: file.filename, sizeBytes, disposition };
+  if (request.method === 'HEAD') return sendFile(reply, context, { ...answer, stream: null });
+
+  const applies = headers['if-range'] === undefined || isSameEntity(headers['if-range'], etag);
+  const range = applies ? parseByteRange(headers.range, sizeBytes) : null;
+  if (range === 'unsatisfiable') {
+    reply.header('content-range', `bytes */${sizeBytes}`);
+    throw new ServiceError('range_not_satisfiable');
+  }
+  if (range === null) {
+    const stream = await application.openAttachment(file);
+    return sendFile(reply, context, { ...answer, stream });
+  }
+  const stream = await application.openAttachment(file, range);
+  reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${sizeBytes}`);
+  return sendFile(reply, context, {
+    ...answer,
+    sizeBytes: range.end - range.start + 1,
+    stream,
+  });
+}

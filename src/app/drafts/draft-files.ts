@@ -1,0 +1,140 @@
+/** The files of drafts: a draft has each as its own, whatever becomes of the upload or of the email that it came from. */
+import { ServiceError } from '../../core/errors.ts';
+import type { IdSource } from '../base/basics.ts';
+import type { StoredAttachment } from '../emails/email-ports.ts';
+import { prepareAttachments, type AttachmentInput } from '../emails/prepare-attachments.ts';
+import { sizeOf, type ContentPorts } from '../files/content.ts';
+import type { BlobStore, SpoolFolder } from '../files/file-ports.ts';
+import {
+  copyReferenced,
+  findReferences,
+  isReference,
+  missingReference,
+  type FileFinder,
+  type FileReference,
+  type ReferencedFile,
+  type SendAttachment,
+} from '../send/take-references.ts';
+import type { DraftAccount, DraftStore } from './draft-ports.ts';
+import type { DraftChange, DraftFileInput } from './use-cases.ts';
+
+export interface DraftFilePorts extends ContentPorts {
+  readonly drafts: Pick<DraftStore, 'accountOf'>;
+  readonly files: FileFinder;
+  readonly blobs: Pick<BlobStore, 'get' | 'put'>;
+  readonly ids: IdSource;
+  readonly defaultAccountId: string;
+}
+
+/** Where a change puts files. */
+export interface FilePlace {
+  /** For those that are copied. */
+  readonly folder: SpoolFolder;
+  /** Paths of the new ones, as soon as each is there. */
+  readonly stored: string[];
+}
+
+/**
+ * All that the draft has from now on; new ones are stored. Nothing is copied or stored when one of them is not there, or all of them
+ * are too large.
+ */
+export async function toFiles(
+  ports: DraftFilePorts,
+  account: DraftAccount,
+  old: readonly StoredAttachment[],
+  { files = [], maxFileBytes, maxFiles }: DraftChange,
+  { folder, stored }: FilePlace,
+): Promise<readonly StoredAttachment[]> {
+  const tooLarge = () => new ServiceError('attachments_too_large', { values: { limit: maxFileBytes } });
+  if (files.length > maxFiles) throw tooLarge();
+  const find = await findNamed(ports, account, files);
+  const kept = new Map(old.map((file) => [file.id, file]));
+  const sources = files.map((file, index) => toSource(file, index, kept, find));
+  if (sources.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) > maxFileBytes) throw tooLarge();
+
+  const all: StoredAttachment[] = [];
+  for (const source of sources) {
+    if (source.kind === 'kept') {
+      all.push(source.file);
+      continue;
+    }
+    const input =
+      source.kind === 'given'
+        ? source.input
+        : await copyReferenced(ports, source.attachment, source.file, folder);
+    // A folder of its own: a file that is kept may have the same name.
+    const [prepared] = await prepareAttachments(ports, ports.defaultAccountId, ports.ids.uuid(), [input]);
+    if (prepared === undefined) throw new Error('a file of a draft was not prepared');
+    await ports.blobs.put(prepared.stored.storagePath, prepared.content, prepared.stored.contentType);
+    stored.push(prepared.stored.storagePath);
+    all.push(prepared.stored);
+  }
+  return all;
+}
+
+/** Through files of the spool, never through memory. Throws `content_missing`. */
+export async function fetchFiles(
+  { blobs }: Pick<DraftFilePorts, 'blobs'>,
+  files: readonly StoredAttachment[],
+  folder: SpoolFolder,
+): Promise<readonly AttachmentInput[]> {
+  const fetched: AttachmentInput[] = [];
+  for (const { storagePath, filename, contentType, contentId, inline } of files) {
+    const stream = await blobs.get(storagePath);
+    if (stream === null) {
+      throw new ServiceError('content_missing', { cause: new Error(`no file ${storagePath}`) });
+    }
+    fetched.push({ filename, contentType, contentId, inline, content: await folder.write(stream) });
+  }
+  return fetched;
+}
+
+/** Where the bytes of a file come from. */
+type Source = { readonly sizeBytes: number } & (
+  | { readonly kind: 'kept'; readonly file: StoredAttachment }
+  | { readonly kind: 'given'; readonly input: AttachmentInput }
+  | { readonly kind: 'named'; readonly attachment: SendAttachment; readonly file: ReferencedFile }
+);
+
+type FindReference = (reference: FileReference) => ReferencedFile | undefined;
+
+/** Throws `draft_file_not_found`, `upload_not_found`, `attachment_not_found`; `details` is the field that named it. */
+function toSource(
+  file: DraftFileInput,
+  index: number,
+  kept: Map<string, StoredAttachment>,
+  find: FindReference,
+): Source {
+  if (isKept(file)) {
+    const known = kept.get(file.keptId);
+    if (known === undefined) {
+      throw new ServiceError('draft_file_not_found', { values: { value: file.keptId } });
+    }
+    // Named twice, it would be one file with two rows.
+    kept.delete(file.keptId);
+    return { kind: 'kept', file: known, sizeBytes: known.sizeBytes };
+  }
+  const { content, filename } = file;
+  if (!isReference(content)) {
+    const input = { ...file, content, filename: filename ?? '' };
+    return { kind: 'given', input, sizeBytes: sizeOf(content) };
+  }
+  const found = find(content);
+  if (found === undefined) throw missingReference(content, `attachments[${index}].${content.kind}_id`);
+  return { kind: 'named', attachment: file, file: found, sizeBytes: found.sizeBytes };
+}
+
+/** Those of the account that would send the draft. Where no file is named, nothing is asked. */
+async function findNamed(
+  ports: DraftFilePorts,
+  account: DraftAccount,
+  files: readonly DraftFileInput[],
+): Promise<FindReference> {
+  const references = files.flatMap((file) =>
+    !isKept(file) && isReference(file.content) ? [file.content] : [],
+  );
+  if (references.length === 0) return () => undefined;
+  return findReferences(ports, await ports.drafts.accountOf(account), references);
+}
+
+const isKept = (file: DraftFileInput): file is { readonly keptId: string } => 'keptId' in file;
