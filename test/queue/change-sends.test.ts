@@ -4,12 +4,14 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { simpleParser } from 'mailparser';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { claimSends } from '../../src/adapters/postgres/send/claim-sends.ts';
 import type { SendChange } from '../../src/app/send/use-cases.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { query } from '../helpers/query.ts';
 import { startQueueNode, type QueueNode, type QueueNodeOptions } from '../helpers/queue-node.ts';
 import { runs } from '../helpers/runs.ts';
 import { startSmtpSink, type SmtpSink } from '../helpers/smtp-sink.ts';
+import { createTestPool } from '../helpers/test-pool.ts';
 import { waitUntil } from '../helpers/wait-until.ts';
 
 const HOUR_MS = 3_600_000;
@@ -380,5 +382,60 @@ it('never goes out twice, nor as it was before a change that was answered, nor m
       );
     }
     expect(deliveries.map(({ address }) => address)).toEqual([`r${last}@e${n}.test`]);
+  }
+});
+
+it('is not claimed by a statement that began before a change, since that would mix what was with what is', async () => {
+  const own = await createTestDatabase();
+  const pool = createTestPool(own);
+  const [gate, claimer] = await Promise.all([pool.connect(), pool.connect()]);
+  const editor = await startQueueNode({ database: own.connectionString, smtpUrl: sink.url, work: false });
+  const request = {
+    accountId: 'default',
+    owner: randomUUID(),
+    limit: 10,
+    leaseMs: HOUR_MS,
+    afterLane: '',
+    rate: { perMinute: null, perDay: null },
+  };
+  const claim = () => claimSends(claimer, request, request.limit);
+  try {
+    const id = await editor.enqueue({ sendAt: later(), subject: 'Alt', to: ['old@e.test'] });
+    // A statement of the claimer looks at no row before the gate is open; what it sees was decided when it began.
+    await query(
+      own.connectionString,
+      `create function may_look() returns boolean language plpgsql as $$ begin
+        if current_setting('test.waits', true) = 'on' then perform pg_advisory_xact_lock_shared(7301); end if;
+        return true;
+      end $$;
+      update send_queue set due_at = now();
+      alter table send_queue rename to send_queue_rows;
+      create view send_queue as select * from send_queue_rows where may_look()`,
+    );
+    await claimer.query(`set test.waits = 'on'`);
+    await gate.query('select pg_advisory_lock(7301)');
+    const began = claim();
+    await waitUntil('the claim has begun', async () => {
+      const waiting = await query(
+        own.connectionString,
+        `select from pg_locks where locktype = 'advisory' and objid = 7301 and not granted`,
+      );
+      return waiting.length === 1;
+    });
+    await editor.change(id, { sendAt: null, subject: 'Neu', to: ['new@e.test'] });
+    await gate.query('select pg_advisory_unlock(7301)');
+    expect((await began).claims).toEqual([]);
+
+    const [claimed] = (await claim()).claims;
+    expect([claimed?.emailId, claimed?.envelope.rcptTo]).toEqual([id, ['new@e.test']]);
+    expect(claimed?.raw?.toString('latin1')).toContain('\r\nSubject: Neu\r\n');
+  } finally {
+    // With what they still wait for or hold.
+    gate.release(true);
+    claimer.release(true);
+    await editor.stop();
+    await editor.folder.remove();
+    await pool.end();
+    await own.drop();
   }
 });
