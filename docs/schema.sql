@@ -328,10 +328,13 @@ create table email_json (
   date timestamp with time zone not null,
   is_listed boolean not null,
   files integer not null,
+  has_files boolean not null,
   json text storage external,
+  direction text not null,
+  account_id account_id not null,
   constraint email_json_pkey PRIMARY KEY (email_id)
 ) with (toast_tuple_target=8160);
-CREATE INDEX email_json_files ON email_json (date DESC, email_id DESC) WHERE (files > 0);
+CREATE INDEX email_json_files ON email_json (has_files, direction, date DESC, email_id DESC) INCLUDE (account_id);
 CREATE INDEX email_json_thread ON email_json (thread_id, date, email_id) WHERE is_listed;
 
 create table email_labels (
@@ -537,6 +540,7 @@ CREATE TRIGGER emails_events_after_update AFTER UPDATE ON emails REFERENCING OLD
 CREATE TRIGGER emails_json_after_content AFTER UPDATE OF message_id, written_message_id, direction, from_address, to_addresses, subject, text_body ON emails FOR EACH ROW EXECUTE FUNCTION emails_json_after_content();
 CREATE TRIGGER emails_json_after_delete AFTER DELETE ON emails REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION emails_json_after_delete();
 CREATE TRIGGER emails_json_after_insert AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_json_after_insert();
+CREATE TRIGGER emails_labels_after_unlisted AFTER INSERT ON emails FOR EACH ROW WHEN ((NOT email_is_listed(new.state))) EXECUTE FUNCTION emails_labels_after_unlisted();
 CREATE TRIGGER emails_queue_inserted AFTER INSERT ON emails REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION emails_queue_inserted();
 CREATE TRIGGER emails_queue_moved AFTER UPDATE OF thread_id, state, date ON emails FOR EACH ROW WHEN (((old.thread_id <> new.thread_id) OR (old.date <> new.date) OR (email_is_listed(old.state) <> email_is_listed(new.state)))) EXECUTE FUNCTION emails_queue_updated();
 CREATE TRIGGER emails_queue_rewritten AFTER UPDATE OF subject, text_body, from_address, to_addresses, cc_addresses, bcc_addresses, direction, automatic, authentication ON emails FOR EACH ROW EXECUTE FUNCTION emails_queue_updated();
@@ -672,6 +676,17 @@ create table label_separations (
   constraint label_separations_check CHECK ((label < other_label))
 );
 CREATE INDEX label_separations_other ON label_separations (other_label);
+
+create table labelled_emails (
+  label text not null,
+  direction text not null,
+  date timestamp with time zone not null,
+  email_id uuid not null,
+  account_id account_id not null,
+  constraint labelled_emails_pkey PRIMARY KEY (label, direction, date, email_id) INCLUDE (account_id),
+  constraint labelled_emails_email_id_fkey FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE
+);
+CREATE INDEX labelled_emails_email ON labelled_emails (email_id);
 
 create table login_links (
   token_hash bytea not null,
@@ -994,6 +1009,8 @@ create table thread_labels (
 );
 CREATE INDEX thread_labels_account ON thread_labels (account_id, label, facets);
 CREATE INDEX thread_labels_list ON thread_labels (label, facets, last_activity_at DESC, thread_id DESC);
+CREATE TRIGGER thread_labels_after_delete AFTER DELETE ON thread_labels FOR EACH ROW EXECUTE FUNCTION thread_labels_after_write();
+CREATE TRIGGER thread_labels_after_insert AFTER INSERT ON thread_labels FOR EACH ROW EXECUTE FUNCTION thread_labels_after_write();
 
 create table thread_message_ids (
   account_id account_id not null,
@@ -1028,7 +1045,7 @@ create table thread_summaries (
 CREATE INDEX thread_summaries_account ON thread_summaries (account_id, facets, last_activity_at DESC, thread_id DESC);
 CREATE INDEX thread_summaries_activity ON thread_summaries (facets, last_activity_at DESC, thread_id DESC);
 CREATE INDEX thread_summaries_assignee ON thread_summaries (assignee, facets, last_activity_at DESC, thread_id DESC) WHERE (assignee IS NOT NULL);
-CREATE INDEX thread_summaries_attachments ON thread_summaries (facets, last_activity_at DESC, thread_id DESC) WHERE has_attachments;
+CREATE INDEX thread_summaries_attachments ON thread_summaries (has_attachments, facets, last_activity_at DESC, thread_id DESC) INCLUDE (account_id);
 CREATE INDEX thread_summaries_company ON thread_summaries (company_id, facets, last_activity_at DESC, thread_id DESC) WHERE (company_id IS NOT NULL);
 CREATE INDEX thread_summaries_customer ON thread_summaries (customer_id, facets, last_activity_at DESC, thread_id DESC) WHERE (customer_id IS NOT NULL);
 CREATE INDEX thread_summaries_unassigned ON thread_summaries (facets, last_activity_at DESC, thread_id DESC) WHERE (assignee IS NULL);
@@ -1421,6 +1438,7 @@ AS $function$
   declare
     read_emails uuid[] = coalesce(nullif(current_setting('email_worker.read_emails', true), ''), '{}')::uuid[];
     reopened uuid[];
+    has_labels boolean;
   begin
     insert into unread_emails (email_id)
     select e.id from inserted e
@@ -1472,9 +1490,16 @@ AS $function$
         from (select excluded.person_at is not null and (s.person_at is null
           or (excluded.person_at, excluded.person_email_id) > (s.person_at, s.person_email_id)) as newer) c
       )
-    returning thread_id, is_done
+    returning thread_id, is_done, labels
     )
-    select array_agg(thread_id) into reopened from written where is_done;
+    select array_agg(thread_id) filter (where is_done), bool_or(labels <> '{}') into reopened, has_labels from written;
+
+    if has_labels then
+      insert into labelled_emails (label, direction, date, email_id, account_id)
+      select l.label, e.direction, e.date, e.id, e.account_id
+      from inserted e join thread_labels l on l.thread_id = e.thread_id
+      on conflict do nothing;
+    end if;
 
     -- What a person wrote makes a thread that was done open again, but for old mail that is imported or was read before.
     if reopened is not null then
@@ -1509,6 +1534,14 @@ AS $function$
     end if;
     perform refresh_thread_summaries(threads);
     perform change_thread_versions(threads);
+    -- The threads are locked, so their labels stay as they are.
+    delete from labelled_emails l using before o join after n on n.id = o.id
+    where l.email_id = n.id and (o.thread_id, o.date, o.direction) is distinct from (n.thread_id, n.date, n.direction);
+    insert into labelled_emails (label, direction, date, email_id, account_id)
+    select l.label, n.direction, n.date, n.id, n.account_id
+    from before o join after n on n.id = o.id join thread_labels l on l.thread_id = n.thread_id
+    where (o.thread_id, o.date, o.direction) is distinct from (n.thread_id, n.date, n.direction)
+    on conflict do nothing;
     update email_json j set thread_id = n.thread_id, is_listed = email_is_listed(n.state)
     from after n where j.email_id = n.id and (j.thread_id <> n.thread_id or j.is_listed <> email_is_listed(n.state));
     perform refresh_email_json(array_agg(n.id))
@@ -1669,15 +1702,33 @@ CREATE OR REPLACE FUNCTION emails_json_after_insert()
  LANGUAGE plpgsql
 AS $function$
   begin
-    insert into email_json (email_id, thread_id, date, is_listed, files, json)
-    select e.id, e.thread_id, e.date, email_is_listed(e.state), coalesce(f.count, 0), case
+    insert into email_json (email_id, thread_id, date, is_listed, files, has_files, direction, account_id, json)
+    select e.id, e.thread_id, e.date, email_is_listed(e.state), f.count, f.sent > 0, e.direction, e.account_id, case
       when octet_length(e.text_body) <= 131072 and octet_length(e.json_before_text) <= 65536
       then concat(e.json_before_text, to_json(e.text_body), e.json_after_text,
         coalesce('true,"email_attachments":[' || f.json || ']', 'false,"email_attachments":[]'))
     end from inserted e cross join lateral (
-      select count(*) as count, string_agg(a.json, ',' order by a.ordinal) as json
+      select count(*) as count, count(*) filter (where not a.inline) as sent,
+        string_agg(a.json, ',' order by a.ordinal) as json
       from email_attachments a where a.email_id = e.id
     ) f;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION emails_labels_after_unlisted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    has_labels boolean;
+  begin
+    select labels <> '{}' into has_labels from email_threads where id = new.thread_id for share;
+    if has_labels then
+      perform refresh_thread_summaries(array[new.thread_id]);
+      insert into labelled_emails (label, direction, date, email_id, account_id)
+      select l.label, new.direction, new.date, new.id, new.account_id from thread_labels l where l.thread_id = new.thread_id
+      on conflict do nothing;
+    end if;
     return null;
   end $function$;
 
@@ -1997,19 +2048,20 @@ AS $function$
     perform change_thread_versions(array(select e.thread_id from emails e where e.id = any(ids)));
     -- What another transaction has written is seen by the next statement.
     perform from email_json where email_id = any(ids) order by email_id for update;
-    insert into email_json as j (email_id, thread_id, date, is_listed, files, json)
-    select e.id, e.thread_id, e.date, email_is_listed(e.state), coalesce(f.count, 0), case
+    insert into email_json as j (email_id, thread_id, date, is_listed, files, has_files, direction, account_id, json)
+    select e.id, e.thread_id, e.date, email_is_listed(e.state), f.count, f.sent > 0, e.direction, e.account_id, case
       when octet_length(e.text_body) <= 131072 and octet_length(e.json_before_text) <= 65536
       then concat(e.json_before_text, to_json(e.text_body), e.json_after_text,
         coalesce('true,"email_attachments":[' || f.json || ']', 'false,"email_attachments":[]'))
     end
     from emails e cross join lateral (
-      select count(*) as count, string_agg(a.json, ',' order by a.ordinal) as json
+      select count(*) as count, count(*) filter (where not a.inline) as sent,
+        string_agg(a.json, ',' order by a.ordinal) as json
       from email_attachments a where a.email_id = e.id
     ) f
     where e.id = any(ids) order by e.id
     on conflict (email_id) do update set thread_id = excluded.thread_id, date = excluded.date, is_listed = excluded.is_listed,
-      files = excluded.files, json = excluded.json;
+      files = excluded.files, has_files = excluded.has_files, direction = excluded.direction, json = excluded.json;
   end $function$;
 
 CREATE OR REPLACE FUNCTION refresh_thread_summaries(ids uuid[])
@@ -2141,6 +2193,22 @@ AS $function$
     select array[row(e.*, event_author(null))::event_body] from (values (case new.kind when 'split' then 'thread.split' else 'thread.updated' end, clock_timestamp(), new.account_id, null,
       new.thread_id, null, null, false, json_build_object('decision', new.kind, 'new_thread_id', new.other_thread_id,
         'email_ids', new.email_ids, 'reason', new.reason))) e;
+    return null;
+  end $function$;
+
+CREATE OR REPLACE FUNCTION thread_labels_after_write()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    if tg_op = 'INSERT' then
+      insert into labelled_emails (label, direction, date, email_id, account_id)
+      select new.label, e.direction, e.date, e.id, e.account_id from emails e where e.thread_id = new.thread_id
+      on conflict do nothing;
+    else
+      delete from labelled_emails l using emails e
+      where e.thread_id = old.thread_id and l.email_id = e.id and l.label = old.label;
+    end if;
     return null;
   end $function$;
 

@@ -89,3 +89,15 @@ export async function compareThreadLabels(
   );
   return { expected: expected.rows, found: found.rows };
 }
+
+/** The rows of emails of labelled threads that should be there, from the rows of labels, and those that are. */
+export async function compareLabelledEmails(
+  pool: pg.Pool,
+): Promise<{ expected: readonly Summary[]; found: readonly Summary[] }> {
+  const expected = await pool.query<Summary>(
+    `select l.label, e.direction, e.date, e.id as email_id, e.account_id
+    from thread_labels l join emails e on e.thread_id = l.thread_id order by l.label, e.id`,
+  );
+  const found = await pool.query<Summary>('select * from labelled_emails order by label, email_id');
+  return { expected: expected.rows, found: found.rows };
+}

@@ -14,7 +14,7 @@ import {
 } from '../../../app/emails/email-ports.ts';
 import { EMAIL_STATES, type EmailState } from '../../../core/delivery/states.ts';
 import { formatTsquery } from '../../../core/search/query.ts';
-import { filteredPages, type FilteredPages } from './filtered-emails.ts';
+import { COMMON_STATES, filteredPages, type FilteredPages } from './filtered-emails.ts';
 import { matches } from '../search/matches.ts';
 import { LISTING } from './email-json.ts';
 import { mergePieces, selectPage, toPage, type PageRow } from './email-pages.ts';
@@ -32,7 +32,7 @@ export function createEmailList(pool: Pool, choose?: typeof planSearch): EmailLi
     const { search } = asked;
     // One more tells whether there is another page.
     const limit = asked.limit + 1;
-    const pages = (await filteredPages(pool, asked, limit)) ?? plainPages(pool, asked, limit);
+    const pages = filteredPages(pool, asked, limit) ?? plainPages(pool, asked, limit);
     if (search === null) return toPage(pool, LISTING, await pages.list(), asked.limit);
     const words = formatTsquery(search);
     const { emails, estimate, rarest } = await readStatistics();
@@ -69,9 +69,6 @@ function plainPages(pool: Pool, asked: EmailsQuery, limit: number): FilteredPage
     isNarrow: defect !== null || tag !== null || (state !== null && !COMMON_STATES.has(state)),
   };
 }
-
-/** Few emails have any other state. */
-const COMMON_STATES: ReadonlySet<string> = new Set(['sent', 'received']);
 
 const ORDER = 'order by e.date desc, e.id desc';
 

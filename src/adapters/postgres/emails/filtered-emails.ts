@@ -4,9 +4,9 @@
  */
 import type { EmailFilter, EmailsQuery } from '../../../app/emails/email-ports.ts';
 import { accountIdsOf } from '../../../app/base/account-filter.ts';
-import { EMAIL_STATES } from '../../../core/delivery/states.ts';
+import { EMAIL_STATES, type EmailState } from '../../../core/delivery/states.ts';
 import { BOUNCE_OUTCOMES } from '../../../core/delivery/delivery-report.ts';
-import { run, statement, statements, type Executor } from '../db/statement.ts';
+import { run, statements, type Executor } from '../db/statement.ts';
 import { matches } from '../search/matches.ts';
 import { LISTING } from './email-json.ts';
 import { selectPage, type PageRow } from './email-pages.ts';
@@ -20,19 +20,11 @@ export interface FilteredPages {
   readonly isNarrow: boolean;
 }
 
-/** Threads of a label whose newest emails are looked up; where there are more, the list is walked, and soon meets some of them. */
-const FEW_THREADS = 2000;
-
 /** null where the plain list does it. @param limit one more than the page has */
-export async function filteredPages(
-  pool: Executor,
-  asked: EmailsQuery,
-  limit: number,
-): Promise<FilteredPages | null> {
+export function filteredPages(pool: Executor, asked: EmailsQuery, limit: number): FilteredPages | null {
   const { filter, tag } = asked;
   if (filter === undefined) return null;
-  const first = sourceOf(filter);
-  const from = first === 'state' && (await hasFewThreads(pool, filter.label)) ? 'label' : first;
+  const from = sourceOf(filter, asked);
   const choice = { from, isNext: asked.after !== null };
   const directions = filter.direction === null ? ['inbound', 'outbound'] : [filter.direction];
   const ofDirection = EMAIL_STATES.filter((state) =>
@@ -43,6 +35,7 @@ export async function filteredPages(
   const values = {
     ...conditions,
     listIds: [filter.listId].filter((id) => id !== null),
+    tags: [tag].filter((one) => one !== null),
     // Planned for its value, one account alone is a part of the index in the order of the list; of several it is not.
     accountId: accountIds?.length === 1 ? (accountIds[0] ?? null) : null,
     accountIds: accountIds?.length === 1 ? null : accountIds,
@@ -65,25 +58,25 @@ export async function filteredPages(
 
 type Source = (typeof CHOICES.from)[number];
 
-async function hasFewThreads(pool: Executor, label: string | null): Promise<boolean> {
-  if (label === null) return false;
-  const [row] = await run(pool, COUNT_LABELLED, { label });
-  return (row?.count ?? 0) <= FEW_THREADS;
-}
-
 /** The filter that usually leaves the fewest. */
-function sourceOf(filter: EmailFilter): Source {
+function sourceOf(filter: EmailFilter, { state, tag }: Pick<EmailsQuery, 'state' | 'tag'>): Source {
   if (filter.threadId !== null) return 'thread';
   if (filter.scheduledSince !== null || filter.scheduledUntil !== null) return 'queue';
   if (filter.bounced === true) return 'reports';
   if (filter.customerId !== null) return 'customer';
   if (filter.companyId !== null) return 'company';
   if (filter.listId !== null) return 'list';
-  return filter.hasFiles === true ? 'files' : 'state';
+  if (state !== null && !COMMON_STATES.has(state)) return 'state';
+  if (tag !== null) return 'tag';
+  if (filter.label !== null) return 'label';
+  return filter.hasFiles === null ? 'state' : 'files';
 }
 
+/** Few emails have any other state. */
+export const COMMON_STATES: ReadonlySet<EmailState> = new Set<EmailState>(['sent', 'received']);
+
 const CHOICES = {
-  from: ['thread', 'queue', 'reports', 'label', 'customer', 'company', 'list', 'files', 'state'],
+  from: ['thread', 'queue', 'reports', 'customer', 'company', 'list', 'tag', 'label', 'files', 'state'],
   isNext: [false, true],
 } as const;
 
@@ -134,7 +127,27 @@ const SOURCES = {
       select distinct r.email_id from delivery_reports r
       where r.outcome in (${BOUNCE_OUTCOMES.map((outcome) => `'${outcome}'`).join(', ')})
     ) r join emails e on e.id = r.email_id where`,
-  files: `email_json j join emails e on e.id = j.email_id where j.files > 0 and`,
+} as const;
+
+/** The same of a row `g` that stands for an email. */
+const OF_ACCOUNT = `($accountId::text is null or g.account_id = $accountId)
+    and ($accountIds::text[] is null or g.account_id = any ($accountIds))`;
+
+/** Rows `g` that stand for emails, in pieces of an index with the date and the identifier of the email. */
+const ROWS = {
+  tag: ['tags', 'email_tags', 'g.tag = piece.value', CONDITIONS],
+  label: [
+    'directions',
+    'labelled_emails',
+    `g.label = $label and g.direction = piece.value and ${OF_ACCOUNT}`,
+    UNLABELLED,
+  ],
+  files: [
+    'directions',
+    'email_json',
+    `g.has_files = $hasFiles and g.direction = piece.value and ${OF_ACCOUNT}`,
+    CONDITIONS,
+  ],
 } as const;
 
 /** Pieces of an index that are in the order of the list each; see thread-list-statements.ts. */
@@ -148,20 +161,16 @@ const PIECES = {
 /** The list in its order, at most `rows` of it. */
 function list(choice: Choice, rows: string): string {
   const { from } = choice;
-  if (from === 'files') {
-    // The index has the date of `email_json`, which is that of the email.
-    const after = choice.isNext ? 'and (j.date, j.email_id) < ($afterDate::timestamptz, $afterId::uuid)' : '';
-    return `select e.id, e.date from ${SOURCES.files} ${CONDITIONS} ${after}
-      order by j.date desc, j.email_id desc limit ${rows}`;
-  }
-  if (from === 'label') {
-    const ofThread = (thread: string, most: string) => `select e.id, e.date from emails e
-      where e.thread_id = ${thread} and ${UNLABELLED} ${afterOf(choice)} ${ORDER} limit ${most}`;
-    // A page has emails of so many threads at most: of those whose newest, of the emails that are asked for, is the newest.
-    return `select e.id, e.date from (
-        select g.thread_id from thread_labels g cross join lateral (${ofThread('g.thread_id', '1')}) e
-        where g.label = $label ${ORDER} limit ${rows}
-      ) t cross join lateral (${ofThread('t.thread_id', rows)}) e ${ORDER} limit ${rows}`;
+  if (from === 'tag' || from === 'label' || from === 'files') {
+    const [values, table, ofPiece, conditions] = ROWS[from];
+    const after = choice.isNext ? 'and (g.date, g.email_id) < ($afterDate::timestamptz, $afterId::uuid)' : '';
+    // `offset 0`: the email of each row is looked up, in the order of the rows, until there are enough.
+    return `select e.id, e.date from unnest($${values}::text[]) piece (value) cross join lateral (
+      select e.id, e.date from ${table} g cross join lateral (
+        select e.id, e.date from emails e where e.id = g.email_id and ${conditions} offset 0
+      ) e
+      where ${ofPiece} ${after} order by g.date desc, g.email_id desc limit ${rows}
+    ) e ${ORDER} limit ${rows}`;
   }
   if (from === 'thread' || from === 'queue' || from === 'reports') {
     return `select e.id, e.date from ${SOURCES[from]} ${CONDITIONS} ${afterOf(choice)} ${ORDER} limit ${rows}`;
@@ -174,11 +183,6 @@ function list(choice: Choice, rows: string): string {
 
 const selectEmails = (found: string) =>
   selectPage(LISTING, `(${found}) p join emails e on e.id = p.id`, '$limit');
-
-const COUNT_LABELLED = statement(
-  'count-labelled-threads',
-  `select count(*)::int as count from (select from thread_labels where label = $label limit ${FEW_THREADS} + 1) l`,
-).narrow<{ count: number }>();
 
 const LIST = statements(
   'list-filtered-emails',

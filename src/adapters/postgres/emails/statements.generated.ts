@@ -78,14 +78,7 @@ declare module '../db/statement.ts' {
         afterId?: string | null;
         directions?: readonly (string | null)[] | null;
         listIds?: readonly (string | null)[] | null;
-      };
-      row: {
-        count: number | null;
-      };
-    };
-    'count-labelled-threads': {
-      values: {
-        label: string | null;
+        tags?: readonly (string | null)[] | null;
       };
       row: {
         count: number | null;
@@ -310,6 +303,7 @@ declare module '../db/statement.ts' {
         afterId?: string | null;
         directions?: readonly (string | null)[] | null;
         listIds?: readonly (string | null)[] | null;
+        tags?: readonly (string | null)[] | null;
       };
       row: {
         id: string | null;
@@ -752,6 +746,7 @@ declare module '../db/statement.ts' {
         afterId?: string | null;
         directions?: readonly (string | null)[] | null;
         listIds?: readonly (string | null)[] | null;
+        tags?: readonly (string | null)[] | null;
       };
       row: {
         id: string | null;

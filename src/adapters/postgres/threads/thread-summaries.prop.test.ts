@@ -13,7 +13,11 @@ import { openMailStores, type MessageStore } from '../../../../test/helpers/mail
 import { newMessageId, outboundRecord } from '../../../../test/helpers/outbound-record.ts';
 import { compareEmailJson } from '../../../../test/helpers/email-json-rows.ts';
 import { readEmailsJson } from '../../../../test/helpers/emails-json.ts';
-import { compareSummaries, compareThreadLabels } from '../../../../test/helpers/thread-summaries.ts';
+import {
+  compareLabelledEmails,
+  compareSummaries,
+  compareThreadLabels,
+} from '../../../../test/helpers/thread-summaries.ts';
 import type { InboundStore } from '../../../app/receive/inbound-ports.ts';
 import type { StoredAttachment } from '../../../app/emails/email-ports.ts';
 import type { SendOperations } from '../../../app/send/queue-ports.ts';
@@ -324,7 +328,12 @@ it('holds after any operations, one after the other and at the same moment', asy
     fc.array(fc.array(operation, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 12 }),
     async (rounds) => {
       for (const round of rounds) await Promise.all(round.map(perform));
-      for (const compare of [compareSummaries, compareThreadLabels, compareEmailJson]) {
+      for (const compare of [
+        compareSummaries,
+        compareThreadLabels,
+        compareLabelledEmails,
+        compareEmailJson,
+      ]) {
         const { expected, found } = await compare(pool);
         expect(found).toEqual(expected);
       }

@@ -12,6 +12,7 @@ import { EVENT_TRIGGERS } from './0001_schema/event-triggers.ts';
 import { EVENTS } from './0001_schema/events.ts';
 import { IMPORT } from './0001_schema/import.ts';
 import { KEYS } from './0001_schema/keys.ts';
+import { LABELLED_EMAILS } from './0001_schema/labelled-emails.ts';
 import { MAILBOXES } from './0001_schema/mailboxes.ts';
 import { REPORTS } from './0001_schema/reports.ts';
 import { SEARCH } from './0001_schema/search.ts';
@@ -34,6 +35,7 @@ export const SCHEMA: readonly string[] = [
   ...THREADS,
   ...THREAD_LIST,
   ...THREAD_LABELS,
+  ...LABELLED_EMAILS,
   ...EMAIL_JSON,
   ...TAGS,
   ...UPLOADS,

@@ -16,15 +16,16 @@ const MAX_TEXT_BYTES = 128 * 1024;
 /** Bytes of recipients and subject, as JSON: there may be thousands of them. */
 const MAX_HEAD_BYTES = 64 * 1024;
 
-/** The columns but the first two of the row of an email `e`; without the last brace, because lists show more. */
-const COLUMNS = `e.thread_id, e.date, email_is_listed(e.state), coalesce(f.count, 0), case
+/** The columns but the first of the row of an email `e`; without the last brace, because lists show more. */
+const COLUMNS = `e.thread_id, e.date, email_is_listed(e.state), f.count, f.sent > 0, e.direction, e.account_id, case
       when octet_length(e.text_body) <= ${MAX_TEXT_BYTES} and octet_length(e.json_before_text) <= ${MAX_HEAD_BYTES}
       then concat(e.json_before_text, to_json(e.text_body), e.json_after_text,
         coalesce('true,"email_attachments":[' || f.json || ']', 'false,"email_attachments":[]'))
     end`;
 
 const FILES = `cross join lateral (
-      select count(*) as count, string_agg(a.json, ',' order by a.ordinal) as json
+      select count(*) as count, count(*) filter (where not a.inline) as sent,
+        string_agg(a.json, ',' order by a.ordinal) as json
       from email_attachments a where a.email_id = e.id
     ) f`;
 
@@ -36,15 +37,19 @@ export const EMAIL_JSON = [
     date timestamptz not null,
     is_listed boolean not null,
     files int not null,
+    -- Some were sent along, and are not what the HTML shows
+    has_files boolean not null,
     -- Null for a long one
-    json text
+    json text,
+    direction text not null,
+    account_id account_id not null
   ) with (toast_tuple_target = 8160)`,
   // What does not fit into a page is not compressed: unpacking it would take longer than reading it.
   'alter table email_json alter column json set storage external',
   // GET /api/thread/{id}
   'create index email_json_thread on email_json (thread_id, date, email_id) where is_listed',
-  // GET /api/emails?has_files=true
-  'create index email_json_files on email_json (date desc, email_id desc) where files > 0',
+  // GET /api/emails?has_files=, both answers; the account is compared without reading the row.
+  `create index email_json_files on email_json (has_files, direction, date desc, email_id desc) include (account_id)`,
 
   // What the emails say now, however many have been changed
   `create function refresh_email_json(ids uuid[]) returns void language plpgsql as $$
@@ -52,12 +57,12 @@ export const EMAIL_JSON = [
     perform change_thread_versions(array(select e.thread_id from emails e where e.id = any(ids)));
     -- What another transaction has written is seen by the next statement.
     perform from email_json where email_id = any(ids) order by email_id for update;
-    insert into email_json as j (email_id, thread_id, date, is_listed, files, json)
+    insert into email_json as j (email_id, thread_id, date, is_listed, files, has_files, direction, account_id, json)
     select e.id, ${COLUMNS}
     from emails e ${FILES}
     where e.id = any(ids) order by e.id
     on conflict (email_id) do update set thread_id = excluded.thread_id, date = excluded.date, is_listed = excluded.is_listed,
-      files = excluded.files, json = excluded.json;
+      files = excluded.files, has_files = excluded.has_files, direction = excluded.direction, json = excluded.json;
   end $$`,
 
   // At random: the versions of a database that was restored from a backup are no longer those of before.
@@ -70,7 +75,7 @@ export const EMAIL_JSON = [
   // The threads have another version by the trigger that counts their emails.
   `create function emails_json_after_insert() returns trigger language plpgsql as $$
   begin
-    insert into email_json (email_id, thread_id, date, is_listed, files, json)
+    insert into email_json (email_id, thread_id, date, is_listed, files, has_files, direction, account_id, json)
     select e.id, ${COLUMNS} from inserted e ${FILES};
     return null;
   end $$`,

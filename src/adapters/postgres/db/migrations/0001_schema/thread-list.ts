@@ -114,6 +114,7 @@ export const THREAD_LIST = [
   declare
     read_emails uuid[] = coalesce(nullif(current_setting('email_worker.read_emails', true), ''), '{}')::uuid[];
     reopened uuid[];
+    has_labels boolean;
   begin
     insert into unread_emails (email_id)
     select e.id from inserted e
@@ -165,9 +166,16 @@ export const THREAD_LIST = [
         from (select excluded.person_at is not null and (s.person_at is null
           or (excluded.person_at, excluded.person_email_id) > (s.person_at, s.person_email_id)) as newer) c
       )
-    returning thread_id, is_done
+    returning thread_id, is_done, labels
     )
-    select array_agg(thread_id) into reopened from written where is_done;
+    select array_agg(thread_id) filter (where is_done), bool_or(labels <> '{}') into reopened, has_labels from written;
+
+    if has_labels then
+      insert into labelled_emails (label, direction, date, email_id, account_id)
+      select l.label, e.direction, e.date, e.id, e.account_id
+      from inserted e join thread_labels l on l.thread_id = e.thread_id
+      on conflict do nothing;
+    end if;
 
     -- What a person wrote makes a thread that was done open again, but for old mail that is imported or was read before.
     if reopened is not null then
@@ -199,6 +207,14 @@ export const THREAD_LIST = [
     end if;
     perform refresh_thread_summaries(threads);
     perform change_thread_versions(threads);
+    -- The threads are locked, so their labels stay as they are.
+    delete from labelled_emails l using before o join after n on n.id = o.id
+    where l.email_id = n.id and (o.thread_id, o.date, o.direction) is distinct from (n.thread_id, n.date, n.direction);
+    insert into labelled_emails (label, direction, date, email_id, account_id)
+    select l.label, n.direction, n.date, n.id, n.account_id
+    from before o join after n on n.id = o.id join thread_labels l on l.thread_id = n.thread_id
+    where (o.thread_id, o.date, o.direction) is distinct from (n.thread_id, n.date, n.direction)
+    on conflict do nothing;
     update email_json j set thread_id = n.thread_id, is_listed = email_is_listed(n.state)
     from after n where j.email_id = n.id and (j.thread_id <> n.thread_id or j.is_listed <> email_is_listed(n.state));
     perform refresh_email_json(array_agg(n.id))
@@ -254,8 +270,9 @@ export const THREAD_LIST = [
     on thread_summaries (company_id, facets, last_activity_at desc, thread_id desc) where company_id is not null`,
   `create index thread_summaries_assignee
     on thread_summaries (assignee, facets, last_activity_at desc, thread_id desc) where assignee is not null`,
+  // Both answers, also when only old threads have the one that is asked for; the account is compared without reading the row.
   `create index thread_summaries_attachments
-    on thread_summaries (facets, last_activity_at desc, thread_id desc) where has_attachments`,
+    on thread_summaries (has_attachments, facets, last_activity_at desc, thread_id desc) include (account_id)`,
   `create index thread_summaries_unassigned
     on thread_summaries (facets, last_activity_at desc, thread_id desc) where assignee is null`,
 ];
