@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Postfix, Dovecot, OpenDKIM, Exim, OpenSMTPD, PostgreSQL, PgBouncer, dnsmasq, promtool (prometheus), nginx and Chromium for
-# the end-to-end tests (Debian). Only the programs are used: the tests start their own instances in a temporary folder. Does nothing when they are there already.
+# Postfix, Dovecot, OpenDKIM, Exim, OpenSMTPD, PostgreSQL, PgBouncer, dnsmasq, promtool (prometheus), nginx, systemd-analyze and
+# Chromium for the end-to-end tests (Debian). Only the programs are used: the tests start their own instances in a temporary folder. Does nothing when they are there already.
 set -euo pipefail
 
 # Their packages conflict with Postfix's, so they are unpacked here; test/helpers/other-mail-servers.ts looks for them.
@@ -11,7 +11,7 @@ is_installed() {
 }
 
 missing=()
-for package in postfix dovecot-imapd dovecot-lmtpd opendkim dnsmasq-base postgresql prometheus nginx-light chromium; do
+for package in postfix dovecot-imapd dovecot-lmtpd opendkim dnsmasq-base postgresql prometheus nginx-light systemd chromium; do
   is_installed "$package" || missing+=("$package")
 done
 to_unpack=()
