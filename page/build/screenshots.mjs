@@ -102,9 +102,18 @@ async function photograph(browser, url, threads, { name, ...options }) {
     await page.locator('.row, .list-scroll .empty').first().waitFor();
     await shoot(view);
   }
-  for (const section of ['accounts', 'sends', 'suppressions', 'merges', 'webhooks', 'keys', 'audit']) {
+  for (const section of [
+    'accounts',
+    'sends',
+    'suppressions',
+    'merges',
+    'figures',
+    'webhooks',
+    'keys',
+    'audit',
+  ]) {
     await page.goto(`/operate/${section}`);
-    await page.locator('.operate-table, .cards, .operate-body .empty').first().waitFor();
+    await page.locator('.operate-table, .cards, .figure, .operate-body .empty').first().waitFor();
     await shoot(`operate-${section}`);
   }
   await context.close();

@@ -1,11 +1,13 @@
 /** What operators do in the page: the service as a process, a mail server that breaks the line, Chromium. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWithoutChromium } from '../helpers/chromium.ts';
+import { mail, receive } from '../helpers/inbound-mail.ts';
 import { accessibilityFaults, usePages } from '../helpers/open-page.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts';
 import { getJson } from '../helpers/running-service.ts';
 import { CLOSE, startScriptedServer, type ScriptedServer } from '../helpers/scripted-smtp-server.ts';
 import { disposeService, startServiceProcess, type ServiceProcess } from '../helpers/service-process.ts';
+import { waitUntil } from '../helpers/wait-until.ts';
 
 describe.skipIf(skipWithoutChromium())('an operator', () => {
   const pages = usePages();
@@ -89,6 +91,7 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
       'Suppressed',
       'Set aside',
       'Kept apart',
+      'Figures',
     ]);
 
     await page.locator('tr', { hasText: 'Jana' }).getByRole('button', { name: 'Revoke' }).click();
@@ -96,6 +99,65 @@ describe.skipIf(skipWithoutChromium())('an operator', () => {
     await page.locator('tr', { hasText: 'Jana' }).getByText('Revoked').waitFor();
     await colleague.goto('/operate/accounts');
     await colleague.locator('input[name=secret]').waitFor();
+  });
+
+  const countReceived = async (): Promise<number> => {
+    const { points } = await getJson<{ points: readonly { received: number }[] }>(
+      service,
+      '/api/statistics?step=hour',
+    );
+    return points.reduce((sum, { received }) => sum + received, 0);
+  };
+
+  it.each([
+    {
+      look: 'English',
+      words: ['48 hours', 'Received', 'Show as a table'],
+      options: { viewport: { width: 1360, height: 860 }, locale: 'en-GB', timezoneId: 'Asia/Kolkata' },
+    },
+    {
+      look: 'German, dark and narrow',
+      words: ['48 Stunden', 'Empfangen', 'Als Tabelle zeigen'],
+      options: {
+        viewport: { width: 390, height: 800 },
+        locale: 'de-DE',
+        colorScheme: 'dark',
+        timezoneId: 'Europe/Berlin',
+      },
+    },
+  ] as const)('sees how much mail came, drawn and as a table: $look', async ({ words, options }) => {
+    const [hours, received, asTable] = words;
+    const before = await countReceived();
+    await receive(service, mail());
+    await waitUntil('the email is counted', async () => (await countReceived()) === before + 1);
+
+    const page = await pages.open(service.url, '/operate/figures', undefined, options);
+    await page.getByRole('button', { name: hours }).click();
+    const figure = page.locator('.figure').first();
+    await figure
+      .locator('[data-kind=received] dd')
+      .getByText(String(before + 1), { exact: true })
+      .waitFor();
+    expect(await figure.locator('dt').first().textContent()).toBe(received);
+    // Of a colour of the style sheet: what is drawn is no empty canvas.
+    await waitUntil('it is drawn', () =>
+      page.evaluate<boolean>(`(() => {
+        const canvas = document.querySelector('.figure canvas');
+        if (canvas === null || canvas.width === 0) return false;
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        const [red, green, blue] = getComputedStyle(document.querySelector('.plot [data-kind=received]')).color.match(/\\d+/g);
+        return data.some((_, at) => at % 4 === 0 && data[at] == red && data[at + 1] == green && data[at + 2] == blue);
+      })()`),
+    );
+    await page.getByText(asTable).click();
+    const row = page.locator('.figures-table tbody tr').first();
+    await row
+      .locator('td')
+      .nth(1)
+      .getByText(String(before + 1), { exact: true })
+      .waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBe(0);
   });
 
   it.each(['accounts', 'quarantine', 'webhooks', 'audit'])('sees the view of %s', async (section) => {

@@ -14,6 +14,9 @@ export function chooseLanguage(wanted: readonly string[]): Language {
 export interface Formats {
   /** In a list: the time today, the day this year, else the date. */
   brief(moment: string): string;
+  /** The time, and the day of a year. */
+  time(moment: string): string;
+  day(moment: string): string;
   /** With day and time. */
   full(moment: string): string;
   count(value: number): string;
@@ -54,6 +57,8 @@ export function createFormats(locale: string): Formats {
       if (at.toDateString() === now.toDateString()) return time.format(at);
       return (at.getFullYear() === now.getFullYear() ? day : date).format(at);
     },
+    time: (moment) => time.format(new Date(moment)),
+    day: (moment) => day.format(new Date(moment)),
     full: (moment) => full.format(new Date(moment)),
     count: (value) => number.format(value),
     size(bytes) {

@@ -1,7 +1,7 @@
 /** The operators' part of the page: loaded when it is opened. */
 import { Link } from '@tanstack/react-router';
 import { MessageCircleQuestion } from 'lucide-react';
-import type { ComponentType } from 'react';
+import { lazy, Suspense, type ComponentType } from 'react';
 import { DrawerButton } from '../../app/drawer-button.tsx';
 import { useSession } from '../../app/session.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -17,12 +17,16 @@ import { Suppressions } from './suppressions.tsx';
 import { Webhooks } from './webhooks.tsx';
 import './operate.css';
 
+/** With the library that draws. */
+const Figures = lazy(async () => ({ default: (await import('./figures.tsx')).Figures }));
+
 const VIEWS: Readonly<Record<Section, ComponentType>> = {
   accounts: Accounts,
   sends: Sends,
   suppressions: Suppressions,
   quarantine: Quarantine,
   merges: Merges,
+  figures: Figures,
   webhooks: Webhooks,
   keys: Keys,
   audit: Audit,
@@ -40,6 +44,7 @@ export function OperateView({ section }: { readonly section: string }) {
     (name) => rights.includes(SECTIONS[name]) || rights.includes('admin'),
   );
   const current = isSection(section) && open.includes(section) ? section : null;
+  const name = current === null ? operate.title : operate.sections[current];
   const View = current === null ? null : VIEWS[current];
   return (
     <main className="operate" id="list">
@@ -59,15 +64,20 @@ export function OperateView({ section }: { readonly section: string }) {
           ))}
         </nav>
       </header>
-      <div className="operate-scroll">
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolled by keys, also where nothing in it can be pressed */}
+      <div className="operate-scroll" role="region" aria-label={name} tabIndex={0}>
         <div className="operate-body">
           {View === null || current === null ? (
             <Empty icon={MessageCircleQuestion} title={text.app.notFound} />
           ) : (
             <>
-              <h2>{operate.sections[current]}</h2>
+              <h2>{name}</h2>
               <p className="operate-hint">{operate[current].hint}</p>
-              <View />
+              <Suspense
+                fallback={<div role="status" aria-label={text.app.loading} className="operate-bone bone" />}
+              >
+                <View />
+              </Suspense>
             </>
           )}
         </div>

@@ -5,6 +5,7 @@ export const SECTIONS = {
   suppressions: 'operate',
   quarantine: 'operate',
   merges: 'read',
+  figures: 'operate',
   webhooks: 'admin',
   keys: 'admin',
   audit: 'admin',
