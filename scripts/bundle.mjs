@@ -1,6 +1,6 @@
 /**
  * Joins the built modules into few files: `dist/bundle`, what the service, its commands, its reading processes and its threads run.
- * Each start loaded more than five hundred files of ours; see docs/decisions/0037-bundle.md. Packages stay outside. The modules
+ * Each start loaded more than five hundred files of ours; see docs/decisions/0039-bundle.md. Packages stay outside. The modules
  * of `dist/` are what scripts, benchmarks and tests import.
  */
 import { rmSync } from 'node:fs';
