@@ -33,8 +33,9 @@ const LIMITS = {
   'a send into a thread': { files: 110, functions: 403 },
   'a received mail': { files: 78, functions: 270 },
   'a thread read': { files: 26, functions: 61 },
-  // With its way into the search index, which is 48 functions of them, and on a busy machine ten of other loops.
-  'a mail taken from a mailbox': { files: 91, functions: 445 },
+  // With its way into the search index, which is 48 functions of them. It takes more than a second, so that on a busy machine some
+  // fifteen functions of the loops that look each second run beside every one of them.
+  'a mail taken from a mailbox': { files: 95, functions: 460 },
 } as const;
 
 let database: TestDatabase;
